@@ -1,0 +1,10 @@
+export const ROLES = ["developer", "approver", "admin", "security-auditor"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Who is asking: told by the edge in a signed token, never by a request's body. */
+export interface Principal {
+  readonly organization: string;
+  /** `user:NAME`. */
+  readonly id: string;
+  readonly roles: readonly Role[];
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface ServiceState {
+  readonly name: string;
+  readonly pid: number;
+  /** Absent for what listens on no port. */
+  readonly port?: number;
+  readonly logFile: string;
+}
+
+/** What the supervisor says of a mesh that is up: `run/mesh.json` in the HLVM directory, gone when the mesh is. */
+export interface MeshState {
+  readonly supervisorPid: number;
+  readonly edgeUrl: string;
+  /** A file with the local user's token, mode 0600. */
+  readonly tokenFile: string;
+  /** Whoever stays connected to this Unix socket holds the mesh up; see `holdMesh`. */
+  readonly controlSocket: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly services: readonly ServiceState[];
+}
+
+export function meshStateFile(directory: string): string {
+  return join(directory, "run", "mesh.json");
+}
+
+/** The mesh of this HLVM directory, or undefined where none is up. A file left by a mesh that died does not count. */
+export function readMeshState(directory: string): MeshState | undefined {
+  try {
+    const state = JSON.parse(readFileSync(meshStateFile(directory), "utf8")) as MeshState;
+    process.kill(state.supervisorPid, 0);
+    return state;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { EventEmitter } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { testLog } from "@hlvm/testing/test-log";
+import { Database } from "./database.ts";
+import { migrate } from "./migrate.ts";
+import { Notifications } from "./notifications.ts";
+
+let migrations: string;
+let test: TestDatabase;
+
+beforeAll(async () => {
+  migrations = mkdtempSync(join(tmpdir(), "hlvm-migrations-"));
+  writeFileSync(join(migrations, "0001_note.sql"), "CREATE TABLE note (text text NOT NULL)");
+  test = await createTestDatabase(migrations);
+});
+
+afterAll(async () => {
+  await test.drop();
+  rmSync(migrations, { recursive: true });
+});
+
+describe("Database", () => {
+  it("rolls a transaction back when its work throws", async () => {
+    const work = test.database.transaction(async (queries) => {
+      await queries.query("INSERT INTO note VALUES ('lost')");
+      throw new Error("changed my mind");
+    });
+    await expect(work).rejects.toThrow("changed my mind");
+    expect(await test.database.query("SELECT text FROM note WHERE text = 'lost'")).toEqual([]);
+  });
+
+  it("says that the database cannot be reached, and what to do", async () => {
+    const nowhere = new Database("postgresql://nobody:x@/nothing?host=/nonexistent", testLog);
+    await expect(nowhere.query("SELECT 1")).rejects.toMatchObject({
+      code: "unavailable",
+      reason: "database_unreachable",
+      advice: expect.stringContaining("hlvm status"),
+    });
+    await nowhere.close();
+  });
+
+  it("survives that a connection is ended by the server in mid-transaction", async () => {
+    const work = test.database.transaction((queries) => queries.query("SELECT pg_terminate_backend(pg_backend_pid())"));
+    await expect(work).rejects.toMatchObject({ reason: "database_unreachable" });
+    expect(await test.database.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+});
+
+describe("migrate", () => {
+  it("applies what is new, once", async () => {
+    writeFileSync(join(migrations, "0002_author.sql"), "ALTER TABLE note ADD COLUMN author text");
+    expect(await migrate(test.database, migrations)).toEqual(["0002_author.sql"]);
+    expect(await migrate(test.database, migrations)).toEqual([]);
+  });
+
+  it("leaves nothing of a migration that fails, and names it", async () => {
+    writeFileSync(join(migrations, "0003_broken.sql"), "CREATE TABLE half (a int); SELECT nonsense");
+    await expect(migrate(test.database, migrations)).rejects.toMatchObject({ message: expect.stringContaining("0003_broken.sql") });
+    expect(await test.database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+    rmSync(join(migrations, "0003_broken.sql"));
+  });
+});
+
+describe("Notifications", () => {
+  it("delivers payloads, and comes back after its connection was cut", async () => {
+    const notifications = await Notifications.open(test.url, "news", testLog);
+    const seen = new EventEmitter();
+    notifications.onPayload((payload) => seen.emit("payload", payload));
+    notifications.onReconnect(() => seen.emit("reconnect"));
+
+    const first = once(seen, "payload");
+    await test.database.query("SELECT pg_notify('news', 'one')");
+    expect(await first).toEqual(["one"]);
+
+    const back = once(seen, "reconnect");
+    await test.database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN news' AND datname = current_database()");
+    await back;
+    const second = once(seen, "payload");
+    await test.database.query("SELECT pg_notify('news', 'two')");
+    expect(await second).toEqual(["two"]);
+    await notifications.close();
+  });
+});

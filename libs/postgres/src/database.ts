@@ -1,0 +1,91 @@
+import pg from "pg";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Log } from "@hlvm/log/create-log";
+
+export type Row = Record<string, unknown>;
+/** What statements run on: the pool, or one transaction. */
+export interface Queries {
+  /** Rows in the order of the statement. Name a statement that runs often: it is then parsed once a connection. */
+  query<T extends Row>(sql: string, values?: readonly unknown[], name?: string): Promise<T[]>;
+}
+
+const MAXIMUM_CONNECTIONS = 10;
+const CONNECT_DEADLINE_MILLISECONDS = 5_000;
+const STATEMENT_DEADLINE_MILLISECONDS = 15_000;
+
+/** A service's own database. Every failure to reach it becomes one HlvmError that says so. */
+export class Database implements Queries {
+  readonly #pool: pg.Pool;
+  readonly url: string;
+
+  constructor(url: string, log: Log) {
+    this.url = url;
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: MAXIMUM_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_DEADLINE_MILLISECONDS,
+      statement_timeout: STATEMENT_DEADLINE_MILLISECONDS,
+      query_timeout: STATEMENT_DEADLINE_MILLISECONDS + 1_000,
+    });
+    this.#pool.on("error", (cause) => log.warn({ err: cause }, "an idle database connection broke"));
+  }
+
+  async query<T extends Row>(sql: string, values: readonly unknown[] = [], name?: string): Promise<T[]> {
+    return run<T>(this.#pool, sql, values, name);
+  }
+
+  /** Commits when `work` returns, rolls back when it throws. */
+  async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((cause: unknown) => {
+      throw databaseError(cause);
+    });
+    let broken: Error | undefined;
+    client.on("error", (cause) => (broken = cause));
+    try {
+      await run(client, "BEGIN", []);
+      const result = await work({ query: (sql, values = [], name) => run(client, sql, values, name) });
+      await run(client, "COMMIT", []);
+      return result;
+    } catch (cause) {
+      await client.query("ROLLBACK").catch((rollback: Error) => (broken = rollback));
+      throw cause;
+    } finally {
+      client.removeAllListeners("error");
+      client.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+async function run<T extends Row>(
+  target: pg.Pool | pg.PoolClient,
+  text: string,
+  values: readonly unknown[],
+  name: string | undefined = undefined,
+): Promise<T[]> {
+  try {
+    return (await target.query<T>({ text, values: [...values], name })).rows;
+  } catch (cause) {
+    throw databaseError(cause);
+  }
+}
+
+const UNREACHABLE = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENOTFOUND", "57P01", "57P02", "57P03", "53300"]);
+const UNREACHABLE_WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/;
+
+/** Errors that mean the database cannot be reached become ours; a statement's own errors stay as they are. */
+function databaseError(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  const code = (cause as NodeJS.ErrnoException).code ?? "";
+  if (!UNREACHABLE.has(code) && !UNREACHABLE_WORDS.test(cause.message)) return cause;
+  return new HlvmError({
+    code: "unavailable",
+    reason: "database_unreachable",
+    message: `PostgreSQL cannot be reached (${code || cause.message}).`,
+    advice: "Check that PostgreSQL is up (`hlvm status`); nothing was lost, try again when it is.",
+    cause,
+  });
+}

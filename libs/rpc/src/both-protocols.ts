@@ -1,0 +1,56 @@
+import { createServer as createHttp1Server, type RequestListener } from "node:http";
+import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
+import { createServer as createSocketServer, type Server, type Socket } from "node:net";
+import type { NodeHandlerFn } from "./node-handler.ts";
+
+const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2");
+const FIRST_BYTES_DEADLINE_MILLISECONDS = 10_000;
+const MAXIMUM_STREAMS = 1_000;
+
+export interface BothProtocols {
+  readonly server: Server;
+  /** Lets what is under way end for a moment, then cuts. */
+  readonly close: () => Promise<void>;
+}
+
+/** One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell. */
+export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: number): BothProtocols {
+  const http1 = createHttp1Server(handler as RequestListener);
+  const http2 = createHttp2Server({ settings: { maxConcurrentStreams: MAXIMUM_STREAMS } }, handler as never);
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+  });
+
+  const server = createSocketServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    const deadline = setTimeout(() => socket.destroy(), FIRST_BYTES_DEADLINE_MILLISECONDS);
+    socket.once("close", () => clearTimeout(deadline));
+    socket.once("data", (first: Buffer) => {
+      clearTimeout(deadline);
+      socket.pause();
+      socket.unshift(first);
+      const beginning = first.subarray(0, HTTP2_PREFACE.length);
+      const isHttp2 = beginning.equals(HTTP2_PREFACE.subarray(0, beginning.length));
+      (isHttp2 ? http2 : http1).emit("connection", socket);
+      process.nextTick(() => socket.resume());
+    });
+  });
+
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const session of sessions) session.close();
+    http1.closeIdleConnections();
+    const cut = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, closeGraceMilliseconds);
+    await closed;
+    clearTimeout(cut);
+  };
+  return { server, close };
+}

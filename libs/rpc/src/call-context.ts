@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import { createContextKey, type CallOptions, type HandlerContext } from "@connectrpc/connect";
+import type { Principal } from "@hlvm/identity/principal";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+
+/** Who is calling, and what the call brings along: everything a domain function needs to know of the transport. */
+export interface CallContext {
+  readonly principal: Principal;
+  /** The internal token of the caller, to hand on to the next service. */
+  readonly token: string;
+  /** 32 hex digits, the same through the whole mesh (W3C trace context). */
+  readonly traceId: string;
+  /** Aborted when the caller goes away or its deadline passes. */
+  readonly signal: AbortSignal;
+  /** What is left of the caller's deadline; undefined where it set none. */
+  readonly remainingMilliseconds: () => number | undefined;
+}
+
+interface Caller {
+  readonly principal: Principal;
+  readonly token: string;
+}
+
+export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the verified caller" });
+
+/** The context of a call that is being handled. */
+export function callContext(context: HandlerContext): CallContext {
+  const caller = context.values.get(callerKey);
+  if (caller === undefined)
+    throw new HlvmError({ code: "unauthenticated", reason: "token_refused", message: "The call carries no token." });
+  return {
+    ...caller,
+    traceId: traceIdOf(context.requestHeader.get("traceparent")),
+    signal: context.signal,
+    remainingMilliseconds: () => context.timeoutMs(),
+  };
+}
+
+/** Options that carry a context into a call to another service: its token, trace, deadline and cancellation. */
+export function outgoing(context: CallContext): CallOptions {
+  return {
+    headers: { authorization: `Bearer ${context.token}`, traceparent: traceparent(context.traceId) },
+    signal: context.signal,
+    timeoutMs: context.remainingMilliseconds(),
+  };
+}
+
+export function newTraceId(): string {
+  return randomBytes(16).toString("hex");
+}
+
+function traceparent(traceId: string): string {
+  return `00-${traceId}-${randomBytes(8).toString("hex")}-01`;
+}
+
+function traceIdOf(header: string | null): string {
+  return /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header ?? "")?.[1] ?? newTraceId();
+}

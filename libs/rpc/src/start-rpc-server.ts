@@ -1,0 +1,73 @@
+import type { AddressInfo } from "node:net";
+import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { createValidateInterceptor } from "@connectrpc/validate";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { TokenVerifier } from "@hlvm/identity/token-verifier";
+import type { Log } from "@hlvm/log/create-log";
+import { authenticateInterceptor } from "./authenticate-interceptor.ts";
+import { bothProtocols } from "./both-protocols.ts";
+import { errorInterceptor } from "./error-interceptor.ts";
+import { healthRoutes } from "./health-routes.ts";
+import type { NodeHandlerFn } from "./node-handler.ts";
+
+const CLOSE_GRACE_MILLISECONDS = 2_000;
+const MAXIMUM_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAXIMUM_DEADLINE_MILLISECONDS = 60 * 60 * 1000;
+
+export interface RpcServerOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly log: Log;
+  readonly routes: (router: ConnectRouter) => void;
+  /** Full names of the services behind `routes`, for health checks. */
+  readonly services: readonly string[];
+  /** Who is calling: verifies the internal token in every service; the edge has its own. */
+  readonly authenticate: TokenVerifier | Interceptor;
+  /** Gets every request first, plain HTTP included; returns true where it answered. */
+  readonly before?: (...request: Parameters<NodeHandlerFn>) => boolean;
+}
+
+export interface RpcServer {
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A server of the mesh: gRPC, gRPC-Web and Connect on one port, every call with a verified caller and a valid request.
+ * @throws HlvmError `port_taken`
+ */
+export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
+  const authenticate = typeof options.authenticate === "function" ? options.authenticate : authenticateInterceptor(options.authenticate);
+  const adapter = connectNodeAdapter({
+    routes: (router) => {
+      options.routes(router);
+      healthRoutes(router, options.services);
+    },
+    interceptors: [errorInterceptor(options.log), authenticate, createValidateInterceptor()],
+    readMaxBytes: MAXIMUM_MESSAGE_BYTES,
+    maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
+  });
+  const { server, close } = bothProtocols((request, response) => {
+    if (options.before?.(request, response) !== true) adapter(request, response);
+  }, CLOSE_GRACE_MILLISECONDS);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(listenError(cause, options)));
+    server.listen(options.port, options.host, resolve);
+  });
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+function listenError(cause: NodeJS.ErrnoException, { host, port }: RpcServerOptions): HlvmError {
+  if (cause.code !== "EADDRINUSE")
+    return new HlvmError({ code: "unavailable", reason: "cannot_listen", message: `Cannot listen on ${host}:${port}: ${cause.message}.`, cause });
+  return new HlvmError({
+    code: "unavailable",
+    reason: "port_taken",
+    message: `Port ${port} on ${host} is taken by another process.`,
+    advice: `End that process (\`ss -ltnp 'sport = :${port}'\` names it), or set HLVM_PORT to another port.`,
+    cause,
+  });
+}

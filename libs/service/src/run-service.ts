@@ -1,0 +1,69 @@
+import { createLog, type Log, type LogLevel } from "@hlvm/log/create-log";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+
+/** A service that is up. */
+export interface RunningService {
+  /** The port it listens on. */
+  readonly port: number;
+  /** Ends what is under way within a few seconds, then everything else. */
+  readonly close: () => Promise<void>;
+}
+
+/** What a starter is told when the service is up, or why it is not: one message over the IPC channel. */
+export type StartMessage =
+  | { readonly kind: "ready"; readonly service: string; readonly port: number }
+  | { readonly kind: "failed"; readonly service: string; readonly message: string; readonly advice: string };
+
+const CLOSE_DEADLINE_MILLISECONDS = 8_000;
+
+/**
+ * The life of a service's process: start, say so, stop on SIGTERM, SIGINT or when the process that started it is gone.
+ * It never goes on after an error that nobody caught.
+ */
+export async function runService(
+  service: string,
+  start: (log: Log, environment: NodeJS.ProcessEnv) => Promise<RunningService>,
+): Promise<void> {
+  const log = createLog(service, (process.env.HLVM_LOG_LEVEL as LogLevel | undefined) ?? "info");
+  const fail = async (cause: unknown): Promise<never> => {
+    const error = cause instanceof HlvmError ? cause : undefined;
+    const message = error?.message ?? String(cause);
+    log.error({ err: cause }, "cannot go on");
+    await tell({ kind: "failed", service, message, advice: error?.advice ?? "" });
+    process.exit(1);
+  };
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
+
+  let running: RunningService | undefined;
+  let stopping = false;
+  const stop = async (why: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ why }, "stopping");
+    setTimeout(() => {
+      log.error("did not stop in time");
+      process.exit(1);
+    }, CLOSE_DEADLINE_MILLISECONDS).unref();
+    await running?.close();
+    process.exit(0);
+  };
+  process.on("SIGTERM", () => void stop("SIGTERM"));
+  process.on("SIGINT", () => void stop("SIGINT"));
+  process.on("disconnect", () => void stop("the process that started it is gone"));
+
+  try {
+    running = await start(log, process.env);
+  } catch (cause) {
+    return fail(cause);
+  }
+  log.info({ port: running.port }, "ready");
+  await tell({ kind: "ready", service, port: running.port });
+}
+
+function tell(message: StartMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) resolve();
+    else process.send(message, () => resolve());
+  });
+}

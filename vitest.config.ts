@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["libs/*/src/**/*.test.ts", "services/*/src/**/*.test.ts", "services/sandbox/runner/**/*.test.ts", "tests/**/*.test.ts"],
+    exclude: ["**/node_modules/**"],
+    globalSetup: ["libs/testing/src/postgres-global-setup.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 2,
+  },
+});
