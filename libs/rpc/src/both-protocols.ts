@@ -9,7 +9,7 @@ const MAXIMUM_STREAMS = 1_000;
 
 export interface BothProtocols {
   readonly server: Server;
-  /** Lets what is under way end for a moment, then cuts. */
+  /** Ends idle connections at once, the others when what is under way has ended or the grace is over. */
   readonly close: () => Promise<void>;
 }
 
@@ -17,6 +17,8 @@ export interface BothProtocols {
 export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: number): BothProtocols {
   const http1 = createHttp1Server(handler as RequestListener);
   const http2 = createHttp2Server({ settings: { maxConcurrentStreams: MAXIMUM_STREAMS } }, handler as never);
+  // Node keeps account of HTTP/1.1 connections, for its time limits and for closing idle ones, once a server listens.
+  http1.emit("listening");
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
@@ -45,7 +47,7 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const session of sessions) session.close();
-    http1.closeIdleConnections();
+    http1.close();
     const cut = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
     }, closeGraceMilliseconds);

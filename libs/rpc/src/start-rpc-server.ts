@@ -11,7 +11,9 @@ import { errorInterceptor } from "./error-interceptor.ts";
 import { healthRoutes } from "./health-routes.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 
-const CLOSE_GRACE_MILLISECONDS = 2_000;
+/** How long calls that are under way may go on when the server closes; then their signal is aborted. */
+const CLOSE_GRACE_MILLISECONDS = 500;
+const CUT_MILLISECONDS = 1_000;
 const MAXIMUM_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAXIMUM_DEADLINE_MILLISECONDS = 60 * 60 * 1000;
 
@@ -40,6 +42,7 @@ export interface RpcServer {
  */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const authenticate = typeof options.authenticate === "function" ? options.authenticate : authenticateInterceptor(options.authenticate);
+  const shutdown = new AbortController();
   const adapter = connectNodeAdapter({
     routes: (router) => {
       options.routes(router);
@@ -47,11 +50,17 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     },
     interceptors: [errorInterceptor(options.log), authenticate, createValidateInterceptor()],
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
+    shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
   });
-  const { server, close } = bothProtocols((request, response) => {
+  const { server, close: closeConnections } = bothProtocols((request, response) => {
     if (options.before?.(request, response) !== true) adapter(request, response);
-  }, CLOSE_GRACE_MILLISECONDS);
+  }, CUT_MILLISECONDS);
+  const close = async (): Promise<void> => {
+    const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
+    await closeConnections();
+    clearTimeout(graceOver);
+  };
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(listenError(cause, options)));

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startMeilisearch, type MeilisearchOptions } from "./start-meilisearch.ts";
+
+let directory: string;
+let options: MeilisearchOptions;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "hlvm-meilisearch-"));
+  options = { directory: join(directory, "index"), logFile: join(directory, "log"), masterKey: "a key of sixteen bytes" };
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe("startMeilisearch", () => {
+  it("answers to its key alone, and is gone when stopped", async () => {
+    const server = await startMeilisearch(options);
+    const version = (headers: Record<string, string>): Promise<Response> => fetch(`${server.url}/version`, { headers });
+    expect((await version({ authorization: `Bearer ${options.masterKey}` })).status).toBe(200);
+    expect((await version({})).status).toBe(401);
+    await server.stop();
+    await server.exited;
+    await expect(version({})).rejects.toThrow();
+  });
+
+  it("names the port when it is taken", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    await expect(startMeilisearch({ ...options, port })).rejects.toMatchObject({
+      reason: "port_taken",
+      message: expect.stringContaining(String(port)),
+    });
+    other.close();
+  });
+
+  it("names the log file when the server ends while starting", async () => {
+    await expect(startMeilisearch({ ...options, masterKey: "short" })).rejects.toMatchObject({
+      reason: "meilisearch_failed",
+      advice: expect.stringContaining(options.logFile),
+    });
+  });
+});

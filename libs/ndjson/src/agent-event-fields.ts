@@ -1,0 +1,128 @@
+import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { FinishReasonSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ApprovalStateSchema, DecidingStepSchema, DecisionSchema, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { AssistantMessage, Event, PermissionCheck, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { enumWord } from "./enum-word.ts";
+import type { JsonObject } from "./json-object.ts";
+import { permissionModeWord } from "./permission-mode-word.ts";
+
+/** A payload that becomes an `agent_event`: every one but the answer's text and the run's end. */
+export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | { case: "messageDelta" } | { case: "runStopped" }>;
+
+/** What an event carries, under the names of the first specification where it has one (`argsSummary`, `durationMs`). */
+export function agentEventFields(payload: AgentEventPayload): JsonObject {
+  switch (payload.case) {
+    case "userMessage":
+      return { text: payload.value.text, attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })) };
+    case "runStarted": {
+      const { model, workspace, settings, prefixHash } = payload.value;
+      return {
+        model,
+        workspace,
+        permissionMode: settings && permissionModeWord(settings.mode),
+        allowedTools: settings?.allowedTools,
+        disallowedTools: settings?.disallowedTools,
+        canAsk: settings?.canAsk,
+        prefixHash,
+      };
+    }
+    case "thinking":
+      return {};
+    case "reasoningUpdate":
+      return { summary: payload.value.text };
+    case "assistantMessage":
+      return assistantMessage(payload.value);
+    case "toolSelected": {
+      const { callId, tool, argumentsJson, toolIndex, toolTotal } = payload.value;
+      return { callId, name: tool, argumentsJson, toolIndex, toolTotal };
+    }
+    case "permissionCheck":
+      return permissionCheck(payload.value);
+    case "toolStart": {
+      const { callId, tool, argumentsJson, argumentsSummary } = payload.value;
+      return { callId, name: tool, argsSummary: argumentsSummary, argumentsJson };
+    }
+    case "toolOutput": {
+      const { callId, output } = payload.value;
+      return { callId, stream: output && enumWord(ToolOutput_StreamSchema, output.stream), text: output?.text };
+    }
+    case "toolEnd":
+      return toolEnd(payload.value);
+    case "turnStats": {
+      const { toolCount, durationMilliseconds, inputTokens, outputTokens } = payload.value;
+      return { toolCount, durationMs: durationMilliseconds, inputTokens: Number(inputTokens), outputTokens: Number(outputTokens) };
+    }
+    case "usageUpdate": {
+      const { usage } = payload.value;
+      return {
+        inputTokens: Number(usage?.inputTokens ?? 0),
+        outputTokens: Number(usage?.outputTokens ?? 0),
+        cacheReadTokens: Number(usage?.cacheReadTokens ?? 0),
+        cacheWriteTokens: Number(usage?.cacheWriteTokens ?? 0),
+        reasoningTokens: Number(usage?.reasoningTokens ?? 0),
+      };
+    }
+    case "memoryActivity": {
+      const { recalled, written, notice } = payload.value;
+      return { recalled, written, notice };
+    }
+  }
+}
+
+function assistantMessage({ text, thinking, toolCalls, finish }: AssistantMessage): JsonObject {
+  return {
+    text,
+    thinking: thinking.map((piece) => piece.text),
+    toolCalls: toolCalls.map(({ id, tool, argumentsJson }) => ({ id, name: tool, argumentsJson })),
+    finishReason: finish && enumWord(FinishReasonSchema, finish.reason),
+    finishDetail: finish?.detail,
+  };
+}
+
+function permissionCheck(check: PermissionCheck): JsonObject {
+  return {
+    callId: check.callId,
+    name: check.tool,
+    decision: enumWord(DecisionSchema, check.decision),
+    step: enumWord(DecidingStepSchema, check.step),
+    rule: check.rule,
+    reason: check.reason,
+    approval: check.approval && approvalFields(check.approval),
+  };
+}
+
+function approvalFields(approval: Approval): JsonObject {
+  return {
+    approvalId: approval.approvalId,
+    argumentsJson: approval.argumentsJson,
+    argumentsHash: approval.argumentsHash,
+    safetyLevel: enumWord(SafetyLevelSchema, approval.safetyLevel).toUpperCase(),
+    reason: approval.reason,
+    state: enumWord(ApprovalStateSchema, approval.state),
+    requestedBy: approval.requestedBy,
+    requestedAt: isoTime(approval.requestedAt),
+    expiresAt: isoTime(approval.expiresAt),
+    answeredBy: approval.answeredBy,
+    answeredAt: isoTime(approval.answeredAt),
+  };
+}
+
+function toolEnd({ callId, tool, result }: ToolEnd): JsonObject {
+  return {
+    callId,
+    name: tool,
+    success: result?.success ?? false,
+    content: result?.content ?? "",
+    durationMs: result?.durationMilliseconds ?? 0,
+    summary: result?.summary,
+    errorCode: result?.errorCode,
+    resultBytes: Number(result?.resultBytes ?? 0),
+    truncated: result?.truncated,
+    exitCode: result?.exitCode,
+  };
+}
+
+function isoTime(time: Timestamp | undefined): string | undefined {
+  return time === undefined ? undefined : timestampDate(time).toISOString();
+}

@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto/grpc/health/v1/health_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
+import { testLog } from "@hlvm/testing/test-log";
+import { callContext, newTraceId, outgoing, type CallContext } from "./call-context.ts";
+import { createMeshTransport } from "./create-mesh-transport.ts";
+import { fromConnectError } from "./from-connect-error.ts";
+import { readStream } from "./read-stream.ts";
+import { startRpcServer, type RpcServer } from "./start-rpc-server.ts";
+
+const SESSION = "00000000-0000-4000-8000-000000000001";
+
+let server: RpcServer;
+let url: string;
+let token: string;
+let seen: CallContext | undefined;
+let watchEnded: Promise<unknown>;
+
+beforeEach(async () => {
+  const { minter, verifier } = await createTestIdentity();
+  token = await minter.mint(testPrincipal);
+  server = await startRpcServer({
+    host: "127.0.0.1",
+    port: 0,
+    log: testLog,
+    services: [SessionService.typeName],
+    authenticate: verifier,
+    routes: (router) =>
+      router.service(SessionService, {
+        listSessions: (_request, context) => {
+          seen = callContext(context);
+          return { sessions: [] };
+        },
+        getSession: () => {
+          throw new HlvmError({ code: "not_found", reason: "session_not_found", message: "There is no such session.", advice: "List them." });
+        },
+        cancelRun: () => {
+          throw new Error("password=hunter2");
+        },
+        watch: async function* (_request, context) {
+          watchEnded = once(context.signal, "abort");
+          yield {};
+          await watchEnded;
+        },
+      }),
+  });
+  url = `http://127.0.0.1:${server.port}`;
+});
+
+afterEach(() => server.close());
+
+const withToken = () => ({ headers: { authorization: `Bearer ${token}` } });
+
+describe("a server of the mesh", () => {
+  it("answers Connect over HTTP/1.1, Connect over HTTP/2 and gRPC on one port", async () => {
+    const transports = [
+      createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),
+      createMeshTransport(url),
+      createGrpcTransport({ baseUrl: url }),
+    ];
+    for (const transport of transports)
+      expect(await createClient(SessionService, transport).listSessions({}, withToken())).toMatchObject({ sessions: [] });
+  });
+
+  it("refuses a call without a token and one with a wrong token, before the handler sees it", async () => {
+    const client = createClient(SessionService, createMeshTransport(url));
+    seen = undefined;
+    await expect(client.listSessions({})).rejects.toMatchObject({ code: Code.Unauthenticated });
+    await expect(client.listSessions({}, { headers: { authorization: "Bearer x" } })).rejects.toMatchObject({ code: Code.Unauthenticated });
+    expect(seen).toBeUndefined();
+  });
+
+  it("answers health checks without a token", async () => {
+    const health = createClient(Health, createMeshTransport(url));
+    expect((await health.check({ service: SessionService.typeName })).status).toBe(Status.SERVING);
+    await expect(health.check({ service: "nobody.Service" })).rejects.toMatchObject({ code: Code.NotFound });
+  });
+
+  it("refuses a request that breaks the contract's constraints", async () => {
+    const client = createClient(SessionService, createMeshTransport(url));
+    await expect(client.getSession({ sessionId: "7" }, withToken())).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+
+  it("carries principal, trace, deadline and cancellation through a context", async () => {
+    const client = createClient(SessionService, createMeshTransport(url));
+    const context: CallContext = {
+      principal: testPrincipal,
+      token,
+      traceId: newTraceId(),
+      signal: new AbortController().signal,
+      remainingMilliseconds: () => 5_000,
+    };
+    await client.listSessions({}, outgoing(context));
+    expect(seen).toMatchObject({ principal: testPrincipal, traceId: context.traceId });
+    expect(seen!.remainingMilliseconds()).toBeLessThanOrEqual(5_000);
+  });
+
+  it("tells our errors with reason and advice, and nothing of unexpected ones", async () => {
+    const client = createClient(SessionService, createMeshTransport(url));
+    const known = await client.getSession({ sessionId: SESSION }, withToken()).catch(fromConnectError);
+    expect(known).toMatchObject({ code: "not_found", reason: "session_not_found", message: "There is no such session.", advice: "List them." });
+    const unknown = await client.cancelRun({ sessionId: SESSION, runId: SESSION }, withToken()).catch(ConnectError.from);
+    expect(unknown).toMatchObject({ code: Code.Internal });
+    expect(String(unknown)).not.toContain("hunter2");
+  });
+
+  it("cancels a stream whose reader leaves the loop", async () => {
+    const client = createClient(SessionService, createMeshTransport(url));
+    for await (const _ of readStream((signal) => client.watch({ sessionId: SESSION, follow: true }, { ...withToken(), signal }))) break;
+    await watchEnded;
+  });
+
+  it("tells a watcher's handler to end when it closes", async () => {
+    const client = createClient(SessionService, createMeshTransport(url));
+    const watch = client.watch({ sessionId: SESSION, follow: true }, withToken())[Symbol.asyncIterator]();
+    await watch.next();
+    const next = watch.next();
+    await server.close();
+    await watchEnded;
+    await next;
+  });
+
+  it("names the port when it is taken, and what to do", async () => {
+    const { verifier } = await createTestIdentity();
+    const again = startRpcServer({ host: "127.0.0.1", port: server.port, log: testLog, services: [], authenticate: verifier, routes: () => undefined });
+    await expect(again).rejects.toMatchObject({ reason: "port_taken", message: expect.stringContaining(String(server.port)) });
+  });
+});
