@@ -56,12 +56,10 @@ describe("the house", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("what a package declares it imports", () => {
+  it("what a package declares it uses", () => {
     const unused = packages.flatMap((one) =>
       [...one.dependencies, ...one.devDependencies]
-        .filter((dependency) => !dependency.startsWith("@types/") && !RESOURCES.has(dependency))
-        .filter((dependency) => !imports.some(({ path, specifier }) => path.startsWith(`${one.folder}/`) && packageNameOf(specifier) === dependency))
-        .filter((dependency) => one.layer !== "proto" && !resolvesByName(one.folder, dependency))
+        .filter((dependency) => one.layer !== "proto" && !dependency.startsWith("@types/") && !isNamed(one.folder, dependency))
         .map((dependency) => `${one.name} → ${dependency}`),
     );
     expect(unused).toEqual([]);
@@ -91,9 +89,7 @@ describe("the house", () => {
   });
 });
 
-/** Packages that are used through a file they hold, not through code. */
-const RESOURCES = new Set(["tree-sitter-bash"]);
-
-function resolvesByName(folder: string, dependency: string): boolean {
+/** Imported, or found by its name because only a file in it is wanted. */
+function isNamed(folder: string, dependency: string): boolean {
   return sources.some((path) => path.startsWith(`${folder}/`) && readFileSync(join(repositoryRoot, path), "utf8").includes(`"${dependency}`));
 }

@@ -7,7 +7,7 @@ describe("canonicalArguments", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
         const text = JSON.stringify(object);
-        const turned = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse()), null, 2);
+        const turned = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).toReversed()), null, 2);
         expect(canonicalArguments(turned).hash).toBe(canonicalArguments(text).hash);
       }),
     );

@@ -64,7 +64,7 @@ async function run<T extends Row>(
   target: pg.Pool | pg.PoolClient,
   text: string,
   values: readonly unknown[],
-  name: string | undefined = undefined,
+  name?: string,
 ): Promise<T[]> {
   try {
     return (await target.query<T>({ text, values: [...values], name })).rows;

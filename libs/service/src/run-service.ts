@@ -1,5 +1,6 @@
 import { createLog, type Log, type LogLevel } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { messageOf } from "@hlvm/errors/message-of";
 
 /** A service that is up. */
 export interface RunningService {
@@ -27,13 +28,13 @@ export async function runService(
   const log = createLog(service, (process.env.HLVM_LOG_LEVEL as LogLevel | undefined) ?? "info");
   const fail = async (cause: unknown): Promise<never> => {
     const error = cause instanceof HlvmError ? cause : undefined;
-    const message = error?.message ?? String(cause);
+    const message = messageOf(cause);
     log.error({ err: cause }, "cannot go on");
     await tell({ kind: "failed", service, message, advice: error?.advice ?? "" });
     process.exit(1);
   };
-  process.on("uncaughtException", fail);
-  process.on("unhandledRejection", fail);
+  process.on("uncaughtException", (cause) => void fail(cause));
+  process.on("unhandledRejection", (cause) => void fail(cause));
 
   let running: RunningService | undefined;
   let stopping = false;

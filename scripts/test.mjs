@@ -1,0 +1,24 @@
+// `npm test`: installs what is missing, then runs every test once and says how many ran.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { prepare } from "./prepare.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+await prepare();
+
+const results = join(root, ".cache", "test-results.json");
+mkdirSync(dirname(results), { recursive: true });
+const node = join(root, "node_modules", "node", "bin", "node");
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+const run = spawnSync(
+  node,
+  [vitest, "run", "--reporter=default", "--reporter=json", `--outputFile.json=${results}`, ...process.argv.slice(2)],
+  { cwd: root, stdio: "inherit" },
+);
+if (run.status === null) process.exit(1);
+
+const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, "utf8"));
+console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+process.exit(run.status);

@@ -1,0 +1,110 @@
+import { once, EventEmitter } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
+
+let mesh: TestMesh;
+let workspace: string;
+
+/** A model that runs a command which takes its time, then answers. */
+const script = {
+  conversations: [
+    {
+      match: "slow",
+      turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command: "echo begun; sleep 30; echo ended" } }] }, { text: "It is done." }],
+    },
+    { match: "endless", turns: [{ text: "thinking about it", delayMilliseconds: 30_000 }] },
+    { match: "first", turns: [{ text: "One." }] },
+    { match: "second", turns: [{ text: "Two." }] },
+  ],
+};
+
+beforeAll(async () => {
+  workspace = await createWorkspace({ "a.txt": "a\n" });
+  const scriptFile = join(workspace, "script.json");
+  writeFileSync(scriptFile, JSON.stringify(script));
+  mesh = await startTestMesh({ HLVM_SCRIPT_FILE: scriptFile, HLVM_MODEL: "scripted/script" });
+});
+
+afterAll(async () => {
+  await mesh.stop();
+  rmSync(workspace, { recursive: true });
+});
+
+const bypass = ["--permission-mode", "bypassPermissions"];
+
+describe("a session", () => {
+  it("is shown live in another terminal, from any number on, and after the fact", async () => {
+    const seen = new EventEmitter();
+    const asking = mesh.hlvm(["ask", "--json", ...bypass, "slow please"], {
+      cwd: workspace,
+      onLine: (line, program) => {
+        const parsed = JSON.parse(line) as Line;
+        if (parsed.event?.type === "tool_output") seen.emit("output", parsed.event.sessionId ?? parsed.event.session_id, program);
+      },
+    });
+    const [sessionId, program] = (await once(seen, "output")) as [string, { interrupt: () => void }];
+
+    const watching = mesh.hlvm(["session", "watch", sessionId, "--json"], {
+      onLine: (line) => {
+        if ((JSON.parse(line) as Line).event?.type === "tool_output") program.interrupt();
+      },
+    });
+    const [asked, watched] = await Promise.all([asking, watching]);
+    expect(linesOf(watched)).toEqual(linesOf(asked));
+
+    const all = linesOf(watched);
+    const from = Number(all[2]!.event!.sequence);
+    const later = await mesh.hlvm(["session", "watch", sessionId, "--from", String(from), "--json"]);
+    expect(linesOf(later)).toEqual(all.slice(2));
+  });
+
+  it("is cancelled by Ctrl-C: the tool and the run end within 200 ms", async () => {
+    let interruptedAt = 0;
+    const ended = await mesh.hlvm(["ask", "--json", ...bypass, "slow again"], {
+      cwd: workspace,
+      onLine: (line, program) => {
+        if ((JSON.parse(line) as Line).event?.type !== "tool_output") return;
+        interruptedAt = Date.now();
+        program.interrupt();
+      },
+    });
+    const lines = linesOf(ended);
+    expect(ended.code).not.toBe(0);
+    expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "user_cancelled" });
+    expect(eventsOf(lines, "tool_end")).toContainEqual(expect.objectContaining({ success: false, errorCode: "cancelled" }));
+    const stoppedAt = Date.parse(String(lines.at(-1)!.at));
+    expect(stoppedAt - interruptedAt).toBeLessThan(200);
+  });
+
+  it("is cancelled by Ctrl-C while the model is thinking", async () => {
+    const ended = await mesh.hlvm(["ask", "--json", "endless question"], {
+      cwd: workspace,
+      onLine: (line, program) => {
+        if ((JSON.parse(line) as Line).event?.type === "thinking") program.interrupt();
+      },
+    });
+    expect(linesOf(ended).at(-1)).toMatchObject({ type: "final", stop_reason: "user_cancelled" });
+    expect(ended.milliseconds).toBeLessThan(10_000);
+  });
+
+  it("goes on with --resume, in one log", async () => {
+    const first = linesOf(await mesh.hlvm(["ask", "--json", "first question"], { cwd: workspace }));
+    const sessionId = String(first.at(-1)!.session_id);
+    const second = linesOf(await mesh.hlvm(["ask", "--json", "--resume", sessionId, "second question"], { cwd: workspace }));
+    expect(second.at(-1)).toMatchObject({ session_id: sessionId, text: expect.stringContaining("Two.") });
+    const shown = await mesh.hlvm(["session", "show", sessionId]);
+    expect(shown.stdout).toMatch(/first question[\s\S]*One\.[\s\S]*second question[\s\S]*Two\./);
+    const hashes = eventsOf([...first, ...second], "run_started").map((event) => event.prefixHash);
+    expect(hashes).toHaveLength(2);
+    expect(hashes[0]).toBe(hashes[1]);
+  });
+
+  it("is not found by an id that nobody has, with a clear message", async () => {
+    const ended = await mesh.hlvm(["session", "show", "00000000-0000-4000-8000-000000000000"]);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain("session list");
+    expect(ended.stderr).not.toMatch(/\n\s+at /);
+  });
+});
