@@ -1,0 +1,10 @@
+// `npm run bench [-- NAME …]`: prints the tables of tests/bench. Timings are never asserted; they are read.
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { prepare } from "./prepare.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+await prepare();
+const run = spawnSync(join(root, "node_modules", "node", "bin", "node"), [join(root, "tests", "bench", "main.ts"), ...process.argv.slice(2)], { cwd: root, stdio: "inherit" });
+process.exit(run.status ?? 1);

@@ -1,0 +1,11 @@
+import { benchStartAndSize } from "./start-and-size.ts";
+import { benchToolTurn } from "./tool-turn.ts";
+
+const benches: Readonly<Record<string, () => Promise<void>>> = { "start-and-size": benchStartAndSize, "tool-turn": benchToolTurn };
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in benches));
+if (unknown !== undefined) {
+  console.error(`There is no bench "${unknown}". There are: ${Object.keys(benches).join(", ")}.`);
+  process.exit(2);
+}
+for (const [name, bench] of Object.entries(benches)) if (wanted.length === 0 || wanted.includes(name)) await bench();
