@@ -64,7 +64,7 @@ function launch({ directory, lifetime }: SupervisorOptions, logFile: string): Ch
   try {
     return spawn("flock", [...lock, process.execPath, MAIN], {
       cwd: directory,
-      env: { ...process.env, HLVM_DIR: directory, HLVM_LIFETIME: lifetime },
+      env: { ...process.env, HLVM_DIR: directory, HLVM_LIFETIME: lifetime, NODE_COMPILE_CACHE: join(directory, "cache", "compile") },
       stdio: ["ignore", log, log, "ipc"],
       detached: true,
     });

@@ -27,8 +27,8 @@ export interface RpcServerOptions {
   readonly services: readonly string[];
   /** Who is calling: verifies the internal token in every service; the edge has its own. */
   readonly authenticate: TokenVerifier | Interceptor;
-  /** Gets every request first, plain HTTP included; returns true where it answered. */
-  readonly before?: (...request: Parameters<NodeHandlerFn>) => boolean;
+  /** Gets every request first, plain HTTP included; returns true where it answered. Must not throw. */
+  readonly before?: (...request: Parameters<NodeHandlerFn>) => Promise<boolean>;
 }
 
 export interface RpcServer {
@@ -53,9 +53,11 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
   });
-  const { server, close: closeConnections } = bothProtocols((request, response) => {
-    if (options.before?.(request, response) !== true) adapter(request, response);
-  }, CUT_MILLISECONDS);
+  const { before = () => Promise.resolve(false) } = options;
+  const handler: NodeHandlerFn = async (request, response) => {
+    if (!(await before(request, response))) adapter(request, response);
+  };
+  const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS);
   const close = async (): Promise<void> => {
     const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
     await closeConnections();

@@ -13,7 +13,7 @@ export interface RunningService {
 /** What a starter is told when the service is up, or why it is not: one message over the IPC channel. */
 export type StartMessage =
   | { readonly kind: "ready"; readonly service: string; readonly port: number }
-  | { readonly kind: "failed"; readonly service: string; readonly message: string; readonly advice: string };
+  | { readonly kind: "failed"; readonly service: string; readonly reason: string; readonly message: string; readonly advice: string };
 
 const CLOSE_DEADLINE_MILLISECONDS = 8_000;
 
@@ -30,7 +30,7 @@ export async function runService(
     const error = cause instanceof HlvmError ? cause : undefined;
     const message = messageOf(cause);
     log.error({ err: cause }, "cannot go on");
-    await tell({ kind: "failed", service, message, advice: error?.advice ?? "" });
+    await tell({ kind: "failed", service, reason: error?.reason ?? "unexpected", message, advice: error?.advice ?? "" });
     process.exit(1);
   };
   process.on("uncaughtException", (cause) => void fail(cause));
@@ -51,7 +51,8 @@ export async function runService(
   };
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
-  process.on("disconnect", () => void stop("the process that started it is gone"));
+  const onStarterGone = (): void => void stop("the process that started it is gone");
+  process.on("disconnect", onStarterGone);
 
   try {
     running = await start(log, process.env);
@@ -59,6 +60,8 @@ export async function runService(
     return fail(cause);
   }
   log.info({ port: running.port }, "ready");
+  // It may have gone while this module was still being loaded, when nobody listened for it.
+  if (process.send !== undefined && !process.connected) return onStarterGone();
   await tell({ kind: "ready", service, port: running.port });
 }
 

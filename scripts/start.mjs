@@ -1,0 +1,17 @@
+// `npm start -- …`: installs what is missing, then runs the hlvm command in the folder that npm was called from.
+// Without arguments: `hlvm up`.
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { fileURLToPath } from "node:url";
+import { callerDirectory, hlvmDirectory, node, orExplain, prepare } from "./prepare.mjs";
+
+const main = fileURLToPath(new URL("../services/cli/src/main.ts", import.meta.url));
+const given = process.argv.slice(2);
+
+await orExplain(() => prepare({ directory: hlvmDirectory }));
+
+const child = spawn(node, [main, ...(given.length === 0 ? ["up"] : given)], { cwd: callerDirectory, stdio: "inherit" });
+// A Ctrl-C reaches the child from the terminal too; it decides what that means.
+process.on("SIGINT", () => {});
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,0 +1,73 @@
+import type { Client } from "@connectrpc/connect";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { ApprovalAnswer, ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { Event, PermissionCheck } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { readKey, type Keyboard } from "../terminal/read-key.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { approvalLines } from "./approval-lines.ts";
+
+const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = { y: ApprovalAnswer.ONCE, n: ApprovalAnswer.DENY, a: ApprovalAnswer.SESSION };
+const QUESTION = "y / n / a (always for this session)";
+
+/**
+ * Puts a run's approvals to the person at the terminal, one at a time, in the order in which they were asked for. A question
+ * is withdrawn when somebody else answers it, when it expires, or when the run stops.
+ */
+export class ApprovalDesk {
+  readonly #policy: Client<typeof PolicyService>;
+  readonly #screen: Screen;
+  readonly #keyboard: Keyboard;
+  readonly #onControlC: () => void;
+  /** By call id. */
+  readonly #open = new Map<string, AbortController>();
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(policy: Client<typeof PolicyService>, screen: Screen, keyboard: Keyboard, onControlC: () => void) {
+    this.#policy = policy;
+    this.#screen = screen;
+    this.#keyboard = keyboard;
+    this.#onControlC = onControlC;
+  }
+
+  event({ payload }: Event): void {
+    if (payload.case === "permissionCheck") this.#permissionCheck(payload.value);
+    else if (payload.case === "toolEnd") this.#withdraw(payload.value.callId);
+    else if (payload.case === "runStopped") this.close();
+  }
+
+  /** Withdraws every question. */
+  close(): void {
+    for (const callId of this.#open.keys()) this.#withdraw(callId);
+  }
+
+  #permissionCheck({ callId, approval }: PermissionCheck): void {
+    this.#withdraw(callId);
+    if (approval?.state !== ApprovalState.PENDING) return;
+    const withdrawn = new AbortController();
+    this.#open.set(callId, withdrawn);
+    this.#queue = this.#queue.then(() => this.#ask(approval, withdrawn.signal));
+  }
+
+  #withdraw(callId: string): void {
+    this.#open.get(callId)?.abort();
+    this.#open.delete(callId);
+  }
+
+  async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
+    if (withdrawn.aborted) return;
+    const { tool, argumentsJson, reason } = approval;
+    const safetyLevel = enumWord(SafetyLevelSchema, approval.safetyLevel).toUpperCase();
+    this.#screen.status("");
+    for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel })) this.#screen.note(line.text, line.tone);
+    this.#screen.note(`Allow it? ${QUESTION}`, "warning");
+    const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, this.#onControlC);
+    if (key === undefined) return this.#screen.note("The question is closed: it was answered elsewhere, or the run has stopped.", "dim");
+    try {
+      await this.#policy.answerApproval({ approvalId: approval.approvalId, answer: ANSWERS[key] });
+    } catch (thrown) {
+      this.#screen.note(`The answer was not taken: ${fromConnectError(thrown).message}`, "bad");
+    }
+  }
+}

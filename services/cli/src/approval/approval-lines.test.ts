@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { approvalLines } from "./approval-lines.ts";
+
+function shown(tool: string, given: object): string[] {
+  const question = { tool, argumentsJson: JSON.stringify(given), safetyLevel: "L1", reason: "mode default asks for L1" };
+  return approvalLines(question).map((line) => line.text);
+}
+
+describe("approvalLines", () => {
+  it("shows a command whole, line by line, and whatever goes with it", () => {
+    expect(shown("shell_exec", { command: "cd a\nrm -rf b", timeout_seconds: 5 })).toEqual([
+      "shell_exec (L1) has to be approved: mode default asks for L1",
+      "  $ cd a",
+      "    rm -rf b",
+      "  timeout_seconds: 5",
+    ]);
+  });
+
+  it("shows what will be written", () => {
+    expect(shown("write_file", { path: "a.txt", content: "one\ntwo" }).slice(1)).toEqual(["  write a.txt (7 characters)", "  + one", "  + two"]);
+  });
+
+  it("shows what goes and what comes", () => {
+    expect(shown("edit_file", { path: "a.txt", old_text: "one", new_text: "two\nthree", replace_all: true }).slice(1)).toEqual([
+      "  edit a.txt, every occurrence",
+      "  - one",
+      "  + two",
+      "  + three",
+    ]);
+  });
+
+  it("says how much of a long file it leaves out, and shows its end", () => {
+    const content = Array.from({ length: 1000 }, (_, index) => `line ${index}`).join("\n");
+    const lines = shown("write_file", { path: "a", content });
+    expect(lines).toHaveLength(203);
+    expect(lines[162]).toContain("800 lines are not shown");
+    expect(lines.at(-1)).toBe("  + line 999");
+  });
+
+  it("never cuts a command", () => {
+    const command = Array.from({ length: 1000 }, (_, index) => `echo ${index}`).join("\n");
+    expect(shown("shell_exec", { command })).toHaveLength(1001);
+  });
+
+  it("leaves no argument unseen, whatever the tool and its arguments", () => {
+    const value = fc.oneof(fc.stringMatching(/^[a-z ]{1,20}$/), fc.integer(), fc.boolean());
+    const given = fc.dictionary(fc.constantFrom("path", "content", "command", "old_text", "new_text", "other"), value);
+    fc.assert(
+      fc.property(fc.constantFrom("shell_exec", "write_file", "edit_file", "memory_write"), given, (tool, object) => {
+        const text = shown(tool, object).join("\n");
+        for (const one of Object.values(object)) expect(text).toContain(String(one));
+      }),
+    );
+  });
+
+  it("shows arguments that are no object as they are", () => {
+    expect(approvalLines({ tool: "x", argumentsJson: "[1", safetyLevel: "L2", reason: "r" })[1]!.text).toBe("  [1");
+  });
+});

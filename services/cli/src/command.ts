@@ -1,0 +1,15 @@
+import type { CliConfig } from "./config.ts";
+import type { Screen } from "./terminal/screen.ts";
+
+/** What every command is given besides its own arguments. */
+export interface CommandContext {
+  readonly config: CliConfig;
+  readonly screen: Screen;
+}
+
+/** Takes the exit code of the command that ran. */
+export type Finish = (exitCode: number) => void;
+
+export const EXIT_OK = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_WRONG_USAGE = 2;

@@ -1,0 +1,128 @@
+import { createClient } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { ApprovalDesk } from "../approval/approval-desk.ts";
+import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
+import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
+import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
+import { readAttachments } from "../options/read-attachments.ts";
+import { readWorkspace } from "../options/read-workspace.ts";
+import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
+import { followSession } from "../run/follow-session.ts";
+import { JsonView } from "../run/json-view.ts";
+import type { RunView } from "../run/run-view.ts";
+import { StreamJsonView } from "../run/stream-json-view.ts";
+import { TextView } from "../run/text-view.ts";
+import { Interrupts } from "../terminal/interrupts.ts";
+
+const CANCEL_MILLISECONDS = 2_000;
+const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
+
+export type OutputFormat = "text" | "json" | "stream-json";
+
+export interface AskFlags extends PermissionFlags {
+  readonly model?: string;
+  readonly verbose?: boolean;
+  readonly outputFormat: OutputFormat;
+  readonly attach?: readonly string[];
+  readonly resume?: string;
+  readonly stateless?: boolean;
+  readonly workspace?: string;
+}
+
+/** Asks one question and shows what comes of it. The exit code is 0 only for an answered question. */
+export async function ask(question: string, flags: AskFlags, context: CommandContext): Promise<number> {
+  using interrupts = new Interrupts();
+  const view = createView(flags, context);
+  const failed = (thrown: unknown): number => {
+    const error = fromConnectError(thrown);
+    if (!interrupts.brokenPipe) view.failed(error, interrupts.exitCode === undefined ? "error" : "user_cancelled");
+    return interrupts.exitCode ?? (isWrongUsage(error) ? EXIT_WRONG_USAGE : EXIT_FAILED);
+  };
+  try {
+    const request = readRequest(question, flags, context);
+    const mesh = await connectMesh(context.config, context.screen);
+    try {
+      return await run(mesh, request, view, interrupts, context);
+    } catch (thrown) {
+      return failed(thrown);
+    } finally {
+      await mesh.release();
+    }
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+type RunRequest = ReturnType<typeof readRequest>;
+
+function readRequest(question: string, flags: AskFlags, { config }: CommandContext) {
+  if (question.trim() === "") throw wrongUsage("The question is empty.", 'Ask something: hlvm ask "What does this repository do?"');
+  if (Buffer.byteLength(question) > MAXIMUM_QUESTION_BYTES) throw wrongUsage("The question is larger than 1 MB.", "Put long text into a file and use --attach.");
+  const canAsk = flags.outputFormat === "text" && flags.print !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
+  const resuming = flags.resume !== undefined;
+  return {
+    sessionId: flags.resume ?? "",
+    prompt: question,
+    workspace: resuming && flags.workspace === undefined ? "" : readWorkspace(flags.workspace ?? ".", process.cwd()),
+    model: flags.model ?? (resuming ? "" : config.model),
+    settings: permissionSettings(flags, canAsk),
+    attachments: readAttachments(flags.attach ?? [], process.cwd()),
+    stateless: flags.stateless === true,
+  };
+}
+
+function createView(flags: AskFlags, { screen }: CommandContext): RunView {
+  const write = (line: string): void => void process.stdout.write(line);
+  if (flags.outputFormat === "stream-json") return new StreamJsonView(write);
+  if (flags.outputFormat === "json") return new JsonView(write);
+  return new TextView(screen, { verbose: flags.verbose === true, showsQuestions: false });
+}
+
+async function run(mesh: MeshConnection, request: RunRequest, view: RunView, interrupts: Interrupts, { screen }: CommandContext): Promise<number> {
+  if (interrupts.signal.aborted) throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
+  const sessions = createClient(SessionService, mesh.transport);
+  const { sessionId, runId, sequence, model } = await sessions.startRun(request);
+  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), screen, process.stdin, () => interrupts.interrupt(130));
+  const leave = new AbortController();
+  let meshLost = false;
+  void mesh.lost.then(() => {
+    meshLost = true;
+    leave.abort();
+  });
+  const cancel = (): void => {
+    desk.close();
+    setTimeout(() => leave.abort(), CANCEL_MILLISECONDS).unref();
+    sessions.cancelRun({ sessionId, runId }, { timeoutMs: CANCEL_MILLISECONDS }).catch(() => leave.abort());
+  };
+  if (interrupts.signal.aborted) cancel();
+  else interrupts.signal.addEventListener("abort", cancel, { once: true });
+  try {
+    view.started({ sessionId, model, workspace: request.workspace });
+    for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal })) {
+      if (event.runId !== runId) continue;
+      if (!interrupts.brokenPipe) view.event(event);
+      if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);
+      if (event.payload.case === "runStopped") return interrupts.exitCode ?? (event.payload.value.reason === StopReason.COMPLETED ? EXIT_OK : EXIT_FAILED);
+    }
+    throw new HlvmError({ code: "internal", reason: "log_ended", message: "The session's log ended before the run did." });
+  } catch (thrown) {
+    throw meshLost ? meshEnded(thrown) : thrown;
+  } finally {
+    desk.close();
+    screen.status("");
+  }
+}
+
+function meshEnded(cause: unknown): HlvmError {
+  return new HlvmError({
+    code: "unavailable",
+    reason: "mesh_ended",
+    message: "The mesh ended while the run was going on.",
+    advice: "Start it again with `hlvm up`; `hlvm session list` shows the session, and `hlvm ask --resume` goes on with it.",
+    cause,
+  });
+}

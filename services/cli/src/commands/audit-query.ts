@@ -1,0 +1,61 @@
+import { createClient } from "@connectrpc/connect";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
+import { AuditEventSchema, AuditService, OutcomeStatus, OutcomeStatusSchema, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { DecidingStep, DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { EXIT_OK, type CommandContext } from "../command.ts";
+import { withMesh } from "../mesh/with-mesh.ts";
+import { jsonLine } from "../output/json-line.ts";
+import { localTime } from "../output/local-time.ts";
+import { messageJson } from "../output/message-json.ts";
+import { table } from "../output/table.ts";
+
+export interface AuditQueryFlags {
+  readonly tool?: string;
+  readonly principal?: string;
+  readonly decision?: string;
+  readonly step?: string;
+  readonly session?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly text?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** Tool calls that were asked for, each with what was decided and what came of it. */
+export async function auditQuery(flags: AuditQueryFlags, context: CommandContext): Promise<number> {
+  const { events, nextBeforeId } = await withMesh(context, (transport) =>
+    createClient(AuditService, transport).query({
+      tool: flags.tool,
+      principal: flags.principal,
+      sessionId: flags.session,
+      decision: enumValue(Decision, flags.decision),
+      step: enumValue(DecidingStep, flags.step),
+      since: flags.since && timestampFromDate(flags.since),
+      until: flags.until && timestampFromDate(flags.until),
+      text: flags.text,
+      limit: flags.limit,
+    }),
+  );
+  if (flags.json === true) for (const event of events) process.stdout.write(jsonLine(eventJson(event)));
+  else if (events.length === 0) context.screen.note("Nothing in the audit log fits.");
+  else process.stdout.write(table(["TIME", "WHO", "TOOL", "DECISION", "STEP", "RULE", "OUTCOME", "ARGUMENTS"], events.map(row)));
+  if (nextBeforeId !== 0n) context.screen.note("There are more; narrow the question, or raise --limit.", "dim");
+  return EXIT_OK;
+}
+
+function enumValue<T extends Readonly<Record<string, number>>>(values: T, word: string | undefined): T[keyof T] | undefined {
+  return word === undefined ? undefined : values[word.toUpperCase() as keyof T];
+}
+
+function eventJson(event: AuditEvent): object {
+  return { ...messageJson(AuditEventSchema, event), mode: permissionModeWord(event.mode) };
+}
+
+function row(event: AuditEvent): string[] {
+  const outcome = event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
+  const { principal, tool, decision, step, rule, argumentsJson } = event;
+  return [localTime(event.at), principal, tool, enumWord(DecisionSchema, decision), enumWord(DecidingStepSchema, step), rule, outcome, argumentsJson];
+}

@@ -1,0 +1,25 @@
+import { createClient } from "@connectrpc/connect";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { FactScopeSchema, FactTypeSchema, FoundFactSchema, MemoryService, type FoundFact } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { EXIT_OK, type CommandContext } from "../command.ts";
+import { withMesh } from "../mesh/with-mesh.ts";
+import { readWorkspace } from "../options/read-workspace.ts";
+import { jsonLine } from "../output/json-line.ts";
+import { messageJson } from "../output/message-json.ts";
+import { table } from "../output/table.ts";
+
+export async function memorySearch(query: string, flags: { limit: number; json?: boolean }, context: CommandContext): Promise<number> {
+  const { facts, notice } = await withMesh(context, (transport) =>
+    createClient(MemoryService, transport).searchFacts({ query, limit: flags.limit, project: readWorkspace(".", process.cwd()) }),
+  );
+  if (notice !== "") context.screen.note(notice, "warning");
+  if (flags.json === true) for (const found of facts) process.stdout.write(jsonLine(messageJson(FoundFactSchema, found)));
+  else if (facts.length === 0) context.screen.note("Nothing that is remembered fits.");
+  else process.stdout.write(table(["FACT", "TYPE", "SCOPE", "TEXT"], facts.map(row)));
+  return EXIT_OK;
+}
+
+function row({ fact }: FoundFact): string[] {
+  if (fact === undefined) return [];
+  return [fact.factId, enumWord(FactTypeSchema, fact.type), enumWord(FactScopeSchema, fact.scope), fact.text];
+}

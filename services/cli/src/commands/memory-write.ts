@@ -1,0 +1,40 @@
+import { createClient } from "@connectrpc/connect";
+import { FactSchema, FactScope, FactType, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { EXIT_OK, type CommandContext } from "../command.ts";
+import { withMesh } from "../mesh/with-mesh.ts";
+import { readWorkspace } from "../options/read-workspace.ts";
+import { jsonLine } from "../output/json-line.ts";
+import { messageJson } from "../output/message-json.ts";
+
+export interface MemoryWriteFlags {
+  readonly type?: "user" | "feedback" | "project" | "reference";
+  readonly scope?: "personal" | "team" | "project";
+  readonly subject?: string;
+  readonly predicate?: string;
+  readonly pinned?: boolean;
+  readonly json?: boolean;
+}
+
+const TYPES = { user: FactType.USER, feedback: FactType.FEEDBACK, project: FactType.PROJECT, reference: FactType.REFERENCE };
+const SCOPES = { personal: FactScope.PERSONAL, team: FactScope.TEAM, project: FactScope.PROJECT };
+
+/** Remembers a fact; one of scope project for the folder that the command was called from. */
+export async function memoryWrite(text: string, flags: MemoryWriteFlags, context: CommandContext): Promise<number> {
+  const { fact, supersededFactIds } = await withMesh(context, (transport) =>
+    createClient(MemoryService, transport).writeFact({
+      text,
+      type: flags.type && TYPES[flags.type],
+      scope: flags.scope && SCOPES[flags.scope],
+      subject: flags.subject,
+      predicate: flags.predicate,
+      pinned: flags.pinned,
+      project: readWorkspace(".", process.cwd()),
+    }),
+  );
+  if (flags.json === true) process.stdout.write(jsonLine({ ...(fact && messageJson(FactSchema, fact)), superseded_fact_ids: supersededFactIds }));
+  else {
+    const replaced = supersededFactIds.length === 0 ? "" : `, in place of ${supersededFactIds.length === 1 ? "an older fact" : `${supersededFactIds.length} older facts`}`;
+    process.stdout.write(`Remembered as ${fact?.factId}${replaced}.\n`);
+  }
+  return EXIT_OK;
+}

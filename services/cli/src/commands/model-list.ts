@@ -1,0 +1,21 @@
+import { createClient } from "@connectrpc/connect";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { ModelCapabilitySchema, ModelSchema, ModelService, ModelTierSchema, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { EXIT_OK, type CommandContext } from "../command.ts";
+import { withMesh } from "../mesh/with-mesh.ts";
+import { jsonLine } from "../output/json-line.ts";
+import { messageJson } from "../output/message-json.ts";
+import { table } from "../output/table.ts";
+
+export async function modelList(flags: { json?: boolean }, context: CommandContext): Promise<number> {
+  const { models } = await withMesh(context, (transport) => createClient(ModelService, transport).listModels({}));
+  if (flags.json === true) for (const model of models) process.stdout.write(jsonLine(messageJson(ModelSchema, model)));
+  else process.stdout.write(table(["MODEL", "TIER", "CAN", "CONTEXT", "STATE"], models.map(row)));
+  return EXIT_OK;
+}
+
+function row(model: Model): string[] {
+  const state = model.available ? (model.default ? "default" : "available") : model.advice || "not available";
+  const context = model.contextWindow === 0 ? "" : `${Math.round(model.contextWindow / 1000)}K`;
+  return [model.id, enumWord(ModelTierSchema, model.tier), enumWord(ModelCapabilitySchema, model.capability), context, state];
+}

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AuditKind, OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { DecidingStep, Decision, PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { runHlvm } from "../testing/run-hlvm.ts";
+import { ScriptedEdge, type Script } from "../testing/scripted-edge.ts";
+
+const edges: ScriptedEdge[] = [];
+
+afterEach(async () => {
+  await Promise.all(edges.splice(0).map((edge) => edge.close()));
+});
+
+async function edgeWith(script: Script): Promise<ScriptedEdge> {
+  const edge = new ScriptedEdge(script);
+  await edge.start();
+  edges.push(edge);
+  return edge;
+}
+
+describe("hlvm session", () => {
+  it("watch shows a run live from an event on, and ends with it", async () => {
+    let finish = (): void => {};
+    const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+    const edge = await edgeWith(async (it) => {
+      it.append({ case: "messageDelta", value: { text: "one " } });
+      await mayFinish;
+      it.append({ case: "messageDelta", value: { text: "two" } });
+      it.stop(StopReason.COMPLETED, { text: "one two" });
+    });
+    const asking = runHlvm(["ask", "a question"], { edgeUrl: edge.url });
+    await asking.shows("one");
+    const all = runHlvm(["session", "watch", edge.sessionId], { edgeUrl: edge.url });
+    const late = runHlvm(["session", "watch", edge.sessionId, "--from", "3", "--json"], { edgeUrl: edge.url });
+    await all.shows("one");
+    finish();
+    expect(await all.ended).toBe(0);
+    expect(all.stdout).toBe("user:test: a question\none two\n");
+    expect(await late.ended).toBe(0);
+    expect(late.stdout.trimEnd().split("\n").map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["token", "final"]);
+    expect(await asking.ended).toBe(0);
+  });
+
+  it("watch and show print what is there and end where nothing runs", async () => {
+    const edge = await edgeWith(async () => {});
+    edge.append({ case: "userMessage", value: { text: "a question" } });
+    edge.append({ case: "assistantMessage", value: { text: "an answer" } });
+    edge.stop(StopReason.COMPLETED, { text: "an answer" });
+    const watch = runHlvm(["session", "watch", edge.sessionId], { edgeUrl: edge.url });
+    const show = runHlvm(["session", "show", edge.sessionId], { edgeUrl: edge.url });
+    expect(await watch.ended).toBe(0);
+    expect(watch.stdout).toBe("user:test: a question\nan answer\n");
+    expect(await show.ended).toBe(0);
+    expect(show.stdout).toContain(`session ${edge.sessionId}\n`);
+    expect(show.stdout).toContain("user:test: a question\nan answer\n");
+  });
+
+  it("list gives a row or a line of JSON a session", async () => {
+    const edge = await edgeWith(async () => {});
+    const rows = runHlvm(["session", "list"], { edgeUrl: edge.url });
+    const lines = runHlvm(["session", "list", "--json"], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(new RegExp(`^SESSION .*\n${edge.sessionId} .* completed .* a title\n$`));
+    expect(await lines.ended).toBe(0);
+    expect(JSON.parse(lines.stdout)).toMatchObject({ session_id: edge.sessionId, last_stop_reason: "completed", last_sequence: 0 });
+  });
+});
+
+describe("hlvm audit query", () => {
+  it("tells who, what, decision, deciding step and outcome", async () => {
+    const edge = await edgeWith(async () => {});
+    edge.audit.push({
+      id: 7n,
+      at: timestampFromDate(new Date("2026-11-21T10:00:00Z")),
+      kind: AuditKind.INTENT,
+      principal: "user:ada",
+      tool: "shell_exec",
+      argumentsJson: '{"command":"npm test"}',
+      decision: Decision.ALLOW,
+      step: DecidingStep.EXPLICIT_ALLOW,
+      rule: "allowedTools: shell_exec",
+      mode: PermissionMode.DONT_ASK,
+      safetyLevel: SafetyLevel.L2,
+      outcome: OutcomeStatus.SUCCEEDED,
+    });
+    const rows = runHlvm(["audit", "query", "--tool", "shell_exec", "--since", "1h"], { edgeUrl: edge.url });
+    const lines = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(/user:ada +shell_exec +allow +explicit_allow +allowedTools: shell_exec +succeeded +\{"command":"npm test"\}\n$/);
+    expect(await lines.ended).toBe(0);
+    expect(JSON.parse(lines.stdout)).toMatchObject({
+      id: 7,
+      at: "2026-11-21T10:00:00.000Z",
+      kind: "intent",
+      tool: "shell_exec",
+      decision: "allow",
+      step: "explicit_allow",
+      mode: "dontAsk",
+      outcome: "succeeded",
+    });
+  });
+
+  it("says what the edge says where it refuses the token", async () => {
+    const edge = await edgeWith(async () => {});
+    const hlvm = runHlvm(["audit", "query"], { edgeUrl: edge.url, environment: { HLVM_TOKEN: "another" } });
+    expect(await hlvm.ended).toBe(1);
+    expect(hlvm.stdout).toBe("");
+    expect(hlvm.stderr).toBe("The token is not accepted.\nWhat to do: Give the right one.\n");
+  });
+});
+
+describe("hlvm", () => {
+  it("prints its help and version, and refuses to go without a command", async () => {
+    const help = runHlvm(["--help"]);
+    const version = runHlvm(["--version"]);
+    const nothing = runHlvm([]);
+    expect(await help.ended).toBe(0);
+    expect(help.stdout).toContain("hlvm ask");
+    expect(await version.ended).toBe(0);
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await nothing.ended).toBe(2);
+  });
+
+  it("says that no mesh is up", async () => {
+    const status = runHlvm(["status", "--json"]);
+    expect(await status.ended).toBe(1);
+    expect(JSON.parse(status.stdout)).toMatchObject({ up: false });
+    const down = runHlvm(["down"]);
+    expect(await down.ended).toBe(0);
+    expect(down.stderr).toBe("No mesh is up.\n");
+  });
+});

@@ -1,0 +1,20 @@
+import { text } from "@hlvm/config/knob";
+import { readConfig } from "@hlvm/config/read-config";
+import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
+
+/** Every variable that the command reads, besides those that it hands on to a mesh that it starts. */
+export const knobs = {
+  edgeUrl: text({ variable: "HLVM_EDGE_URL", description: "the edge to call instead of the mesh of this machine", fallback: "" }),
+  token: text({ variable: "HLVM_TOKEN", description: "the token for HLVM_EDGE_URL", fallback: "" }),
+  model: text({ variable: "HLVM_MODEL", description: "provider/name, where --model is not given", fallback: "" }),
+  noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),
+};
+
+export interface CliConfig extends ReturnType<typeof readConfig<typeof knobs>> {
+  /** HLVM_DIR, else `~/.hlvm`. */
+  readonly directory: string;
+}
+
+export function readCliConfig(environment: NodeJS.ProcessEnv): CliConfig {
+  return { ...readConfig(knobs, environment), directory: hlvmDirectory(environment) };
+}

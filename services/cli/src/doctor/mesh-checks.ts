@@ -1,0 +1,56 @@
+import { createClient } from "@connectrpc/connect";
+import type { MeshState } from "@hlvm/mesh/mesh-state";
+import { ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import type { MeshConnection } from "../mesh/connect-mesh.ts";
+import { fail, ok, warn, type Check } from "./check.ts";
+import { tokenFileCheck } from "./machine-checks.ts";
+
+/** What can be told only by asking a mesh that is up. */
+export async function meshChecks({ transport, state }: MeshConnection): Promise<Check[]> {
+  const sandbox = createClient(SandboxService, transport);
+  const models = createClient(ModelService, transport);
+  const [isolation, choice] = await Promise.all([
+    guarded("isolation", async () => isolationChecks(await sandbox.describeIsolation({}))),
+    guarded("models", async () => modelChecks((await models.listModels({})).models)),
+  ]);
+  return [...(state === undefined ? [] : [tokenFileCheck(state.tokenFile), ...partChecks(state)]), ...isolation, ...choice];
+}
+
+async function guarded(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await check();
+  } catch (thrown) {
+    const error = fromConnectError(thrown);
+    return [fail(name, error.message, error.advice)];
+  }
+}
+
+function isolationChecks(isolation: { driver: string; driverVersion: string; features: { name: string; active: boolean; detail: string }[] }): Check[] {
+  const { driver, driverVersion, features } = isolation;
+  return [
+    ok("isolation", `${driver} ${driverVersion}`.trim()),
+    ...features.map(({ name, active, detail }) => (active ? ok(name, detail) : warn(name, "not active", detail))),
+  ];
+}
+
+function modelChecks(models: readonly Model[]): Check[] {
+  const chosen = models.find((model) => model.default);
+  if (chosen === undefined) return [fail("model", "there is no default model", "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS, and start the mesh again.")];
+  if (!chosen.available) return [fail("model", `${chosen.id} is not available`, chosen.advice)];
+  if (chosen.provider !== "demo") return [ok("model", chosen.id)];
+  return [warn("model", `${chosen.id}, which follows fixed rules`, "For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS, and start the mesh again.")];
+}
+
+function partChecks(state: MeshState): Check[] {
+  return [
+    partCheck(state, "PostgreSQL", (name) => fail(name, "not running", "`hlvm down`, then `hlvm up`; the logs say why it ended.")),
+    partCheck(state, "Meilisearch", (name) => warn(name, "not running", "Until it is, memory is searched in PostgreSQL; the logs say why it ended.")),
+  ];
+}
+
+function partCheck(state: MeshState, name: string, missing: (name: string) => Check): Check {
+  const part = state.services.find((service) => service.name === name);
+  return part === undefined ? missing(name) : ok(name, `up, process ${part.pid}`);
+}

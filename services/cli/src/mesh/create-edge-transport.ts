@@ -1,0 +1,23 @@
+import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
+import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+
+/** A connection to the edge: every call carries the token, and an edge that does not answer is said in words. */
+export function createEdgeTransport(edgeUrl: string, token: string): Transport {
+  const authorize: Interceptor = (next) => async (request) => {
+    request.header.set("authorization", `Bearer ${token}`);
+    try {
+      return await next(request);
+    } catch (thrown) {
+      throw explained(thrown, edgeUrl);
+    }
+  };
+  return createMeshTransport(edgeUrl, [authorize]);
+}
+
+function explained(thrown: unknown, edgeUrl: string): unknown {
+  if (!(thrown instanceof ConnectError) || thrown.code !== Code.Unavailable || thrown.findDetails(ErrorAdviceSchema).length > 0) return thrown;
+  const value = { reason: "edge_unavailable", advice: "`hlvm status` tells whether the mesh is up, `hlvm doctor` what is wrong." };
+  const message = `The edge at ${edgeUrl} does not answer: ${thrown.rawMessage}.`;
+  return new ConnectError(message, Code.Unavailable, undefined, [{ desc: ErrorAdviceSchema, value }], thrown);
+}

@@ -1,0 +1,76 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+
+const MAXIMUM_ATTACHMENTS = 32;
+const MAXIMUM_FILE_BYTES = 2 * 1024 * 1024;
+const MAXIMUM_TOGETHER_BYTES = 8 * 1024 * 1024;
+
+export interface AttachedText {
+  /** As the person named it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * The files that go with a question: text in UTF-8, at most 2 MB each, 8 MB together, 32 files.
+ * @throws HlvmError `attachment_not_readable`, `attachment_too_large`, `attachment_not_text`
+ */
+export function readAttachments(paths: readonly string[], from: string): AttachedText[] {
+  if (paths.length > MAXIMUM_ATTACHMENTS) throw tooLarge(`${paths.length} files are attached; ${MAXIMUM_ATTACHMENTS} may be.`);
+  let together = 0;
+  return paths.map((path) => {
+    const bytes = readSome(path, resolve(from, path));
+    if (bytes.length > MAXIMUM_FILE_BYTES) throw tooLarge(`${path} is larger than 2 MB.`);
+    together += bytes.length;
+    if (together > MAXIMUM_TOGETHER_BYTES) throw tooLarge("The attached files are larger than 8 MB together.");
+    return { path, text: decode(path, bytes) };
+  });
+}
+
+/** At most one byte more than is allowed, whatever the file claims to be: a device or a pipe may never end. */
+function readSome(path: string, absolute: string): Buffer {
+  try {
+    const buffer = Buffer.alloc(MAXIMUM_FILE_BYTES + 1);
+    const file = openSync(absolute, "r");
+    try {
+      let length = 0;
+      for (let read = -1; read !== 0 && length < buffer.length; length += read) read = readSync(file, buffer, length, buffer.length - length, null);
+      return buffer.subarray(0, length);
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    throw new HlvmError({
+      code: "not_found",
+      reason: "attachment_not_readable",
+      message: `${path} cannot be attached: ${(cause as Error).message}.`,
+      advice: "Give --attach a file that exists and that you may read.",
+      cause,
+    });
+  }
+}
+
+function decode(path: string, bytes: Buffer): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // Told below: both are files that no model can read as text.
+  }
+  throw new HlvmError({
+    code: "invalid_argument",
+    reason: "attachment_not_text",
+    message: `${path} is not text in UTF-8.`,
+    advice: "Attach text only; the agent can look at other files in the workspace with its tools.",
+  });
+}
+
+function tooLarge(message: string): HlvmError {
+  return new HlvmError({
+    code: "resource_exhausted",
+    reason: "attachment_too_large",
+    message,
+    advice: "Put large files into the workspace and name them in the question: the agent reads the parts that it needs.",
+  });
+}

@@ -1,0 +1,36 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { timestampDate, TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+
+type Json = string | number | boolean | Json[] | { [field: string]: Json };
+
+/**
+ * A message of the contracts for a program: the contract's field names, enums as words (`explicit_allow`), 64-bit numbers as
+ * JSON numbers, times in ISO 8601. Every field is there, besides those of messages and times that are not set.
+ */
+export function messageJson(description: DescMessage, message: Message): { [field: string]: Json } {
+  return fieldsOf(reflect(description, message));
+}
+
+function fieldsOf(message: ReflectMessage): { [field: string]: Json } {
+  const json: { [field: string]: Json } = {};
+  for (const field of message.desc.fields) {
+    if (field.fieldKind === "scalar") json[field.name] = scalar(message.get(field));
+    else if (field.fieldKind === "enum") json[field.name] = enumWord(field.enum, message.get(field));
+    else if (field.fieldKind === "message" && message.isSet(field)) json[field.name] = nested(message.get(field));
+    else if (field.fieldKind === "list" && field.listKind === "scalar") json[field.name] = Array.from(message.get(field), scalar);
+    else if (field.fieldKind === "list" && field.listKind === "message")
+      json[field.name] = Array.from(message.get(field), (item) => nested(item as ReflectMessage));
+  }
+  return json;
+}
+
+function nested(message: ReflectMessage): Json {
+  if (message.desc.typeName !== TimestampSchema.typeName) return fieldsOf(message);
+  return timestampDate(message.message as Timestamp).toISOString();
+}
+
+function scalar(value: unknown): Json {
+  return typeof value === "bigint" ? Number(value) : (value as string | number | boolean);
+}

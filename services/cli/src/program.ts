@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import type { CommandContext, Finish } from "./command.ts";
+import { askCommand } from "./program/ask-command.ts";
+import { auditCommand } from "./program/audit-command.ts";
+import { memoryCommand } from "./program/memory-command.ts";
+import { meshCommands } from "./program/mesh-commands.ts";
+import { sessionCommand } from "./program/session-command.ts";
+import { jsonOption } from "./program/values.ts";
+
+/**
+ * Every command with its flags. What a command does is imported when it runs, so that help costs no more than these
+ * declarations.
+ */
+export function createProgram(context: CommandContext, finish: Finish): Command {
+  const program = new Command("hlvm")
+    .description("Ask an agent that reads, edits and runs things in a sandbox, and see who allowed what.")
+    .version(version(), "-V, --version", "print the version")
+    .exitOverride()
+    .showHelpAfterError("(see `hlvm --help`, or `hlvm COMMAND --help`)")
+    .addHelpText(
+      "after",
+      `
+Try:
+  hlvm ask "What does this repository do?"
+  hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
+  hlvm audit query --since 1h`,
+    );
+  for (const command of [askCommand, sessionCommand, auditCommand, memoryCommand]) program.addCommand(inherit(program, command(context, finish)));
+  program.addCommand(inherit(program, modelCommand(context, finish)));
+  for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));
+  return program;
+}
+
+function modelCommand(context: CommandContext, finish: Finish): Command {
+  const model = new Command("model").description("the models that can be asked");
+  model
+    .command("list")
+    .description("list them, and what to set for those that are not available")
+    .addOption(jsonOption())
+    .action(async (flags: { json?: boolean }) => {
+      const { modelList } = await import("./commands/model-list.ts");
+      finish(await modelList(flags, context));
+    });
+  return model;
+}
+
+function inherit(program: Command, command: Command): Command {
+  command.copyInheritedSettings(program);
+  for (const inner of command.commands) inner.copyInheritedSettings(program);
+  return command;
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}

@@ -1,0 +1,41 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { CommandContext, Finish } from "../command.ts";
+import type { AskFlags } from "../commands/ask.ts";
+import { sessionId } from "./values.ts";
+
+const MODES = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
+
+export function askCommand(context: CommandContext, finish: Finish): Command {
+  return new Command("ask")
+    .description("ask a question about the folder you are in, and have things done in it")
+    .argument("<question...>", "what you want to know or have done")
+    .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")
+    .option("--workspace <folder>", "the folder to work in (default: the one you are in)")
+    .option("--attach <file>", "give a text file along with the question; may be repeated", collect)
+    .addOption(new Option("--resume <session-id>", "go on with a session").argParser(sessionId))
+    .addOption(new Option("--stateless", "keep and remember nothing of this run").conflicts("resume"))
+    .addOption(new Option("--permission-mode <mode>", "what may be done without asking you").choices(MODES))
+    .option("--auto-edit", "the same as --permission-mode acceptEdits")
+    .option("--dangerously-skip-permissions", "the same as --permission-mode bypassPermissions")
+    .addOption(new Option("--allowedTools <tools>", "allow these tools, for example git_*; may be repeated").argParser(toolPatterns))
+    .addOption(new Option("--disallowedTools <tools>", "deny these tools whatever else is allowed; may be repeated").argParser(toolPatterns))
+    .option("-p, --print", "for scripts: nobody is asked, and only reading is allowed unless a mode is given")
+    .addOption(new Option("--output-format <format>", "what standard output holds (default: text)").choices(["text", "json", "stream-json"]))
+    .addOption(new Option("--json", "the same as --output-format stream-json: a line of JSON for every event, and last a `final`").conflicts("outputFormat"))
+    .option("--verbose", "also show the model, the session, thinking, and figures of every turn")
+    .action(async (words: string[], { json, ...flags }: Omit<AskFlags, "outputFormat"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean }) => {
+      const { ask } = await import("../commands/ask.ts");
+      finish(await ask(words.join(" "), { ...flags, outputFormat: json === true ? "stream-json" : (flags.outputFormat ?? "text") }, context));
+    });
+}
+
+function collect(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+function toolPatterns(value: string, before: readonly string[] | undefined): string[] {
+  const patterns = value.split(",").map((pattern) => pattern.trim());
+  const wrong = patterns.find((pattern) => !/^[a-z][a-z0-9_]*\*?$/.test(pattern));
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is not a tool's name, such as write_file or git_*.`);
+  return [...(before ?? []), ...patterns];
+}

@@ -1,0 +1,31 @@
+import { Command, Option } from "commander";
+import type { CommandContext, Finish } from "../command.ts";
+import { jsonOption } from "./values.ts";
+
+/** What starts, ends and examines this machine's mesh. */
+export function meshCommands(context: CommandContext, finish: Finish): Command[] {
+  return [
+    new Command("up").description("start the mesh of this machine and keep it up until Ctrl-C").action(async () => {
+      const { up } = await import("../commands/up.ts");
+      finish(await up(context));
+    }),
+    new Command("down").description("end the mesh of this machine").action(async () => {
+      const { down } = await import("../commands/down.ts");
+      finish(await down(context));
+    }),
+    new Command("status")
+      .description("say whether the mesh is up, and what it consists of")
+      .addOption(new Option("--json", "as one JSON object"))
+      .action(async (flags: { json?: boolean }) => {
+        const { status } = await import("../commands/status.ts");
+        finish(await status(flags, context));
+      }),
+    new Command("doctor")
+      .description("check what HLVM needs on this machine, and say what to do")
+      .addOption(jsonOption())
+      .action(async (flags: { json?: boolean }) => {
+        const { doctor } = await import("../commands/doctor.ts");
+        finish(await doctor(flags, context));
+      }),
+  ];
+}

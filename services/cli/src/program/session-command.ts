@@ -1,0 +1,38 @@
+import { Command, Option } from "commander";
+import type { CommandContext, Finish } from "../command.ts";
+import { jsonOption, sessionId, wholeNumber } from "./values.ts";
+
+export function sessionCommand(context: CommandContext, finish: Finish): Command {
+  const session = new Command("session").description("conversations, running and past");
+  session
+    .command("list")
+    .description("list them, latest first")
+    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 500)).default(50))
+    .addOption(jsonOption())
+    .action(async (flags: { limit: number; json?: boolean }) => {
+      const { sessionList } = await import("../commands/session-list.ts");
+      finish(await sessionList(flags, context));
+    });
+  session
+    .command("show")
+    .description("show all that happened in one")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .addOption(jsonOption())
+    .option("--verbose", "also thinking and figures of every turn")
+    .action(async (id: string, flags: { json?: boolean; verbose?: boolean }) => {
+      const { sessionShow } = await import("../commands/session-show.ts");
+      finish(await sessionShow(id, flags, context));
+    });
+  session
+    .command("watch")
+    .description("follow one until its run ends")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .addOption(new Option("--from <sequence>", "the first event wanted").argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)).default(1))
+    .addOption(jsonOption())
+    .option("--verbose", "also thinking and figures of every turn")
+    .action(async (id: string, flags: { from: number; json?: boolean; verbose?: boolean }) => {
+      const { sessionWatch } = await import("../commands/session-watch.ts");
+      finish(await sessionWatch(id, flags, context));
+    });
+  return session;
+}

@@ -1,0 +1,28 @@
+import { InvalidArgumentError, Option } from "commander";
+import { parseTime } from "../options/parse-time.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** `--json` of every command that lists something. */
+export function jsonOption(): Option {
+  return new Option("--json", "one JSON object a line");
+}
+
+export function sessionId(value: string): string {
+  if (!UUID.test(value)) throw new InvalidArgumentError("It is not a session's id; `hlvm session list` shows them.");
+  return value.toLowerCase();
+}
+
+export function moment(value: string): Date {
+  const time = parseTime(value, new Date());
+  if (time === undefined) throw new InvalidArgumentError("Give a time such as 30m, 1h, 7d, 2026-11-21 or 2026-11-21T10:00:00Z.");
+  return time;
+}
+
+export function wholeNumber(minimum: number, maximum: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < minimum || number > maximum) throw new InvalidArgumentError(`Give a whole number from ${minimum} to ${maximum}.`);
+    return number;
+  };
+}

@@ -1,0 +1,50 @@
+import { CommanderError } from "commander";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE } from "./command.ts";
+import { readCliConfig } from "./config.ts";
+import { isWrongUsage } from "./options/wrong-usage.ts";
+import { createProgram } from "./program.ts";
+import { Screen } from "./terminal/screen.ts";
+
+/** Runs one command and returns its exit code: 0 done, 1 failed, 2 called wrongly, 128 and more ended by a signal. */
+export async function runCommandLine(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreGoneReader);
+  const config = readCliConfig(environment);
+  const screen = new Screen(process.stdout, process.stderr, config.noColor !== "");
+  let exitCode = EXIT_OK;
+  const program = createProgram({ config, screen }, (code) => (exitCode = code));
+  try {
+    await program.parseAsync([...words], { from: "user" });
+    return exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return await commanderExit(thrown, words);
+    return await fail(thrown, screen);
+  }
+}
+
+/** Commander has printed the message or the help already. */
+async function commanderExit(error: CommanderError, words: readonly string[]): Promise<number> {
+  if (error.exitCode === 0) return EXIT_OK;
+  const wantsLines = words[0] === "ask" && (words.includes("--json") || words.includes("stream-json") || words.includes("--output-format=stream-json"));
+  if (wantsLines) {
+    const { failureLine } = await import("./run/failure-line.ts");
+    const { jsonLine } = await import("./output/json-line.ts");
+    const { wrongUsage } = await import("./options/wrong-usage.ts");
+    process.stdout.write(jsonLine(failureLine(wrongUsage(error.message, "See `hlvm ask --help`."), "", "error")));
+  }
+  return EXIT_WRONG_USAGE;
+}
+
+async function fail(thrown: unknown, screen: Screen): Promise<number> {
+  const { fromConnectError } = await import("@hlvm/rpc/from-connect-error");
+  const error = thrown instanceof HlvmError ? thrown : fromConnectError(thrown);
+  screen.status("");
+  screen.note(error.message, "bad");
+  if (error.advice !== "") screen.note(`What to do: ${error.advice}`);
+  return isWrongUsage(error) ? EXIT_WRONG_USAGE : EXIT_FAILED;
+}
+
+/** A reader that has gone, as `| head` does, is not an error of ours. */
+function ignoreGoneReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+}

@@ -1,0 +1,147 @@
+import type { HlvmError } from "@hlvm/errors/hlvm-error";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
+import { DecidingStepSchema, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { StopReason, StopReasonSchema, type Event, type PermissionCheck, type RunStopped, type ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { printableLine } from "../terminal/printable.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { shortDuration, shortSize } from "../terminal/sizes.ts";
+import type { RunView } from "./run-view.ts";
+
+export interface TextViewOptions {
+  /** Also the model, the session, thinking, and figures of every turn. */
+  readonly verbose: boolean;
+  /** Also what people asked: for somebody who did not ask it just now. */
+  readonly showsQuestions: boolean;
+}
+
+/** A run for a person: the answer as it comes, and a line for everything that was done on the way. */
+export class TextView implements RunView {
+  readonly #screen: Screen;
+  readonly #options: TextViewOptions;
+  /** By call id: the arguments in short. */
+  readonly #summaries = new Map<string, string>();
+  readonly #denied = new Set<string>();
+  #textOfTurn = false;
+  #textOfRun = false;
+
+  constructor(screen: Screen, options: TextViewOptions) {
+    this.#screen = screen;
+    this.#options = options;
+  }
+
+  started({ sessionId, model, workspace }: { sessionId: string; model: string; workspace: string }): void {
+    if (this.#options.verbose) this.#screen.note(`model ${model} · session ${sessionId} · workspace ${workspace}`, "dim");
+    this.#screen.status("thinking");
+  }
+
+  failed(error: HlvmError, stopReason: "error" | "user_cancelled"): void {
+    this.#screen.status("");
+    if (stopReason === "user_cancelled") return this.#screen.note("cancelled", "warning");
+    this.#screen.note(error.message, "bad");
+    if (error.advice !== "") this.#screen.note(`What to do: ${error.advice}`);
+  }
+
+  event({ payload, principal }: Event): void {
+    switch (payload.case) {
+      case "userMessage":
+        this.#textOfRun = false;
+        if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
+        return;
+      case "runStarted": {
+        const { model, workspace, settings } = payload.value;
+        if (this.#options.verbose) this.#screen.note(`model ${model} · mode ${permissionModeWord(settings?.mode ?? 0)} · workspace ${workspace}`, "dim");
+        return;
+      }
+      case "thinking":
+        this.#textOfTurn = false;
+        return this.#screen.status("thinking");
+      case "reasoningUpdate":
+        if (this.#options.verbose) this.#screen.note(payload.value.text, "dim");
+        return;
+      case "messageDelta":
+        return this.#text(payload.value.text);
+      case "assistantMessage":
+        if (!this.#textOfTurn) this.#text(payload.value.text);
+        return this.#screen.endLine();
+      case "toolSelected":
+        this.#summaries.set(payload.value.callId, printableLine(payload.value.argumentsJson, 100));
+        return;
+      case "permissionCheck":
+        return this.#permissionCheck(payload.value);
+      case "toolStart":
+        this.#summaries.set(payload.value.callId, printableLine(payload.value.argumentsSummary, 100));
+        return this.#screen.status(`${payload.value.tool} ${payload.value.argumentsSummary}`);
+      case "toolEnd":
+        return this.#toolEnd(payload.value);
+      case "turnStats": {
+        const { toolCount, durationMilliseconds, inputTokens, outputTokens } = payload.value;
+        if (this.#options.verbose)
+          this.#screen.note(`turn: ${shortDuration(durationMilliseconds)} · ${toolCount} tools · ${inputTokens} tokens in · ${outputTokens} out`, "dim");
+        return;
+      }
+      case "memoryActivity": {
+        const { recalled, written, notice } = payload.value;
+        if (recalled.length > 0) this.#screen.note(`memory: ${facts(recalled)} recalled`, "dim");
+        if (written.length > 0) this.#screen.note(`memory: ${facts(written)} written`, "dim");
+        if (this.#options.verbose) for (const fact of [...recalled, ...written]) this.#screen.note(`  ${printableLine(fact)}`, "dim");
+        if (notice !== "") this.#screen.note(`memory: ${notice}`, "warning");
+        return;
+      }
+      case "runStopped":
+        return this.#runStopped(payload.value);
+      case "toolOutput":
+      case "usageUpdate":
+      case undefined:
+        return;
+    }
+  }
+
+  #text(text: string): void {
+    if (text === "") return;
+    this.#screen.status("");
+    this.#screen.answer(text);
+    this.#textOfTurn = true;
+    this.#textOfRun = true;
+  }
+
+  #permissionCheck({ callId, tool, decision, step, rule, reason, approval }: PermissionCheck): void {
+    if (decision !== Decision.DENY) {
+      if (decision === Decision.ASK && approval !== undefined) this.#screen.status(`${tool} waits for an approval`);
+      return;
+    }
+    this.#denied.add(callId);
+    const why = printableLine(reason, 300);
+    const deciding = `${enumWord(DecidingStepSchema, step)}${rule === "" ? "" : `, ${printableLine(rule)}`}`;
+    this.#screen.note(`✗ ${tool} ${this.#summaries.get(callId) ?? ""} · denied (${deciding}): ${why}`, "warning");
+  }
+
+  #toolEnd({ callId, tool, result }: ToolEnd): void {
+    this.#screen.status("thinking");
+    const summary = this.#summaries.get(callId) ?? "";
+    this.#summaries.delete(callId);
+    if (this.#denied.delete(callId) || result === undefined) return;
+    const facts = [shortDuration(result.durationMilliseconds), shortSize(Number(result.resultBytes))];
+    if (result.truncated) facts.push("shortened for the model");
+    if (result.exitCode !== undefined && result.exitCode !== 0) facts.push(`exit ${result.exitCode}`);
+    const line = [`${result.success ? "✓" : "✗"} ${tool} ${summary}`.trimEnd(), ...facts].join(" · ");
+    if (result.success) return this.#screen.note(line, "dim");
+    this.#screen.note(`${line} · ${printableLine(result.summary || result.errorCode)}`, "warning");
+  }
+
+  #runStopped(stopped: RunStopped): void {
+    this.#screen.status("");
+    if (!this.#textOfRun) this.#text(stopped.text);
+    this.#screen.endLine();
+    if (this.#options.verbose)
+      this.#screen.note(`${enumWord(StopReasonSchema, stopped.reason)} · ${stopped.turns} turns · ${stopped.toolCalls} tool calls · ${shortDuration(stopped.durationMilliseconds)}`, "dim");
+    if (stopped.reason === StopReason.COMPLETED) return;
+    if (stopped.reason === StopReason.USER_CANCELLED) return this.#screen.note("cancelled", "warning");
+    this.#screen.note(stopped.message || `The run stopped: ${enumWord(StopReasonSchema, stopped.reason)}.`, "bad");
+    if (stopped.advice !== "") this.#screen.note(`What to do: ${stopped.advice}`);
+  }
+}
+
+function facts(texts: readonly string[]): string {
+  return texts.length === 1 ? "1 fact" : `${texts.length} facts`;
+}

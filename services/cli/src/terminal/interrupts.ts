@@ -1,0 +1,54 @@
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const BROKEN_PIPE_EXIT_CODE = 141;
+
+/**
+ * The wishes to stop: Ctrl-C, a signal, or a reader of standard output that has gone. The first aborts `signal`, so that
+ * what is under way ends in order; a second ends the process at once.
+ */
+export class Interrupts implements Disposable {
+  readonly #stopped = new AbortController();
+  readonly #remove: (() => void)[] = [];
+  #exitCode: number | undefined;
+
+  constructor() {
+    for (const [name, exitCode] of Object.entries(SIGNALS)) {
+      const handle = (): void => this.interrupt(exitCode);
+      process.on(name, handle);
+      this.#remove.push(() => process.off(name, handle));
+    }
+    const handle = (error: NodeJS.ErrnoException): void => {
+      if (error.code === "EPIPE") this.#stop(BROKEN_PIPE_EXIT_CODE);
+    };
+    process.stdout.on("error", handle);
+    this.#remove.push(() => process.stdout.off("error", handle));
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopped.signal;
+  }
+
+  /** 128 and the signal's number, as a shell gives it; undefined while nobody wants to stop. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  /** Nobody reads standard output any more, so there is nobody to be told anything. */
+  get brokenPipe(): boolean {
+    return this.#exitCode === BROKEN_PIPE_EXIT_CODE;
+  }
+
+  interrupt(exitCode: number): void {
+    if (this.#exitCode !== undefined) process.exit(exitCode);
+    this.#stop(exitCode);
+  }
+
+  #stop(exitCode: number): void {
+    if (this.#exitCode !== undefined) return;
+    this.#exitCode = exitCode;
+    this.#stopped.abort();
+  }
+
+  [Symbol.dispose](): void {
+    for (const remove of this.#remove) remove();
+  }
+}

@@ -1,0 +1,50 @@
+const ZERO_WIDTH_JOINERS = /[\u200c\u200d]/u;
+const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u;
+const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+const JOINING_SCRIPT =
+  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
+const EMOJI_STYLE = /[\ufe0e\ufe0f]/u;
+const TAKES_EMOJI_STYLE = /[\p{Extended_Pictographic}0-9#*]$/u;
+
+/**
+ * What a terminal acts on, or what a person cannot see and another program can read: control characters but newline and
+ * tab, format characters (bidirectional marks, zero-width characters, tags), variation selectors, fillers that look like
+ * nothing, line separators, lone surrogates, and what Unicode has not assigned or leaves private.
+ */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+
+/**
+ * Text from a model or a tool as it may be shown in a terminal: nothing in it moves the cursor, changes a colour, sets the
+ * clipboard, or reads differently than it looks. What was hidden becomes visible: ␛ for escape, <U+202E> for a mark.
+ */
+export function printable(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(HIDDEN, (character, offset: number, whole: string) => {
+    if (character === "\n" || character === "\t" || isNeeded(character, offset, whole)) return character;
+    return visible(character);
+  });
+}
+
+/** The same on one line, cut to so many characters. */
+export function printableLine(text: string, maximumCharacters = 200): string {
+  const line = printable(text.trim().replace(/\s*\n\s*/g, " ⏎ ")).replaceAll("\t", " ");
+  const characters = Array.from(line);
+  return characters.length <= maximumCharacters ? line : `${characters.slice(0, maximumCharacters - 1).join("")}…`;
+}
+
+function visible(character: string): string {
+  const code = character.codePointAt(0)!;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return "␡";
+  return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+}
+
+/** Joiners and styles that writing itself needs: within an emoji, and between letters of scripts that join. */
+function isNeeded(character: string, offset: number, whole: string): boolean {
+  const before = whole.slice(Math.max(0, offset - 2), offset);
+  const after = whole.slice(offset + character.length, offset + character.length + 2);
+  if (EMOJI_STYLE.test(character)) return TAKES_EMOJI_STYLE.test(before);
+  if (!ZERO_WIDTH_JOINERS.test(character)) return false;
+  if (character === "\u200d" && EMOJI_BEFORE.test(before) && EMOJI_AFTER.test(after)) return true;
+  return JOINING_SCRIPT.test(before.slice(-1)) && JOINING_SCRIPT.test(after.slice(0, 1));
+}

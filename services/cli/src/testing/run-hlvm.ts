@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { TOKEN } from "./scripted-edge.ts";
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+export interface RunningHlvm {
+  readonly child: ChildProcess;
+  stdout: string;
+  stderr: string;
+  /** Resolves when this text has been written to either output. */
+  readonly shows: (text: string) => Promise<void>;
+  /** The exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+export interface RunOptions {
+  readonly edgeUrl?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly workingDirectory?: string;
+  /** On a pseudo-terminal of its own; what it shows is then all in `stdout`. */
+  readonly terminal?: boolean;
+}
+
+/** The real command as a process of its own, with an HLVM directory of its own. */
+export function runHlvm(words: readonly string[], options: RunOptions = {}): RunningHlvm {
+  const directory = mkdtempSync(join(tmpdir(), "hlvm-cli-"));
+  const command = [process.execPath, MAIN, ...words];
+  const [program, ...rest] = options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command;
+  const child = spawn(program!, rest, {
+    cwd: options.workingDirectory ?? directory,
+    env: {
+      PATH: process.env.PATH,
+      HOME: directory,
+      TERM: "xterm",
+      SHELL: "/bin/sh",
+      HLVM_DIR: directory,
+      ...(options.edgeUrl === undefined ? {} : { HLVM_EDGE_URL: options.edgeUrl, HLVM_TOKEN: TOKEN }),
+      ...options.environment,
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const running: RunningHlvm = {
+    child,
+    stdout: "",
+    stderr: "",
+    shows: async (text) => {
+      while (!running.stdout.includes(text) && !running.stderr.includes(text)) {
+        if (child.exitCode !== null) throw new Error(`ended without showing ${text}: ${running.stdout}${running.stderr}`);
+        await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), once(child, "close")]);
+      }
+    },
+    ended: once(child, "close").then(([code]) => {
+      rmSync(directory, { recursive: true, force: true });
+      return code as number | null;
+    }),
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (running.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (running.stderr += text));
+  return running;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

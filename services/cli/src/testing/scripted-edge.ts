@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { once, EventEmitter } from "node:events";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { PolicyService, type AnswerApprovalRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService, type StartRunRequest, type WatchRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { testLog } from "@hlvm/testing/test-log";
+
+export const TOKEN = "a-token-for-the-test";
+
+type Payload = NonNullable<MessageInitShape<typeof EventSchema>["payload"]>;
+
+/** What an agent would do: appends to the log, and waits for what people do. */
+export type Script = (edge: ScriptedEdge) => Promise<void>;
+
+/** A real server of the public contracts over HTTP/2, whose runs are played from a script. */
+export class ScriptedEdge {
+  readonly sessionId = randomUUID();
+  readonly runId = randomUUID();
+  readonly requests: StartRunRequest[] = [];
+  readonly watches: WatchRequest[] = [];
+  readonly answers: AnswerApprovalRequest[] = [];
+  readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
+  readonly #log: Event[] = [];
+  readonly #happened = new EventEmitter();
+  readonly #script: Script;
+  #running = false;
+  /** Breaks the connection of a watcher after so many events, once. */
+  cutAfter: number | undefined;
+  url = "";
+  close: () => Promise<void> = async () => {};
+
+  constructor(script: Script) {
+    this.#script = script;
+    this.#happened.setMaxListeners(0);
+  }
+
+  async start(): Promise<void> {
+    const authenticate: Interceptor = (next) => (request) => {
+      if (request.header.get("authorization") === `Bearer ${TOKEN}`) return next(request);
+      throw new HlvmError({ code: "unauthenticated", reason: "token_refused", message: "The token is not accepted.", advice: "Give the right one." });
+    };
+    const server = await startRpcServer({
+      host: "127.0.0.1",
+      port: 0,
+      log: testLog,
+      routes: (router) => this.#routes(router),
+      services: [],
+      authenticate,
+    });
+    this.url = `http://127.0.0.1:${server.port}`;
+    this.close = server.close;
+  }
+
+  append(payload: Payload, turn = 1): void {
+    const sequence = BigInt(this.#log.length + 1);
+    const { sessionId, runId } = this;
+    this.#log.push(create(EventSchema, { sessionId, runId, sequence, turn, principal: "user:test", at: timestampNow(), payload }));
+    if (payload.case === "runStopped") this.#running = false;
+    this.#happened.emit("event");
+  }
+
+  stop(reason: StopReason, rest: { text?: string; message?: string; advice?: string } = {}): void {
+    this.append({ case: "runStopped", value: { reason, ...rest, turns: 1, toolCalls: 0, durationMilliseconds: 5 } });
+  }
+
+  /** Resolves when a person has done it. */
+  async until(what: "cancelled" | "answered" | "watched"): Promise<void> {
+    await once(this.#happened, what);
+  }
+
+  /** As if a colleague had answered on the web page. */
+  answeredElsewhere(): void {
+    this.#happened.emit("answered");
+  }
+
+  #routes(router: ConnectRouter): void {
+    router.service(SessionService, {
+      startRun: (request) => {
+        this.requests.push(request);
+        this.#running = true;
+        this.append({ case: "userMessage", value: { text: request.prompt } }, 0);
+        void this.#script(this);
+        return { sessionId: this.sessionId, runId: this.runId, sequence: 1n, model: request.model || "scripted/one" };
+      },
+      watch: (request, { signal }) => this.#watch(request, signal),
+      cancelRun: () => {
+        this.#happened.emit("cancelled");
+        return { cancelled: true };
+      },
+      getSession: () => ({ session: this.#session() }),
+      listSessions: () => ({ sessions: [this.#session()] }),
+    });
+    router.service(PolicyService, {
+      answerApproval: (request) => {
+        this.answers.push(request);
+        this.#happened.emit("answered");
+        return {};
+      },
+    });
+    router.service(AuditService, { query: () => ({ events: this.audit }) });
+  }
+
+  #session() {
+    return {
+      sessionId: this.sessionId,
+      title: "a title",
+      lastSequence: BigInt(this.#log.length),
+      runningRunId: this.#running ? this.runId : "",
+      lastStopReason: this.#running ? StopReason.UNSPECIFIED : StopReason.COMPLETED,
+    };
+  }
+
+  async *#watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<{ event: Event }> {
+    this.watches.push(request);
+    this.#happened.emit("watched");
+    for (let next = Math.max(Number(request.fromSequence), 1); !signal.aborted; next += 1) {
+      while (this.#log.length < next) {
+        if (!request.follow) return;
+        await once(this.#happened, "event", { signal });
+      }
+      if (this.cutAfter !== undefined && next > this.cutAfter) {
+        this.cutAfter = undefined;
+        throw new HlvmError({ code: "unavailable", reason: "cut", message: "The connection was cut for the test." });
+      }
+      yield { event: this.#log[next - 1]! };
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
+import type { Principal } from "@hlvm/identity/principal";
+import type { TokenMinter } from "@hlvm/identity/token-minter";
+import type { Log } from "@hlvm/log/create-log";
+import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { newTraceId, outgoing } from "@hlvm/rpc/call-context";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { readStream } from "@hlvm/rpc/read-stream";
+import type { ChatRequest, PermissionModeWord } from "../domain/chat-request.ts";
+import type { Runs, StartedRun } from "../domain/chat.ts";
+import type { Backend } from "../rpc/backends.ts";
+import { passedOnError } from "../rpc/passed-on-error.ts";
+
+const CALL_DEADLINE_MILLISECONDS = 15_000;
+const NO_DEADLINE = 0;
+
+const MODES: Readonly<Record<PermissionModeWord, PermissionMode>> = {
+  default: PermissionMode.DEFAULT,
+  plan: PermissionMode.PLAN,
+  acceptEdits: PermissionMode.ACCEPT_EDITS,
+  bypassPermissions: PermissionMode.BYPASS_PERMISSIONS,
+  dontAsk: PermissionMode.DONT_ASK,
+};
+/** In these modes somebody may be asked: the answer comes through `PolicyService.AnswerApproval`. */
+const ASKING: readonly PermissionModeWord[] = ["default", "plan"];
+
+/** One person's runs at the orchestrator, under one trace. */
+export class OrchestratorRuns implements Runs {
+  readonly #unary: Client<typeof SessionService>;
+  readonly #streaming: Client<typeof SessionService>;
+  readonly #principal: Principal;
+  readonly #minter: TokenMinter;
+  readonly #log: Log;
+  readonly #traceId = newTraceId();
+
+  constructor(orchestrator: Backend, principal: Principal, minter: TokenMinter, log: Log) {
+    this.#unary = createClient(SessionService, orchestrator.unary);
+    this.#streaming = createClient(SessionService, orchestrator.streaming);
+    this.#principal = principal;
+    this.#minter = minter;
+    this.#log = log;
+  }
+
+  async start(request: ChatRequest): Promise<StartedRun> {
+    const signal = AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS);
+    try {
+      return await this.#unary.startRun(
+        {
+          prompt: request.prompt,
+          model: request.model,
+          sessionId: request.sessionId,
+          workspace: request.workspace,
+          stateless: request.stateless,
+          settings: {
+            mode: MODES[request.permissionMode],
+            canAsk: ASKING.includes(request.permissionMode),
+            allowedTools: [...request.allowedTools],
+            disallowedTools: [...request.disallowedTools],
+          },
+        },
+        await this.#options(signal, CALL_DEADLINE_MILLISECONDS),
+      );
+    } catch (thrown) {
+      throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
+    }
+  }
+
+  async *watch(sessionId: string, fromSequence: bigint, signal: AbortSignal): AsyncGenerator<Event, void> {
+    try {
+      const options = await this.#options(signal, NO_DEADLINE);
+      const open = (either: AbortSignal) => this.#streaming.watch({ sessionId, fromSequence, follow: true }, { ...options, signal: either });
+      for await (const { event } of readStream(open, signal)) if (event !== undefined) yield event;
+    } catch (thrown) {
+      throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
+    }
+  }
+
+  /** Never throws: whoever cancels is leaving. */
+  async cancel({ sessionId, runId }: StartedRun): Promise<void> {
+    try {
+      await this.#unary.cancelRun({ sessionId, runId }, await this.#options(AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS), CALL_DEADLINE_MILLISECONDS));
+    } catch (cause) {
+      this.#log.warn({ err: cause, sessionId, runId }, "a run whose client went away could not be cancelled");
+    }
+  }
+
+  async #options(signal: AbortSignal, timeoutMilliseconds: number): Promise<CallOptions> {
+    const token = await this.#minter.mint(this.#principal);
+    return outgoing({ principal: this.#principal, token, traceId: this.#traceId, signal, remainingMilliseconds: () => timeoutMilliseconds });
+  }
+}

@@ -1,0 +1,75 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Principal } from "@hlvm/identity/principal";
+import type { Log } from "@hlvm/log/create-log";
+import type { Runs } from "../domain/chat.ts";
+import type { Doorkeeper } from "../domain/doorkeeper.ts";
+import { chat } from "./chat.ts";
+import { isLoopbackHostHeader } from "./loopback-host.ts";
+import type { Request } from "./read-body.ts";
+import { sendError, type Response } from "./send-error.ts";
+
+export interface FrontDoorOptions {
+  readonly doorkeeper: Doorkeeper;
+  readonly runsOf: (principal: Principal) => Runs;
+  readonly log: Log;
+}
+
+type Door = (request: Request, response: Response, principal: Principal) => Promise<void> | void;
+
+/**
+ * Every request passes here first: it is refused unless it is meant for this machine and the doorkeeper knows who sends
+ * it. Then the plain HTTP doors answer; what is for none of them is left to Connect.
+ * @returns what `startRpcServer` calls before everything else
+ */
+export function frontDoor({ doorkeeper, runsOf, log }: FrontDoorOptions): (request: Request, response: Response) => Promise<boolean> {
+  const doors: Readonly<Record<string, Door>> = {
+    "GET /healthz": (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end('{"status":"serving"}');
+    },
+    "POST /api/chat": (request, response, principal) => chat(request, response, runsOf, principal),
+  };
+  return async (request, response) => {
+    try {
+      checkHost(request);
+      const principal = await doorkeeper.admit(request.headers.authorization);
+      const door = doors[`${request.method} ${request.url?.split("?", 1)[0]}`];
+      await door?.(request, response, principal);
+      return door !== undefined;
+    } catch (cause) {
+      answerWith(cause, request, response, log);
+      return true;
+    }
+  };
+}
+
+function checkHost(request: Request): void {
+  const host = request.headers[":authority"] ?? request.headers.host;
+  if (isLoopbackHostHeader(typeof host === "string" ? host : undefined)) return;
+  throw new HlvmError({
+    code: "permission_denied",
+    reason: "host_refused",
+    message: "The request is addressed to a name that is not this machine's own.",
+    advice: "Call 127.0.0.1 or localhost: local mode serves this machine only.",
+  });
+}
+
+function answerWith(cause: unknown, request: Request, response: Response, log: Log): void {
+  const error = cause instanceof HlvmError ? cause : unexpected(cause);
+  if (error.code === "internal") log.error({ err: cause, path: request.url }, "a request failed");
+  else log.info({ code: error.code, reason: error.reason, path: request.url }, "a request was refused");
+  if (response.headersSent) response.destroy();
+  else if (!response.destroyed) sendError(response, error);
+  // What was not read of a refused body must not be taken for the next request.
+  request.resume();
+}
+
+function unexpected(cause: unknown): HlvmError {
+  return new HlvmError({
+    code: "internal",
+    reason: "internal",
+    message: "Something went wrong inside the edge.",
+    advice: "logs/edge.log in the HLVM directory says what.",
+    cause,
+  });
+}

@@ -1,0 +1,19 @@
+import { readSigningKey } from "@hlvm/identity/signing-key";
+import { TokenMinter } from "@hlvm/identity/token-minter";
+import { runService } from "@hlvm/service/run-service";
+import { LocalDoorkeeper } from "./adapters/local-doorkeeper.ts";
+import { readEdgeConfig } from "./config.ts";
+import { connectBackends } from "./rpc/backends.ts";
+import { startEdge } from "./start-edge.ts";
+
+await runService("edge", async (log, environment) => {
+  const config = readEdgeConfig(environment);
+  return startEdge({
+    host: config.host,
+    port: config.port,
+    doorkeeper: LocalDoorkeeper.fromFile(config.localTokenFile),
+    minter: new TokenMinter(await readSigningKey(config.tokenSigningKey)),
+    backends: connectBackends(config),
+    log,
+  });
+});

@@ -1,0 +1,48 @@
+import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import type { HandlerContext, MethodImpl } from "@connectrpc/connect";
+import { callContext, outgoing } from "@hlvm/rpc/call-context";
+import { readStream } from "@hlvm/rpc/read-stream";
+import type { Backend } from "./backends.ts";
+import { passedOnError, wasNeverProcessed } from "./passed-on-error.ts";
+
+/** A stream without a deadline of its own lives as long as its client: 0 switches the transport's default off. */
+const NO_DEADLINE = 0;
+
+type Unary = DescMethodUnary<DescMessage, DescMessage>;
+type ServerStreaming = DescMethodServerStreaming<DescMessage, DescMessage>;
+
+/** Hands one call on with the internal token, the trace, the deadline and the cancellation. */
+export function forwardUnary(method: Unary, backend: Backend): MethodImpl<Unary> {
+  return async (request: MessageShape<DescMessage>, context: HandlerContext) => {
+    const { headers, signal, timeoutMs } = outgoing(callContext(context));
+    const call = async (): Promise<MessageShape<DescMessage>> =>
+      (await backend.unary.unary(method, signal, timeoutMs, headers, request)).message;
+    try {
+      return await call().catch((thrown: unknown) => {
+        if (wasNeverProcessed(thrown) && !context.signal.aborted) return call();
+        throw thrown;
+      });
+    } catch (thrown) {
+      throw passedOnError(thrown, backend.name, context.signal);
+    }
+  };
+}
+
+/** The same for a stream of answers: as fast as the client reads, and cancelled when the client goes. */
+export function forwardServerStreaming(method: ServerStreaming, backend: Backend): MethodImpl<ServerStreaming> {
+  return async function* (request: MessageShape<DescMessage>, context: HandlerContext) {
+    const { headers, signal, timeoutMs } = outgoing(callContext(context));
+    const open = async function* (either: AbortSignal): AsyncIterable<MessageShape<DescMessage>> {
+      yield* (await backend.streaming.stream(method, either, timeoutMs ?? NO_DEADLINE, headers, only(request))).message;
+    };
+    try {
+      yield* readStream(open, signal);
+    } catch (thrown) {
+      throw passedOnError(thrown, backend.name, context.signal);
+    }
+  };
+}
+
+async function* only<T>(message: T): AsyncIterable<T> {
+  yield message;
+}

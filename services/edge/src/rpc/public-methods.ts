@@ -1,0 +1,34 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+
+export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy" | "memory";
+
+export interface PublicService {
+  readonly service: DescService;
+  readonly backend: BackendName;
+  /** Names of the methods that clients may call. */
+  readonly methods: readonly string[];
+}
+
+/** All that clients may call. A method that is not named here is closed, new ones too. */
+export const PUBLIC_SERVICES: readonly PublicService[] = [
+  open(SessionService, "orchestrator", ["startRun", "watch", "cancelRun", "listSessions", "getSession"]),
+  open(PolicyService, "policy", ["listApprovals", "answerApproval"]),
+  open(AuditService, "policy", ["query"]),
+  open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),
+  open(ModelService, "model-gateway", ["listModels", "resolveModel"]),
+  open(SandboxService, "sandbox", ["describeIsolation"]),
+];
+
+function open<Service extends DescService>(
+  service: Service,
+  backend: BackendName,
+  methods: readonly (keyof Service["method"] & string)[],
+): PublicService {
+  return { service, backend, methods };
+}

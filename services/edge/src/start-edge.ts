@@ -1,0 +1,32 @@
+import type { TokenMinter } from "@hlvm/identity/token-minter";
+import type { Log } from "@hlvm/log/create-log";
+import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
+import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
+import type { Doorkeeper } from "./domain/doorkeeper.ts";
+import { frontDoor } from "./http/front-door.ts";
+import { admitInterceptor } from "./rpc/admit-interceptor.ts";
+import type { Backends } from "./rpc/backends.ts";
+import { PUBLIC_SERVICES } from "./rpc/public-methods.ts";
+import { routes } from "./rpc/routes.ts";
+
+export interface EdgeParts {
+  readonly host: string;
+  readonly port: number;
+  readonly doorkeeper: Doorkeeper;
+  readonly minter: TokenMinter;
+  readonly backends: Backends;
+  readonly log: Log;
+}
+
+/** All public doors on one port. */
+export function startEdge({ host, port, doorkeeper, minter, backends, log }: EdgeParts): Promise<RpcServer> {
+  return startRpcServer({
+    host,
+    port,
+    log,
+    services: PUBLIC_SERVICES.map(({ service }) => service.typeName),
+    authenticate: admitInterceptor(doorkeeper, minter),
+    before: frontDoor({ doorkeeper, log, runsOf: (principal) => new OrchestratorRuns(backends.orchestrator, principal, minter, log) }),
+    routes: (router) => routes(router, backends),
+  });
+}

@@ -1,0 +1,65 @@
+import type { Candidates } from "../domain/candidates.ts";
+import type { FactIndex } from "../domain/fact-index.ts";
+import { inverseFrequency } from "../domain/relevance.ts";
+import { indexUnavailable, type Circuit } from "./circuit.ts";
+import { FACT_INDEX } from "./fact-document.ts";
+import { isIndexMissing, type MeilisearchConnection } from "./meilisearch-connection.ts";
+
+/** A search takes 5 ms where all is well; a person waits for this answer. */
+const DEADLINE_MILLISECONDS = 500;
+/** Of a term that more facts hold than this, the weight is so small that any of them will do. */
+const MAXIMUM_HITS_A_TERM = 1_000;
+
+interface Found {
+  readonly hits: readonly { readonly id: string }[];
+  readonly estimatedTotalHits: number;
+}
+
+/**
+ * Candidates from Meilisearch: one sub-query a term in one request, since its own ranking of several words loses most of
+ * what is relevant, and the sum of the terms' weights here.
+ */
+export class MeilisearchFactIndex implements FactIndex {
+  readonly #connection: MeilisearchConnection;
+  readonly #circuit: Circuit;
+  readonly #onMissing: () => void;
+
+  /** @param onMissing called when the index is gone and has to be filled again */
+  constructor(connection: MeilisearchConnection, circuit: Circuit, onMissing: () => void) {
+    this.#connection = connection;
+    this.#circuit = circuit;
+    this.#onMissing = onMissing;
+  }
+
+  async candidates(audiences: readonly string[], terms: readonly string[], limit: number, signal: AbortSignal): Promise<Candidates> {
+    this.#circuit.check();
+    const common = { indexUid: FACT_INDEX, filter: `audience IN [${audiences.map((audience) => `"${audience}"`).join(", ")}]` };
+    const everything = { ...common, q: "", limit: 0 };
+    const queries = terms.map((term) => ({ ...common, q: term, limit: MAXIMUM_HITS_A_TERM, attributesToRetrieve: ["id"] }));
+    const [all, ...found] = await this.#search([everything, ...queries], signal);
+    const total = all!.estimatedTotalHits;
+    const weights = new Map<string, number>();
+    for (const { hits, estimatedTotalHits } of found) {
+      const weight = inverseFrequency(total, estimatedTotalHits);
+      for (const { id } of hits) weights.set(id, (weights.get(id) ?? 0) + weight);
+    }
+    return {
+      ids: [...weights].sort((a, b) => b[1] - a[1]).slice(0, limit).map(([id]) => id),
+      total,
+      frequencies: new Map(terms.map((term, position) => [term, found[position]!.estimatedTotalHits])),
+    };
+  }
+
+  async #search(queries: readonly object[], signal: AbortSignal): Promise<readonly Found[]> {
+    try {
+      const body = { queries };
+      const { results } = await this.#connection.request<{ results: Found[] }>("POST", "/multi-search", body, DEADLINE_MILLISECONDS, signal);
+      this.#circuit.answered();
+      return results;
+    } catch (cause) {
+      if (isIndexMissing(cause)) this.#onMissing();
+      else if (!signal.aborted) this.#circuit.failed();
+      throw indexUnavailable(cause);
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { MeilisearchServer } from "@hlvm/testing/meilisearch-server";
+import { testLog } from "@hlvm/testing/test-log";
+import { audiencesOf } from "../domain/audience.ts";
+import { recall } from "../domain/recall.ts";
+import { searchFacts, type FactSearch } from "../domain/search-facts.ts";
+import type { Viewer } from "../domain/viewer.ts";
+import { writeFact } from "../domain/write-fact.ts";
+import { Circuit } from "./circuit.ts";
+import { FACT_INDEX } from "./fact-document.ts";
+import { MeilisearchConnection } from "./meilisearch-connection.ts";
+import { MeilisearchFactIndex } from "./meilisearch-fact-index.ts";
+import { MeilisearchFactWriter } from "./meilisearch-fact-writer.ts";
+import { OutboxIndexer } from "./outbox-indexer.ts";
+import { PostgresFactStore } from "./postgres-fact-store.ts";
+
+const signal = new AbortController().signal;
+let test: TestDatabase;
+let meilisearch: MeilisearchServer;
+let connection: MeilisearchConnection;
+let store: PostgresFactStore;
+let index: MeilisearchFactIndex;
+let indexer: OutboxIndexer;
+let ada: Viewer;
+
+beforeAll(async () => {
+  test = await createTestDatabase(fileURLToPath(new URL("../../migrations", import.meta.url)));
+  meilisearch = await MeilisearchServer.start();
+  connection = new MeilisearchConnection(meilisearch);
+});
+afterAll(async () => {
+  await meilisearch.destroy();
+  await test.drop();
+});
+beforeEach(() => {
+  const circuit = new Circuit();
+  indexer = new OutboxIndexer(test.database, new MeilisearchFactWriter(connection), circuit, testLog);
+  store = new PostgresFactStore(test.database, () => indexer.wake());
+  index = new MeilisearchFactIndex(connection, circuit, () => indexer.wake());
+  ada = { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
+});
+afterEach(() => indexer.close());
+
+const write = async (viewer: Viewer, text: string, slot: { subject: string; predicate: string } = { subject: "", predicate: "" }) =>
+  store.inScope(viewer, (facts) =>
+    writeFact(facts, viewer, {
+      ...{ text, ...slot, category: "", type: undefined, scope: undefined, origin: "user-stated", tags: [], pinned: false, sourceSessionId: "" },
+    }),
+  );
+const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, query, signal);
+const textsOf = (found: FactSearch): string[] => found.facts.map(({ fact }) => fact.text);
+const everythingIsIndexed = () =>
+  expect.poll(() => test.database.query("SELECT outbox_id FROM outbox"), { timeout: 15_000, interval: 20 }).toEqual([]);
+const indexedIds = async (viewer: Viewer, term: string): Promise<readonly string[]> => {
+  return (await index.candidates(audiencesOf(viewer), [term], 50, signal)).ids;
+};
+
+describe("the index", () => {
+  it("is searched, within the viewer's scope alone", async () => {
+    indexer.start();
+    await write(ada, "The build takes nine minutes on the old runner");
+    await write(ada, "Lunch is at noon");
+    await write({ ...ada, organization: randomUUID() }, "The build of others takes an hour");
+    await write({ ...ada, project: "/src/other" }, "The build there takes a day");
+    await everythingIsIndexed();
+    expect(await indexedIds(ada, "build")).toHaveLength(1);
+    const found = await search(ada, "why is the build so slow?");
+    expect(found).toMatchObject({ source: "index", notice: "" });
+    expect(textsOf(found)).toEqual(["The build takes nine minutes on the old runner"]);
+  });
+
+  it("puts first what holds the rarer words, and what a person said", async () => {
+    indexer.start();
+    for (let n = 0; n < 20; n++) await write(ada, `Service ${n} writes logs`);
+    await write(ada, "Service logs of the scheduler are kept for a year");
+    await everythingIsIndexed();
+    expect(textsOf(await search(ada, "Where are logs of the scheduler service?"))[0]).toContain("scheduler");
+  });
+
+  it("lets a fact be found before it is indexed", async () => {
+    await write(ada, "An old fact about turbines");
+    indexer.start();
+    await everythingIsIndexed();
+    await indexer.close();
+    await write(ada, "A new fact about turbines");
+    expect(await indexedIds(ada, "turbin")).toHaveLength(1);
+    expect(textsOf(await search(ada, "turbines")).sort()).toEqual(["A new fact about turbines", "An old fact about turbines"]);
+  });
+
+  it("loses what was superseded, and a search never shows it", async () => {
+    indexer.start();
+    const slot = { subject: "api", predicate: "port" };
+    const { fact: old } = await write(ada, "The api listens on port 8000", slot);
+    await everythingIsIndexed();
+    await indexer.close();
+    await write(ada, "The api listens on port 9000", slot);
+    expect(await indexedIds(ada, "8000")).toEqual([old.id]);
+    expect(textsOf(await search(ada, "api port"))).toEqual(["The api listens on port 9000"]);
+
+    indexer = new OutboxIndexer(test.database, new MeilisearchFactWriter(connection), new Circuit(), testLog);
+    indexer.start();
+    await everythingIsIndexed();
+    expect(await indexedIds(ada, "8000")).toEqual([]);
+  });
+
+  it("may be away: the database answers and says so, and the index catches up by itself", async () => {
+    indexer.start();
+    await write(ada, "Migrations run before the deployment");
+    await everythingIsIndexed();
+
+    await meilisearch.stop();
+    await write(ada, "Deployments stop on Fridays");
+    const degraded = await search(ada, "deployment");
+    expect(textsOf(degraded).sort()).toEqual(["Deployments stop on Fridays", "Migrations run before the deployment"]);
+    expect(degraded).toMatchObject({ source: "database", notice: expect.stringContaining("hlvm status") });
+    const begun = performance.now();
+    await search(ada, "deployment");
+    expect(performance.now() - begun).toBeLessThan(400);
+
+    await meilisearch.start();
+    await everythingIsIndexed();
+    await expect.poll(async () => (await search(ada, "deployment")).source, { timeout: 10_000 }).toBe("index");
+    expect(await indexedIds(ada, "deploy")).toHaveLength(2);
+  });
+
+  it("is filled again from the database when it is gone", async () => {
+    indexer.start();
+    await write(ada, "Backups are taken every night");
+    await everythingIsIndexed();
+    await connection.request("DELETE", `/indexes/${FACT_INDEX}`, undefined, 5_000, signal);
+    await expect.poll(() => new MeilisearchFactWriter(connection).isMissing()).toBe(true);
+
+    const during = await search(ada, "backups");
+    expect(textsOf(during)).toEqual(["Backups are taken every night"]);
+    await expect.poll(async () => (await search(ada, "backups")).source, { timeout: 10_000 }).toBe("index");
+    await everythingIsIndexed();
+    expect(await indexedIds(ada, "backup")).toHaveLength(1);
+  });
+
+  it("is not waited for when it takes requests and answers none", async () => {
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), new Circuit(), () => undefined);
+    await write(ada, "Turbines are oiled in May");
+    const begun = performance.now();
+    expect(await search(ada, "turbines")).toMatchObject({ source: "database", facts: [{ fact: { text: "Turbines are oiled in May" } }] });
+    await search(ada, "turbines");
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  it("is not waited for by somebody who has gone", async () => {
+    const gone = AbortSignal.abort(new Error("gone"));
+    await expect(searchFacts({ store, index }, ada, "anything here", gone)).rejects.toThrow("gone");
+  });
+
+  it("carries more than one batch", async () => {
+    await test.database.query("TRUNCATE fact, outbox CASCADE");
+    for (let n = 0; n < 3; n++) await write(ada, `Distinct fact number ${n}`);
+    await test.database.query("INSERT INTO outbox (fact_id) SELECT fact_id FROM fact, generate_series(1, 300)");
+    indexer.start();
+    await everythingIsIndexed();
+    expect(await indexedIds(ada, "distinct")).toHaveLength(3);
+  });
+});
+
+describe("recall", () => {
+  it("gives pinned facts first, then those that hold what is rare in the question, at most ten", async () => {
+    indexer.start();
+    const pin = (text: string) => store.inScope(ada, async (facts) => facts.setPinned((await facts.find((await write(ada, text)).fact.id))!.id, true));
+    await write(ada, "The scheduler retries three times");
+    for (let n = 0; n < 9; n++) await write(ada, `Team ${n} meets on Mondays`);
+    await pin("Answer in English");
+    await everythingIsIndexed();
+    const recalled = await recall({ store, index }, ada, "How often does the scheduler retry?", signal);
+    expect(recalled.facts.map(({ text }) => text)).toEqual(["Answer in English", "The scheduler retries three times"]);
+    expect(recalled.moreExist).toBe(true);
+
+    for (let n = 0; n < 10; n++) await pin(`Rule ${n}`);
+    const full = await recall({ store, index }, ada, "How often does the scheduler retry?", signal);
+    expect(full.facts).toHaveLength(10);
+    expect(full.facts.every(({ pinned }) => pinned)).toBe(true);
+  });
+
+  it("gives nothing for a question that memory knows nothing of, and says when nothing more exists", async () => {
+    expect(await recall({ store, index }, ada, "", signal)).toMatchObject({ facts: [], moreExist: false });
+    await write(ada, "The scheduler retries three times");
+    expect(await recall({ store, index }, ada, "what colour is the sky over Paris today", signal)).toMatchObject({ facts: [], moreExist: true });
+  });
+});

@@ -1,0 +1,120 @@
+import type { Log } from "@hlvm/log/create-log";
+import type { Database } from "@hlvm/postgres/database";
+import type { Circuit } from "./circuit.ts";
+import type { MeilisearchFactWriter } from "./meilisearch-fact-writer.ts";
+
+const BATCH_ROWS = 500;
+/** Finds what another replica left behind; what is written here wakes the indexer at once. */
+const IDLE_POLL_MILLISECONDS = 10_000;
+const RETRY_MILLISECONDS = [250, 500, 1_000, 2_000, 5_000];
+
+interface OutboxRow extends Record<string, unknown> {
+  outbox_id: string;
+  fact_id: string;
+}
+
+/**
+ * Carries facts from the database into the search index. A row of the outbox goes when the index has taken its fact;
+ * doing one twice does no harm. While the index is away the rows wait; an index that is gone is filled from all facts.
+ */
+export class OutboxIndexer {
+  readonly #database: Database;
+  readonly #writer: MeilisearchFactWriter;
+  readonly #circuit: Circuit;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  #wake: () => void = () => undefined;
+  #isWoken = false;
+  #failures = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(database: Database, writer: MeilisearchFactWriter, circuit: Circuit, log: Log) {
+    this.#database = database;
+    this.#writer = writer;
+    this.#circuit = circuit;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** There is something for the index. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wake();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#writer.close();
+    this.wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      this.#isWoken = false;
+      try {
+        await this.#catchUp();
+        this.#succeeded();
+        if (!this.#isWoken) await this.#sleep(IDLE_POLL_MILLISECONDS, true);
+      } catch (cause) {
+        if (this.#closing.signal.aborted) return;
+        this.#failed(cause);
+        await this.#sleep(RETRY_MILLISECONDS[Math.min(this.#failures, RETRY_MILLISECONDS.length) - 1]!, false);
+      }
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    if (await this.#writer.isMissing()) {
+      await this.#database.query("INSERT INTO outbox (fact_id) SELECT fact_id FROM fact WHERE valid_to IS NULL ORDER BY valid_from");
+      await this.#writer.create();
+      this.#log.info("the search index is new and is being filled from the database");
+    }
+    while (!this.#closing.signal.aborted && (await this.#indexBatch())) continue;
+  }
+
+  /** @returns whether there may be more */
+  async #indexBatch(): Promise<boolean> {
+    return this.#database.transaction(async (queries) => {
+      const rows = await queries.query<OutboxRow>(
+        "SELECT outbox_id, fact_id FROM outbox ORDER BY outbox_id LIMIT $1 FOR UPDATE SKIP LOCKED",
+        [BATCH_ROWS],
+      );
+      if (rows.length === 0) return false;
+      const facts = await queries.query<{ id: string; audience: string; stems: string; is_valid: boolean }>(
+        "SELECT fact_id AS id, audience, stems, valid_to IS NULL AS is_valid FROM fact WHERE fact_id = ANY($1::uuid[])",
+        [rows.map((row) => row.fact_id)],
+      );
+      await this.#writer.put(facts.filter((fact) => fact.is_valid).map(({ id, audience, stems }) => ({ id, audience, stems })));
+      await this.#writer.remove(facts.filter((fact) => !fact.is_valid).map(({ id }) => id));
+      await queries.query("DELETE FROM outbox WHERE outbox_id = ANY($1::bigint[])", [rows.map((row) => row.outbox_id)]);
+      return rows.length === BATCH_ROWS;
+    });
+  }
+
+  #succeeded(): void {
+    if (this.#failures > 0) this.#log.info("the search index is back and has caught up");
+    this.#failures = 0;
+    this.#circuit.answered();
+  }
+
+  #failed(cause: unknown): void {
+    this.#failures++;
+    if (this.#failures === 1) this.#log.warn({ err: cause }, "the search index cannot be fed; what is written waits in the outbox");
+  }
+
+  #sleep(milliseconds: number, untilWoken: boolean): Promise<void> {
+    if (this.#closing.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#wake = () => {
+        if (!untilWoken && !this.#closing.signal.aborted) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,209 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { pinFact, removeFact, replaceFact } from "../domain/edit-fact.ts";
+import type { Fact } from "../domain/fact.ts";
+import type { Viewer } from "../domain/viewer.ts";
+import { writeFact, type FactDraft } from "../domain/write-fact.ts";
+import { PostgresFactStore } from "./postgres-fact-store.ts";
+
+let test: TestDatabase;
+let store: PostgresFactStore;
+
+beforeAll(async () => {
+  test = await createTestDatabase(fileURLToPath(new URL("../../migrations", import.meta.url)));
+  store = new PostgresFactStore(test.database, () => undefined);
+});
+afterAll(() => test.drop());
+
+/** Somebody in an organization that no other test knows. */
+function newcomer(): Viewer {
+  return { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
+}
+
+const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}) =>
+  store.inScope(viewer, (facts) =>
+    writeFact(facts, viewer, {
+      ...{ text, category: "", type: undefined, scope: undefined, origin: "user-stated", subject: "", predicate: "", tags: [] },
+      ...{ pinned: false, sourceSessionId: "" },
+      ...draft,
+    }),
+  );
+const find = (viewer: Viewer, id: string) => store.inScope(viewer, (facts) => facts.find(id));
+const holds = async (viewer: Viewer, term: string): Promise<string[]> => {
+  const { ids } = await store.inScope(viewer, (facts) => facts.fullTextCandidates([term], 50));
+  return [...ids];
+};
+
+describe("writing", () => {
+  it("supersedes what held on the same property of the same subject, and keeps it in the history", async () => {
+    const ada = newcomer();
+    const slot = { subject: "repository", predicate: "default_branch" };
+    const { fact: old } = await write(ada, "The default branch is master", slot);
+    const { fact, superseded } = await write(ada, "The default branch is main", { subject: "Repository", predicate: "Default_Branch" });
+    expect(superseded.map(({ id }) => id)).toEqual([old.id]);
+    expect(await find(ada, old.id)).toMatchObject({ text: "The default branch is master", supersededBy: fact.id, validTo: expect.any(Date) });
+    expect(await holds(ada, "branch")).toEqual([fact.id]);
+  });
+
+  it("supersedes nothing in another scope, project or slot", async () => {
+    const ada = newcomer();
+    const slot = { subject: "repository", predicate: "default_branch" };
+    await write(ada, "The default branch is main", slot);
+    for (const [viewer, draft] of [
+      [ada, { ...slot, scope: "personal" }],
+      [ada, { ...slot, predicate: "branch_prefix" }],
+      [{ ...ada, project: "/src/other" }, slot],
+    ] as const)
+      expect((await write(viewer, "The default branch is trunk", draft)).superseded).toEqual([]);
+  });
+
+  it("leaves one valid fact in a slot however many write at once", async () => {
+    const ada = newcomer();
+    const slot = { subject: "service", predicate: "port" };
+    await Promise.all(Array.from({ length: 12 }, (_, port) => write(ada, `The service listens on port ${8000 + port}`, slot)));
+    expect(await holds(ada, "port")).toHaveLength(1);
+  });
+
+  it("adds no row for what is known, unless somebody more to be trusted says it", async () => {
+    const ada = newcomer();
+    const { fact: inferred } = await write(ada, "Tests run with vitest", { origin: "model-inferred" });
+    expect(await write(ada, "tests run  with vitest.", { origin: "model-inferred" })).toMatchObject({ fact: { id: inferred.id }, isNew: false });
+    const { fact: stated, superseded } = await write(ada, "Tests run with vitest");
+    expect(superseded.map(({ id }) => id)).toEqual([inferred.id]);
+    expect(await write(ada, "Tests run with vitest", { origin: "model-inferred" })).toMatchObject({ fact: { id: stated.id, origin: "user-stated" } });
+    expect(await holds(ada, "vitest")).toEqual([stated.id]);
+  });
+
+  it("pins a known fact when it is written again as pinned", async () => {
+    const ada = newcomer();
+    await write(ada, "Never push to main");
+    expect(await write(ada, "Never push to main", { pinned: true })).toMatchObject({ isNew: false, fact: { pinned: true } });
+  });
+
+  it("stores no secret, in any of its columns", async () => {
+    const ada = newcomer();
+    const key = "AKIAIOSFODNN7EXAMPLE";
+    await write(ada, `Deploy with ${key}`, { subject: `deploy ${key}`, predicate: key, category: key, tags: [key] });
+    const rows = await test.database.query("SELECT row_to_json(fact)::text AS row FROM fact WHERE organization = $1", [ada.organization]);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows).toLowerCase()).not.toContain(key.toLowerCase());
+  });
+
+  it.each([["AKIAIOSFODNN7EXAMPLE"], [" \0 "], ["…"]])("refuses a fact that says nothing: %j", async (text) => {
+    await expect(write(newcomer(), text)).rejects.toMatchObject({ reason: "fact_empty", advice: expect.stringContaining("stands alone") });
+  });
+
+  it("takes the longest texts and names that the contract allows", async () => {
+    const ada = { ...newcomer(), project: `/${"p".repeat(4095)}` };
+    const { fact } = await write(ada, `ä${"😀 word ".repeat(1500)}`, { subject: "ü".repeat(256), predicate: "ß".repeat(256) });
+    expect(await holds(ada, "word")).toEqual([fact.id]);
+  });
+});
+
+describe("scope", () => {
+  it("shows personal facts to their owner, project facts in their project, team facts to the organization", async () => {
+    const ada = newcomer();
+    const bob: Viewer = { ...ada, principal: "user:bob" };
+    const elsewhere: Viewer = { ...ada, project: "/src/other" };
+    const outside: Viewer = { ...ada, project: "" };
+    const stranger: Viewer = { ...ada, organization: randomUUID() };
+    const idOf = async (scope: Fact["scope"]): Promise<string> => (await write(ada, `secretword of ${scope}`, { scope })).fact.id;
+    const [personal, project, team] = [await idOf("personal"), await idOf("project"), await idOf("team")];
+
+    const seen = async (viewer: Viewer): Promise<string[]> => (await holds(viewer, "secretword")).sort();
+    expect(await seen(ada)).toEqual([personal, project, team].sort());
+    expect(await seen(bob)).toEqual([project, team].sort());
+    expect(await seen(elsewhere)).toEqual([personal, team].sort());
+    expect(await seen(outside)).toEqual([personal, team].sort());
+    expect(await seen(stranger)).toEqual([]);
+
+    for (const [viewer, id] of [[bob, personal], [elsewhere, project], [stranger, team], [stranger, personal]] as const) {
+      expect(await find(viewer, id)).toBeUndefined();
+      for (const change of [removeFact, (facts, who, fact) => pinFact(facts, who, fact, true)] satisfies (typeof removeFact)[])
+        await expect(store.inScope(viewer, (facts) => change(facts, viewer, id))).rejects.toMatchObject({ reason: "fact_not_found" });
+    }
+  });
+
+  it("is decided by the database, whatever the statement asks for", async () => {
+    const ada = newcomer();
+    const { fact } = await write(ada, "only for Ada", { scope: "personal" });
+    const asBob = (sql: string, values: unknown[] = []) =>
+      test.database.transaction(async (queries) => {
+        await queries.query("SELECT enter_scope($1, $2, $3)", [ada.organization, "user:bob", ada.project]);
+        return queries.query(sql, values);
+      });
+    expect(await asBob("SELECT fact_id FROM fact")).toEqual([]);
+    expect(await asBob("UPDATE fact SET text = 'mine' RETURNING fact_id")).toEqual([]);
+    await expect(asBob("DELETE FROM fact")).rejects.toThrow("permission denied");
+    await expect(
+      asBob(
+        `INSERT INTO fact (fact_id, organization, owner, project, scope, audience, text, text_key, stems, category, type, origin, subject,
+           predicate, slot, tags, pinned, source_session_id)
+         SELECT gen_random_uuid(), $1, 'user:ada', '', 'personal', 'a', 'planted', 'k', 's', '', 'user', 'user-stated', '', '', '', '{}', true, ''`,
+        [ada.organization],
+      ),
+    ).rejects.toThrow("row-level security");
+    expect(await find(ada, fact.id)).toMatchObject({ text: "only for Ada" });
+  });
+
+  it("shows nothing to somebody without organization", async () => {
+    await write(newcomer(), "for everybody", { scope: "team" });
+    const nobody = { organization: "", principal: "", project: "", mayWriteTeamFacts: false };
+    expect(await holds(nobody, "everybodi")).toEqual([]);
+  });
+
+  it("lets team facts be written and changed by those alone who may", async () => {
+    const ada = newcomer();
+    const { fact } = await write(ada, "Releases go out on Tuesdays", { scope: "team" });
+    const bob = { ...ada, principal: "user:bob", mayWriteTeamFacts: false };
+    await expect(write(bob, "Releases go out daily", { scope: "team" })).rejects.toMatchObject({ reason: "team_fact_refused" });
+    await expect(store.inScope(bob, (facts) => removeFact(facts, bob, fact.id))).rejects.toMatchObject({ reason: "team_fact_refused" });
+  });
+
+  it("refuses a project's fact outside a project", async () => {
+    const outside = { ...newcomer(), project: "" };
+    await expect(write(outside, "Builds with make", { scope: "project" })).rejects.toMatchObject({ reason: "project_missing" });
+    expect((await write(outside, "Builds with make")).fact.scope).toBe("personal");
+  });
+});
+
+describe("editing", () => {
+  const editor = { origin: "user-stated", sourceSessionId: "" } as const;
+
+  it("puts a corrected text in a fact's place and keeps the rest of it", async () => {
+    const ada = newcomer();
+    const { fact: old } = await write(ada, "CI takes 5 minutes", { category: "ci", tags: ["slow"], subject: "ci", predicate: "duration", pinned: true });
+    const { fact } = await store.inScope(ada, (facts) => replaceFact(facts, ada, old.id, "CI takes 9 minutes", editor));
+    expect(fact).toMatchObject({ text: "CI takes 9 minutes", category: "ci", tags: ["slow"], predicate: "duration", pinned: true });
+    expect(await find(ada, old.id)).toMatchObject({ supersededBy: fact.id });
+    await expect(store.inScope(ada, (facts) => replaceFact(facts, ada, old.id, "again", editor))).rejects.toMatchObject({
+      reason: "fact_ended",
+      message: expect.stringContaining(fact.id),
+    });
+  });
+
+  it("trusts a correction no further than the one who makes it", async () => {
+    const ada = newcomer();
+    const { fact: old } = await write(ada, "Use tabs");
+    const { fact } = await store.inScope(ada, (facts) => replaceFact(facts, ada, old.id, "Use tabs!", { ...editor, origin: "model-inferred" }));
+    expect(fact).toMatchObject({ text: "Use tabs!", origin: "model-inferred" });
+  });
+
+  it("joins a fact that says the same already", async () => {
+    const ada = newcomer();
+    const { fact: known } = await write(ada, "Deploys need approval");
+    const { fact: wrong } = await write(ada, "Deploys need no approval");
+    const { fact } = await store.inScope(ada, (facts) => replaceFact(facts, ada, wrong.id, "Deploys need approval", editor));
+    expect(fact.id).toBe(known.id);
+    expect(await holds(ada, "approv")).toEqual([known.id]);
+  });
+
+  it("ends a removed fact", async () => {
+    const ada = newcomer();
+    const { fact } = await write(ada, "Staging is down");
+    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id))).toMatchObject({ validTo: expect.any(Date), supersededBy: "" });
+    expect(await holds(ada, "stage")).toEqual([]);
+  });
+});

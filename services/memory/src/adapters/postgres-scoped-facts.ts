@@ -1,0 +1,183 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Queries } from "@hlvm/postgres/database";
+import { audiencesOf } from "../domain/audience.ts";
+import type { Candidates, FoundFact } from "../domain/candidates.ts";
+import type { Fact } from "../domain/fact.ts";
+import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-store.ts";
+import type { ToolOutcome } from "../domain/tool-outcome.ts";
+import type { Viewer } from "../domain/viewer.ts";
+import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
+
+/** Facts within a transaction that has entered the viewer's scope; the audiences only lead to the index on them. */
+export class PostgresScopedFacts implements ScopedFacts {
+  readonly #queries: Queries;
+  readonly #viewer: Viewer;
+  readonly #audiences: readonly string[];
+  #isOutboxFed = false;
+
+  constructor(queries: Queries, viewer: Viewer) {
+    this.#queries = queries;
+    this.#viewer = viewer;
+    this.#audiences = audiencesOf(viewer);
+  }
+
+  get isOutboxFed(): boolean {
+    return this.#isOutboxFed;
+  }
+
+  async lock(audience: string): Promise<void> {
+    await this.#queries.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [audience], "fact-lock");
+  }
+
+  async find(id: string): Promise<Fact | undefined> {
+    return this.#one("fact-find", `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = $1 FOR UPDATE`, [id]);
+  }
+
+  async inSlot(audience: string, slot: string): Promise<Fact | undefined> {
+    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND slot <> '' AND valid_to IS NULL`;
+    return this.#one("fact-in-slot", sql, [audience, slot]);
+  }
+
+  async sameText(audience: string, slot: string, textKey: string): Promise<Fact | undefined> {
+    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = $3 AND valid_to IS NULL`;
+    return this.#one("fact-same-text", sql, [audience, slot, textKey]);
+  }
+
+  async insert(fact: FactToInsert): Promise<Fact> {
+    const values = {
+      fact_id: fact.id,
+      organization: this.#viewer.organization,
+      owner: this.#viewer.principal,
+      project: fact.project,
+      scope: fact.scope,
+      audience: fact.audience,
+      text: fact.text,
+      text_key: fact.textKey,
+      stems: fact.stems.join(" "),
+      category: fact.category,
+      type: fact.type,
+      origin: fact.origin,
+      subject: fact.subject,
+      predicate: fact.predicate,
+      slot: fact.slot,
+      tags: fact.tags,
+      pinned: fact.pinned,
+      source_session_id: fact.sourceSessionId,
+    };
+    const places = Object.keys(values).map((_, position) => `$${position + 1}`);
+    const sql = `INSERT INTO fact (${Object.keys(values).join(", ")}) VALUES (${places.join(", ")}) RETURNING ${FACT_COLUMNS}`;
+    const inserted = await this.#changed("fact-insert", sql, Object.values(values));
+    await this.#feedOutbox(fact.id);
+    return inserted;
+  }
+
+  async end(id: string, supersededBy: string): Promise<Fact> {
+    const sql = `UPDATE fact SET valid_to = now(), superseded_by = nullif($2, '')::uuid WHERE fact_id = $1 RETURNING ${FACT_COLUMNS}`;
+    const ended = await this.#changed("fact-end", sql, [id, supersededBy]);
+    await this.#feedOutbox(id);
+    return ended;
+  }
+
+  async setPinned(id: string, pinned: boolean): Promise<Fact> {
+    return this.#changed("fact-pin", `UPDATE fact SET pinned = $2 WHERE fact_id = $1 RETURNING ${FACT_COLUMNS}`, [id, pinned]);
+  }
+
+  async pinned(limit: number): Promise<Fact[]> {
+    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = ANY($1) AND valid_to IS NULL AND pinned ORDER BY valid_from DESC, fact_id LIMIT $2`;
+    return (await this.#queries.query<FactRow>(sql, [this.#audiences, limit], "fact-pinned")).map(factOf);
+  }
+
+  async count(limit: number): Promise<number> {
+    const sql = "SELECT count(*)::int AS count FROM (SELECT FROM fact WHERE audience = ANY($1) AND valid_to IS NULL LIMIT $2) AS counted";
+    const [row] = await this.#queries.query<{ count: number }>(sql, [this.#audiences, limit], "fact-count");
+    return row!.count;
+  }
+
+  async fullTextCandidates(terms: readonly string[], limit: number): Promise<Candidates> {
+    const matches = await this.#queries.query<{ fact_id: string }>(
+      `SELECT fact_id FROM fact, to_tsquery('simple', $2) AS query
+       WHERE audience = ANY($1) AND valid_to IS NULL AND full_text @@ query
+       ORDER BY ts_rank(full_text, query) DESC, fact_id LIMIT $3`,
+      [this.#audiences, anyOf(terms), limit],
+      "fact-full-text",
+    );
+    const counts = await this.#queries.query<{ term: string | null; count: number }>(
+      `SELECT term, count(fact_id)::int AS count FROM unnest($2::text[]) AS term
+         LEFT JOIN fact ON audience = ANY($1) AND valid_to IS NULL AND full_text @@ to_tsquery('simple', quote_literal(term))
+       GROUP BY term
+       UNION ALL SELECT NULL, count(*)::int FROM fact WHERE audience = ANY($1) AND valid_to IS NULL`,
+      [this.#audiences, terms],
+      "fact-term-counts",
+    );
+    return {
+      ids: matches.map((row) => row.fact_id),
+      total: counts.find((row) => row.term === null)?.count ?? 0,
+      frequencies: new Map(counts.flatMap((row) => (row.term === null ? [] : [[row.term, row.count]]))),
+    };
+  }
+
+  async load(ids: readonly string[], terms: readonly string[], unindexedLimit: number): Promise<FoundFact[]> {
+    const rows = await this.#queries.query<FactRow & { stems: string }>(
+      `SELECT ${FACT_COLUMNS}, stems FROM fact WHERE audience = ANY($1) AND valid_to IS NULL AND (
+         fact_id = ANY($2::uuid[]) OR fact_id IN (
+           SELECT fact_id FROM outbox JOIN fact USING (fact_id)
+           WHERE audience = ANY($1) AND valid_to IS NULL AND full_text @@ to_tsquery('simple', $3)
+           ORDER BY outbox_id DESC LIMIT $4))`,
+      [this.#audiences, ids, anyOf(terms), unindexedLimit],
+      "fact-load",
+    );
+    return rows.map((row) => ({ fact: factOf(row), stems: row.stems.split(" ") }));
+  }
+
+  async claimCall(call: CallReference): Promise<ToolOutcome | undefined> {
+    const key = [this.#viewer.organization, call.sessionId, call.callId];
+    const claimed = await this.#queries.query(
+      `INSERT INTO tool_receipt (organization, session_id, call_id, owner, arguments_hash) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT DO NOTHING RETURNING true`,
+      [...key, this.#viewer.principal, call.argumentsHash],
+      "receipt-claim",
+    );
+    if (claimed.length > 0) return undefined;
+    const [receipt] = await this.#queries.query<{ result: ToolOutcome }>(
+      "SELECT result FROM tool_receipt WHERE organization = $1 AND session_id = $2 AND call_id = $3 AND arguments_hash = $4",
+      [...key, call.argumentsHash],
+      "receipt-find",
+    );
+    if (receipt !== undefined) return receipt.result;
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "call_id_reused",
+      message: `Call ${call.callId} of this session was made before, with other arguments.`,
+      advice: "Give every tool call an id of its own.",
+    });
+  }
+
+  async keepOutcome(call: CallReference, outcome: ToolOutcome): Promise<void> {
+    await this.#queries.query(
+      "UPDATE tool_receipt SET result = $4 WHERE organization = $1 AND session_id = $2 AND call_id = $3",
+      [this.#viewer.organization, call.sessionId, call.callId, JSON.stringify(outcome)],
+      "receipt-keep",
+    );
+  }
+
+  async #one(name: string, sql: string, values: readonly unknown[]): Promise<Fact | undefined> {
+    const [row] = await this.#queries.query<FactRow>(sql, values, name);
+    return row === undefined ? undefined : factOf(row);
+  }
+
+  async #changed(name: string, sql: string, values: readonly unknown[]): Promise<Fact> {
+    const changed = await this.#one(name, sql, values);
+    if (changed !== undefined) return changed;
+    throw new HlvmError({ code: "not_found", reason: "fact_not_found", message: "The fact is not in your scope.", advice: "Search again." });
+  }
+
+  async #feedOutbox(id: string): Promise<void> {
+    await this.#queries.query("INSERT INTO outbox (fact_id) VALUES ($1)", [id], "outbox-feed");
+    this.#isOutboxFed = true;
+  }
+}
+
+/** Terms hold letters and digits alone, so quoting is all that they need. */
+function anyOf(terms: readonly string[]): string {
+  return terms.map((term) => `'${term}'`).join(" | ");
+}

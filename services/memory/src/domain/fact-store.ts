@@ -1,0 +1,55 @@
+import type { Candidates, FoundFact } from "./candidates.ts";
+import type { Fact, NewFact } from "./fact.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** A fact on its way into the store, with the keys by which it is found again. */
+export interface FactToInsert extends NewFact {
+  readonly id: string;
+  readonly audience: string;
+  readonly slot: string;
+  readonly textKey: string;
+  readonly stems: readonly string[];
+}
+
+/** One use of a writing tool, as its receipt names it. */
+export interface CallReference {
+  readonly sessionId: string;
+  readonly callId: string;
+  readonly argumentsHash: string;
+}
+
+/** Where facts are kept, seen by one viewer in one transaction: what is not in the viewer's scope is not there. */
+export interface ScopedFacts {
+  /** Nobody else writes for this audience until the transaction ends. */
+  lock(audience: string): Promise<void>;
+  find(id: string): Promise<Fact | undefined>;
+  /** The valid fact in a slot. */
+  inSlot(audience: string, slot: string): Promise<Fact | undefined>;
+  /** The valid fact with this text in a slot. */
+  sameText(audience: string, slot: string, textKey: string): Promise<Fact | undefined>;
+  insert(fact: FactToInsert): Promise<Fact>;
+  /** The fact holds no longer; it stays in the history. */
+  end(id: string, supersededBy: string): Promise<Fact>;
+  setPinned(id: string, pinned: boolean): Promise<Fact>;
+  /** Valid pinned facts, latest first. */
+  pinned(limit: number): Promise<Fact[]>;
+  /** How many valid facts there are, counted up to the limit. */
+  count(limit: number): Promise<number>;
+  /** What the database's own full text finds for any of the terms, best first. */
+  fullTextCandidates(terms: readonly string[], limit: number): Promise<Candidates>;
+  /** The valid ones among these, and what holds one of the terms and is not in the index yet. */
+  load(ids: readonly string[], terms: readonly string[], unindexedLimit: number): Promise<FoundFact[]>;
+  /**
+   * Makes this call ours until the transaction ends.
+   * @returns what it came to, where it was made before
+   * @throws HlvmError `call_id_reused` where the id belongs to another call
+   */
+  claimCall(call: CallReference): Promise<ToolOutcome | undefined>;
+  keepOutcome(call: CallReference, outcome: ToolOutcome): Promise<void>;
+}
+
+export interface FactStore {
+  /** Runs `work` in one transaction, within the viewer's scope. */
+  inScope<T>(viewer: Viewer, work: (facts: ScopedFacts) => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,47 @@
+import { fileURLToPath } from "node:url";
+import { GrantGate } from "@hlvm/grant/grant-gate";
+import { readPublicKeys } from "@hlvm/identity/public-keys";
+import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { Database } from "@hlvm/postgres/database";
+import { migrate } from "@hlvm/postgres/migrate";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { runService } from "@hlvm/service/run-service";
+import { Circuit } from "./adapters/circuit.ts";
+import { MeilisearchConnection } from "./adapters/meilisearch-connection.ts";
+import { MeilisearchFactIndex } from "./adapters/meilisearch-fact-index.ts";
+import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
+import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
+import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
+import { readMemoryConfig } from "./config.ts";
+import { memoryRoutes } from "./rpc/routes.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
+
+await runService("memory", async (log, environment) => {
+  const config = readMemoryConfig(environment);
+  const authenticate = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
+  const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
+
+  const database = new Database(config.databaseUrl, log);
+  await migrate(database, MIGRATIONS);
+
+  const meilisearch = new MeilisearchConnection({ url: config.meilisearchUrl, key: config.meilisearchKey });
+  const circuit = new Circuit();
+  const indexer = new OutboxIndexer(database, new MeilisearchFactWriter(meilisearch), circuit, log);
+  const store = new PostgresFactStore(database, () => indexer.wake());
+  const index = new MeilisearchFactIndex(meilisearch, circuit, () => indexer.wake());
+
+  const { host, port } = config;
+  const routes = memoryRoutes({ store, index, gate });
+  const server = await startRpcServer({ host, port, log, routes, services: [MemoryService.typeName], authenticate });
+  indexer.start();
+  return {
+    port: server.port,
+    close: async () => {
+      await server.close();
+      await indexer.close();
+      await database.close();
+    },
+  };
+});

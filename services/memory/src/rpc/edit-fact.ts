@@ -1,0 +1,23 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import type { EditFactRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import { pinFact, removeFact, replaceFact } from "../domain/edit-fact.ts";
+import type { Fact } from "../domain/fact.ts";
+import type { FactStore, ScopedFacts } from "../domain/fact-store.ts";
+import type { Viewer } from "../domain/viewer.ts";
+import { encodeFact } from "./fact-codec.ts";
+import { viewerOf } from "./viewer-of.ts";
+
+export function editFactHandler(store: FactStore) {
+  return async (request: EditFactRequest, context: HandlerContext) => {
+    const viewer = viewerOf(callContext(context).principal, request.project);
+    return { fact: encodeFact(await store.inScope(viewer, (facts) => edit(facts, viewer, request))) };
+  };
+}
+
+async function edit(facts: ScopedFacts, viewer: Viewer, { factId, change }: EditFactRequest): Promise<Fact> {
+  if (change.case === "pinned") return pinFact(facts, viewer, factId, change.value);
+  if (change.case !== "replacementText") return removeFact(facts, viewer, factId);
+  const replaced = await replaceFact(facts, viewer, factId, change.value, { origin: "user-stated", sourceSessionId: "" });
+  return replaced.fact;
+}

@@ -1,0 +1,20 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import type { RecallRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import { recall } from "../domain/recall.ts";
+import type { SearchPorts } from "../domain/search-facts.ts";
+import { encodeFact, encodeSource } from "./fact-codec.ts";
+import { viewerOf } from "./viewer-of.ts";
+
+export function recallHandler(ports: SearchPorts) {
+  return async (request: RecallRequest, context: HandlerContext) => {
+    const { principal, signal } = callContext(context);
+    const recalled = await recall(ports, viewerOf(principal, request.project), request.query, signal);
+    return {
+      facts: recalled.facts.map(encodeFact),
+      moreExist: recalled.moreExist,
+      source: encodeSource(recalled.source),
+      notice: recalled.notice,
+    };
+  };
+}

@@ -1,0 +1,21 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import type { Gate } from "../domain/execute-tool.ts";
+import type { SearchPorts } from "../domain/search-facts.ts";
+import { editFactHandler } from "./edit-fact.ts";
+import { executeToolHandler } from "./execute-tool.ts";
+import { recallHandler } from "./recall.ts";
+import { searchFactsHandler } from "./search-facts.ts";
+import { writeFactHandler } from "./write-fact.ts";
+
+export function memoryRoutes(ports: SearchPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
+  return (router) => {
+    router.service(MemoryService, {
+      writeFact: writeFactHandler(ports.store),
+      searchFacts: searchFactsHandler(ports),
+      editFact: editFactHandler(ports.store),
+      recall: recallHandler(ports),
+      executeTool: executeToolHandler(ports),
+    });
+  };
+}

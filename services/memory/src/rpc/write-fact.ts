@@ -1,0 +1,23 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import type { WriteFactRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import type { FactStore } from "../domain/fact-store.ts";
+import { writeFact } from "../domain/write-fact.ts";
+import { decodeScope, decodeType, encodeFact } from "./fact-codec.ts";
+import { viewerOf } from "./viewer-of.ts";
+
+export function writeFactHandler(store: FactStore) {
+  return async (request: WriteFactRequest, context: HandlerContext) => {
+    const viewer = viewerOf(callContext(context).principal, request.project);
+    const { text, category, subject, predicate, tags, pinned } = request;
+    const draft = {
+      ...{ text, category, subject, predicate, tags, pinned },
+      type: decodeType(request.type),
+      scope: decodeScope(request.scope),
+      origin: "user-stated",
+      sourceSessionId: "",
+    } as const;
+    const { fact, superseded } = await store.inScope(viewer, (facts) => writeFact(facts, viewer, draft));
+    return { fact: encodeFact(fact), supersededFactIds: superseded.map((old) => old.id) };
+  };
+}

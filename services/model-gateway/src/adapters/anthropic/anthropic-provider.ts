@@ -1,0 +1,54 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import type { Delta, Generation } from "../../domain/generation.ts";
+import { describeHosted, HOSTED_MODELS } from "../../domain/hosted-models.ts";
+import type { ModelDescription } from "../../domain/model.ts";
+import type { Provider } from "../../domain/provider.ts";
+import { Exchange } from "../exchange.ts";
+import { ANTHROPIC, anthropicRequest } from "./anthropic-request.ts";
+import { readAnthropicStream } from "./anthropic-stream.ts";
+
+export interface AnthropicSettings {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly silenceMilliseconds?: number;
+}
+
+/** Anthropic's Messages API. Its SDK takes 25 MB, so it is loaded with the first request. */
+export class AnthropicProvider implements Provider {
+  readonly #settings: AnthropicSettings;
+  #client: Promise<Anthropic> | undefined;
+
+  constructor(settings: AnthropicSettings) {
+    this.#settings = settings;
+  }
+
+  list(): Promise<readonly ModelDescription[]> {
+    return Promise.resolve(HOSTED_MODELS.anthropic);
+  }
+
+  describe(name: string): Promise<ModelDescription> {
+    return Promise.resolve(describeHosted("anthropic", name));
+  }
+
+  async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+    const exchange = new Exchange(ANTHROPIC, signal, this.#settings.silenceMilliseconds);
+    try {
+      const client = (await this.#load()).withOptions({ fetch: exchange.fetch });
+      const events = await client.messages.create(anthropicRequest(generation), { signal: exchange.signal });
+      yield* readAnthropicStream(generation.model, events);
+      exchange.throwIfEnded();
+    } catch (thrown) {
+      throw exchange.failure(thrown);
+    } finally {
+      exchange.close();
+    }
+  }
+
+  #load(): Promise<Anthropic> {
+    this.#client ??= import("@anthropic-ai/sdk").then(
+      ({ Anthropic: Client }) =>
+        new Client({ apiKey: this.#settings.apiKey, baseURL: this.#settings.baseUrl, maxRetries: 0, logLevel: "off" }),
+    );
+    return this.#client;
+  }
+}

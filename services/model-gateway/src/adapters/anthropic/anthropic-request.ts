@@ -1,0 +1,95 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import type { Generation, Message, Part } from "../../domain/generation.ts";
+import { argumentsForReplay } from "../parse-arguments.ts";
+import { openProviderData } from "../provider-data.ts";
+import { asReminder, splitSystem } from "../system-messages.ts";
+
+type Request = Anthropic.MessageCreateParamsStreaming;
+type Block = Anthropic.ContentBlockParam;
+type UserBlock = Anthropic.TextBlockParam | Anthropic.ToolResultBlockParam;
+
+export const ANTHROPIC = "anthropic";
+
+/** A block that has to go back as it came. */
+export type SealedThinking = Anthropic.ThinkingBlockParam | Anthropic.RedactedThinkingBlockParam;
+
+const CACHED = { cache_control: { type: "ephemeral" } } as const;
+/**
+ * Newer models think unasked, and their thinking counts toward `max_tokens`: this comes on top of what the caller wants as
+ * its answer, so that thinking does not eat it up.
+ */
+const THINKING_TOKENS = 16_384;
+/** They refuse any temperature of a caller's. */
+const THINKING_MODELS = /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)\b/;
+
+/**
+ * A request to `/v1/messages`. Three marks tell what to keep in the cache: the tools, the first system message (the stable
+ * prefix; memory comes after it), and the conversation so far.
+ */
+export function anthropicRequest(generation: Generation): Request {
+  const { leading, conversation } = splitSystem(generation.messages);
+  const isThinking = THINKING_MODELS.test(generation.model);
+  return {
+    model: generation.model,
+    stream: true,
+    max_tokens: generation.maximumOutputTokens + (isThinking ? THINKING_TOKENS : 0),
+    ...(generation.temperature === undefined || isThinking ? {} : { temperature: Math.min(1, generation.temperature) }),
+    system: leading.filter((text) => text !== "").map((text, index) => ({ type: "text", text, ...(index === 0 ? CACHED : {}) })),
+    messages: cached(messages(generation.model, conversation)),
+    ...(generation.tools.length === 0 ? {} : { tools: tools(generation) }),
+  };
+}
+
+function tools(generation: Generation): Anthropic.Tool[] {
+  return generation.tools.map((tool, index) => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.inputSchema as Anthropic.Tool.InputSchema,
+    ...(index === generation.tools.length - 1 ? CACHED : {}),
+  }));
+}
+
+/** Turns alternate, and every result of a turn's calls comes at the start of the one message after it. */
+function messages(model: string, conversation: readonly Message[]): Anthropic.MessageParam[] {
+  const turns: { role: "user" | "assistant"; content: Block[] }[] = [];
+  for (const message of conversation) {
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = role === "assistant" ? message.parts.flatMap((part) => assistantBlock(model, part)) : userBlocks(message);
+    if (content.length === 0) continue;
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else turns.push({ role, content });
+  }
+  return turns;
+}
+
+function userBlocks(message: Message): UserBlock[] {
+  if (message.role === "system") return [{ type: "text", text: asReminder(message) }];
+  return message.parts.flatMap((part): UserBlock[] => {
+    if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    if (part.kind !== "tool-result") return [];
+    return [{ type: "tool_result", tool_use_id: part.id, content: part.content, is_error: part.isError }];
+  });
+}
+
+function assistantBlock(model: string, part: Part): Block[] {
+  switch (part.kind) {
+    case "text":
+      return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
+    case "tool-call":
+      return [{ type: "tool_use", id: part.id, name: part.tool, input: argumentsForReplay(part.argumentsJson) }];
+    case "thinking": {
+      const block = openProviderData(part, ANTHROPIC, model) as SealedThinking | undefined;
+      return block === undefined ? [] : [block];
+    }
+    default:
+      return [];
+  }
+}
+
+function cached(turns: Anthropic.MessageParam[]): Anthropic.MessageParam[] {
+  const last = turns.at(-1);
+  if (last === undefined || last.role !== "user" || typeof last.content === "string") return turns;
+  const blocks = last.content as UserBlock[];
+  return [...turns.slice(0, -1), { role: "user", content: blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...CACHED } : block)) }];
+}

@@ -1,0 +1,141 @@
+import type { Delta, Generation } from "../../domain/generation.ts";
+import type { ModelDescription } from "../../domain/model.ts";
+import { ModelError } from "../../domain/model-error.ts";
+import type { Provider } from "../../domain/provider.ts";
+import { Exchange } from "../exchange.ts";
+import { readFailure } from "../read-failure.ts";
+import { chatRequest } from "./chat-request.ts";
+import { readChatStream } from "./chat-stream.ts";
+import { readServerSentEvents } from "./server-sent-events.ts";
+
+const LARGEST_ERROR_CHARACTERS = 64 * 1024;
+const LIST_MILLISECONDS = 2_000;
+const LIST_REMEMBERED_MILLISECONDS = 60_000;
+/** For a server that does not tell: what most of those that people run themselves have at least. */
+const UNTOLD_CONTEXT_WINDOW = 32_768;
+
+export interface ChatCompletionsSettings {
+  /** As errors and logs call it. */
+  readonly name: string;
+  /** Up to and without `/chat/completions`, for example `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl: string;
+  /** Empty where the server wants none. */
+  readonly apiKey: string;
+  readonly silenceMilliseconds?: number;
+}
+
+interface ListedModel {
+  readonly id: string;
+  /** vLLM. */
+  readonly max_model_len?: number;
+  /** OpenRouter. */
+  readonly context_length?: number;
+}
+
+/** Any server that speaks OpenAI's chat completions: vLLM, Ollama, Google, OpenRouter and many more. */
+export class ChatCompletionsProvider implements Provider {
+  readonly #settings: ChatCompletionsSettings;
+  readonly #baseUrl: string;
+  readonly #wantsCompletionTokens = new Set<string>();
+  #listed: { readonly until: number; readonly models: readonly ModelDescription[] } | undefined;
+
+  constructor(settings: ChatCompletionsSettings) {
+    this.#settings = settings;
+    this.#baseUrl = settings.baseUrl.replace(/\/+$/, "");
+  }
+
+  async list(signal: AbortSignal): Promise<readonly ModelDescription[]> {
+    if (this.#listed !== undefined && this.#listed.until > Date.now()) return this.#listed.models;
+    const body = (await this.#get("/models", signal)) as { data?: readonly ListedModel[] } | null;
+    const models = (body?.data ?? []).map((model) => describe(model.id, model.max_model_len ?? model.context_length));
+    this.#listed = { until: Date.now() + LIST_REMEMBERED_MILLISECONDS, models };
+    return models;
+  }
+
+  /** Servers list less than they take, and some list nothing: any name is good until the server refuses it. */
+  async describe(name: string, signal: AbortSignal): Promise<ModelDescription> {
+    try {
+      const models = await this.list(signal);
+      return models.find((model) => model.name === name) ?? describe(name, undefined);
+    } catch (thrown) {
+      if (signal.aborted || !(thrown instanceof ModelError)) throw thrown;
+      return describe(name, undefined);
+    }
+  }
+
+  async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+    const exchange = new Exchange(this.#settings.name, signal, this.#settings.silenceMilliseconds);
+    try {
+      const response = await this.#open(generation, exchange);
+      const events = readServerSentEvents(response.body!, this.#settings.name);
+      yield* readChatStream(this.#settings.name, generation.model, events);
+    } catch (thrown) {
+      throw exchange.failure(thrown);
+    } finally {
+      exchange.close();
+    }
+  }
+
+  async #open(generation: Generation, exchange: Exchange): Promise<Response> {
+    const lengthField = this.#wantsCompletionTokens.has(generation.model) ? "max_completion_tokens" : "max_tokens";
+    const response = await exchange.fetch(`${this.#baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { ...this.#headers(), "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify(chatRequest(this.#settings.name, generation, lengthField)),
+    });
+    if (response.ok && response.headers.get("content-type")?.includes("text/event-stream")) return response;
+    const error = await this.#refusal(response);
+    if (error.providerCode === "unsupported_parameter" && lengthField === "max_tokens" && error.message.includes("max_completion_tokens")) {
+      this.#wantsCompletionTokens.add(generation.model);
+      return this.#open(generation, exchange);
+    }
+    throw error;
+  }
+
+  async #get(path: string, signal: AbortSignal): Promise<unknown> {
+    const exchange = new Exchange(this.#settings.name, AbortSignal.any([signal, AbortSignal.timeout(LIST_MILLISECONDS)]));
+    try {
+      const response = await exchange.fetch(`${this.#baseUrl}${path}`, { headers: this.#headers() });
+      if (!response.ok) throw await this.#refusal(response);
+      return await response.json();
+    } catch (thrown) {
+      throw exchange.failure(thrown);
+    } finally {
+      exchange.close();
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return this.#settings.apiKey === "" ? {} : { authorization: `Bearer ${this.#settings.apiKey}` };
+  }
+
+  async #refusal(response: Response): Promise<ModelError> {
+    const text = (await response.text()).slice(0, LARGEST_ERROR_CHARACTERS);
+    const body = parsed(text);
+    if (response.ok && (body as { error?: unknown } | undefined)?.error === undefined) return notAStream(this.#settings.name, response);
+    const { status, headers } = response;
+    return readFailure(this.#settings.name, { status: response.ok ? undefined : status, headers, body, cause: new Error(text.slice(0, 500)) });
+  }
+}
+
+function describe(name: string, contextWindow: number | undefined): ModelDescription {
+  return { name, tier: "mid", capability: "agent", contextWindow: contextWindow ?? UNTOLD_CONTEXT_WINDOW };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function notAStream(provider: string, response: Response): ModelError {
+  return new ModelError({
+    class: "permanent",
+    reason: "not_a_stream",
+    message: `${provider} answered with ${response.headers.get("content-type") ?? "no content type"} in place of a stream of events.`,
+    advice: "Check that its URL is that of a model server, with the /v1 where it has one.",
+    provider,
+  });
+}

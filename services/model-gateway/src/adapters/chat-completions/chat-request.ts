@@ -1,0 +1,82 @@
+import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
+import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
+import { openProviderData } from "../provider-data.ts";
+import { asReminder, splitSystem } from "../system-messages.ts";
+
+interface ChatMessage {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string | null;
+  [field: string]: unknown;
+}
+
+/** The thinking's field differs between servers; it goes back in the one it came in. */
+export interface ChatThinking {
+  readonly field: string;
+}
+
+/** A request to `/chat/completions`. `lengthField` differs between servers, and the newest refuse the older name. */
+export function chatRequest(provider: string, generation: Generation, lengthField: "max_tokens" | "max_completion_tokens"): unknown {
+  return {
+    model: generation.model,
+    stream: true,
+    stream_options: { include_usage: true },
+    [lengthField]: generation.maximumOutputTokens,
+    ...(generation.temperature === undefined ? {} : { temperature: generation.temperature }),
+    messages: chatMessages(provider, generation),
+    ...(generation.tools.length === 0 ? {} : { tools: generation.tools.map(chatTool) }),
+  };
+}
+
+function chatTool(tool: Generation["tools"][number]): unknown {
+  return { type: "function", function: { name: tool.name, description: tool.description, parameters: tool.inputSchema } };
+}
+
+/** Many chat templates take one system message, at the start, and refuse two messages of a user in a row. */
+function chatMessages(provider: string, generation: Generation): ChatMessage[] {
+  const { leading, conversation } = splitSystem(generation.messages);
+  const messages: ChatMessage[] = leading.length === 0 ? [] : [{ role: "system", content: leading.join("\n\n") }];
+  for (const message of conversation) {
+    for (const next of chatMessage(provider, generation.model, message)) {
+      const last = messages.at(-1);
+      if (next.role === "user" && last?.role === "user") last.content = `${last.content}\n\n${next.content}`;
+      else messages.push(next);
+    }
+  }
+  return messages;
+}
+
+function chatMessage(provider: string, model: string, message: Message): ChatMessage[] {
+  if (message.role === "system") return [{ role: "user", content: asReminder(message) }];
+  if (message.role === "assistant") return assistantMessage(provider, model, message);
+  const results = message.parts.flatMap((part): ChatMessage[] =>
+    part.kind === "tool-result" ? [{ role: "tool", tool_call_id: part.id, content: part.content }] : [],
+  );
+  const text = textOf(message);
+  return text === "" ? results : [...results, { role: "user", content: text }];
+}
+
+function assistantMessage(provider: string, model: string, message: Message): ChatMessage[] {
+  const content = textOf(message);
+  const calls = message.parts.flatMap((part) => (part.kind === "tool-call" ? [chatCall(part)] : []));
+  if (content === "" && calls.length === 0) return [];
+  const thinking = message.parts.flatMap((part) => (part.kind === "thinking" ? chatThinking(provider, model, part) : []));
+  return [
+    {
+      role: "assistant",
+      content: content === "" ? null : content,
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      ...Object.assign({}, ...thinking),
+    },
+  ];
+}
+
+function chatCall(call: Part & { kind: "tool-call" }): unknown {
+  const isValid = parseArguments(call.argumentsJson) !== undefined;
+  const written = isValid ? call.argumentsJson : JSON.stringify(argumentsForReplay(call.argumentsJson));
+  return { id: call.id, type: "function", function: { name: call.tool, arguments: written } };
+}
+
+function chatThinking(provider: string, model: string, part: Part & { kind: "thinking" }): Record<string, string>[] {
+  const data = openProviderData(part, provider, model) as ChatThinking | undefined;
+  return data === undefined ? [] : [{ [data.field]: part.text }];
+}

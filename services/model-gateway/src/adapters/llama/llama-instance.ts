@@ -1,0 +1,91 @@
+import type { ModelDescription } from "../../domain/model.ts";
+import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
+import { Exchange } from "../exchange.ts";
+import { readFailure } from "../read-failure.ts";
+
+export const LLAMA = "llama";
+
+const ASK_MILLISECONDS = 2_000;
+const BELIEVED_MILLISECONDS = 5_000;
+const SMALLEST_AGENT_PARAMETERS = 3e9;
+const SMALLEST_MID_PARAMETERS = 13e9;
+const SMALLEST_AGENT_CONTEXT = 8_192;
+/** For a server that does not tell: no promise beyond one request at a time. */
+const UNTOLD_CONTEXT_WINDOW = 4_096;
+const UNTOLD_SLOTS = 1;
+
+interface Properties {
+  readonly total_slots?: number;
+  readonly default_generation_settings?: { readonly n_ctx?: number };
+}
+
+interface ModelList {
+  readonly data?: readonly { readonly id: string; readonly meta?: { readonly n_params?: number; readonly n_ctx?: number } | null }[];
+}
+
+/** One llama-server: what it said of itself last, and how many requests of ours it is working on. */
+export class LlamaInstance {
+  readonly url: string;
+  readonly provider: ChatCompletionsProvider;
+  models: readonly ModelDescription[] = [];
+  slots = 0;
+  inFlight = 0;
+  /** Why it cannot be used now; undefined where it can. */
+  failure: Error | undefined;
+  #believedUntil = 0;
+  #asking: Promise<void> | undefined;
+
+  constructor(url: string, silenceMilliseconds?: number) {
+    this.url = url.replace(/\/+$/, "").replace(/\/v1$/, "");
+    this.provider = new ChatCompletionsProvider({ name: LLAMA, baseUrl: `${this.url}/v1`, apiKey: "", silenceMilliseconds });
+  }
+
+  /** Asks the server for its models, its slots and its context, unless it was asked just now. Never throws. */
+  refresh(): Promise<void> {
+    if (this.#believedUntil > Date.now()) return Promise.resolve();
+    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
+    return this.#asking;
+  }
+
+  /** It just failed: it is asked again before it gets another request. */
+  doubt(): void {
+    this.#believedUntil = 0;
+  }
+
+  get load(): number {
+    return this.inFlight / Math.max(1, this.slots);
+  }
+
+  serves(model: string): boolean {
+    return this.failure === undefined && this.models.some(({ name }) => name === model);
+  }
+
+  async #ask(): Promise<void> {
+    const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS));
+    try {
+      const [properties, list] = await Promise.all([this.#get<Properties>("/props", exchange), this.#get<ModelList>("/v1/models", exchange)]);
+      const contextWindow = properties.default_generation_settings?.n_ctx;
+      this.slots = properties.total_slots ?? UNTOLD_SLOTS;
+      this.models = (list.data ?? []).map(({ id, meta }) => describe(id, contextWindow ?? meta?.n_ctx, meta?.n_params));
+      this.failure = undefined;
+      this.#believedUntil = Date.now() + BELIEVED_MILLISECONDS;
+    } catch (thrown) {
+      this.failure = exchange.failure(thrown);
+    } finally {
+      exchange.close();
+    }
+  }
+
+  async #get<T extends object>(path: string, exchange: Exchange): Promise<T> {
+    const response = await exchange.fetch(`${this.url}${path}`);
+    const body = (await response.json()) as T;
+    if (!response.ok) throw readFailure(LLAMA, { status: response.status, headers: response.headers, body, cause: new Error(`${path} gave ${response.status}`) });
+    return body;
+  }
+}
+
+/** Small models and small contexts are not handed tools: they cannot use them, and the definitions fill their context. */
+function describe(name: string, contextWindow = UNTOLD_CONTEXT_WINDOW, parameters = SMALLEST_AGENT_PARAMETERS): ModelDescription {
+  const isAgent = parameters >= SMALLEST_AGENT_PARAMETERS && contextWindow >= SMALLEST_AGENT_CONTEXT;
+  return { name, tier: parameters < SMALLEST_MID_PARAMETERS ? "weak" : "mid", capability: isAgent ? "agent" : "chat", contextWindow };
+}

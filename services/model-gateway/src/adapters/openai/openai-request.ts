@@ -1,0 +1,66 @@
+import type OpenAI from "openai";
+import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
+import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
+import { openProviderData } from "../provider-data.ts";
+
+type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
+type Item = OpenAI.Responses.ResponseInputItem;
+
+export const OPENAI = "openai";
+
+/**
+ * Reasoning counts toward `max_output_tokens`: this comes on top of what the caller wants as its answer, so that reasoning
+ * does not eat it up.
+ */
+const REASONING_TOKENS = 16_384;
+const REASONING_MODELS = /^(?:gpt-(?:[5-9]|\d\d)|o\d)(?!.*-chat)/;
+
+/**
+ * A request to `/v1/responses`. Nothing is stored at the provider: its reasoning comes back encrypted and goes along with
+ * the next turn. System messages stay where they are.
+ */
+export function openaiRequest(generation: Generation): Request {
+  const isReasoning = REASONING_MODELS.test(generation.model);
+  return {
+    model: generation.model,
+    stream: true,
+    store: false,
+    max_output_tokens: generation.maximumOutputTokens + (isReasoning ? REASONING_TOKENS : 0),
+    ...(generation.temperature === undefined || isReasoning ? {} : { temperature: generation.temperature }),
+    ...(isReasoning ? { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } } : {}),
+    input: generation.messages.flatMap((message) => items(generation.model, message)),
+    ...(generation.tools.length === 0 ? {} : { tools: generation.tools.map(functionTool) }),
+  };
+}
+
+function functionTool(tool: Generation["tools"][number]): OpenAI.Responses.FunctionTool {
+  return { type: "function", name: tool.name, description: tool.description, parameters: { ...tool.inputSchema }, strict: false };
+}
+
+function items(model: string, message: Message): Item[] {
+  if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(model, part));
+  const results = message.parts.flatMap((part): Item[] =>
+    part.kind === "tool-result" ? [{ type: "function_call_output", call_id: part.id, output: part.content }] : [],
+  );
+  const content = textOf(message);
+  if (content === "") return results;
+  return [...results, { type: "message", role: message.role === "system" ? "developer" : "user", content }];
+}
+
+function assistantItem(model: string, part: Part): Item[] {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? [] : [{ type: "message", role: "assistant", content: part.text }];
+    case "tool-call": {
+      const isValid = parseArguments(part.argumentsJson) !== undefined;
+      const written = isValid ? part.argumentsJson : JSON.stringify(argumentsForReplay(part.argumentsJson));
+      return [{ type: "function_call", call_id: part.id, name: part.tool, arguments: written }];
+    }
+    case "thinking": {
+      const item = openProviderData(part, OPENAI, model) as OpenAI.Responses.ResponseReasoningItem | undefined;
+      return item === undefined ? [] : [item];
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,85 @@
+import { messageOf } from "@hlvm/errors/message-of";
+import { classifyFailure } from "../domain/classify-failure.ts";
+import { ModelError } from "../domain/model-error.ts";
+
+/** What an HTTP answer or a provider's SDK says of a failure. */
+export interface FailureFacts {
+  readonly status?: number | undefined;
+  readonly headers?: Headers | undefined;
+  /** The parsed body, or the error object inside it. */
+  readonly body?: unknown;
+  readonly cause: unknown;
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+const DEEPEST_CAUSE = 5;
+
+/** Whatever went wrong with a provider, as the error that the domain knows. Also takes the error classes of both SDKs. */
+export function readFailure(provider: string, facts: FailureFacts): ModelError {
+  if (facts.cause instanceof ModelError) return facts.cause;
+  const outer = fieldsOf(Array.isArray(facts.body) ? facts.body[0] : facts.body);
+  const error = fieldsOf(outer.error ?? outer);
+  const details = Array.isArray(error.details) ? error.details.map(fieldsOf) : [fieldsOf(error.details)];
+  const names = [...details.map((detail) => detail.error_code), error.code, error.type, error.status, ...networkNames(facts.cause)].filter(
+    (name): name is string => typeof name === "string" && name !== "",
+  );
+  return classifyFailure(provider, {
+    status: facts.status ?? (typeof error.code === "number" ? error.code : undefined),
+    names,
+    providerCode: names[0] ?? "",
+    message: typeof error.message === "string" ? error.message : innermostMessage(facts.cause),
+    retryAfterMilliseconds: retryAfterHeader(facts.headers) ?? retryDelay(details) ?? 0,
+    cause: facts.cause,
+  });
+}
+
+/** The same for an error that an SDK threw: both keep status, headers and the body's error. */
+export function readThrown(provider: string, thrown: unknown): ModelError {
+  const error = fieldsOf(thrown);
+  return readFailure(provider, {
+    status: typeof error.status === "number" ? error.status : undefined,
+    headers: error.headers instanceof Headers ? error.headers : undefined,
+    body: error.error,
+    cause: thrown,
+  });
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+function* causes(thrown: unknown): Generator<unknown> {
+  for (let each = thrown, depth = 0; each instanceof Error && depth < DEEPEST_CAUSE; each = each.cause, depth++) {
+    yield each;
+    // Node tries every address of a name, and puts the failures into one error.
+    if (each instanceof AggregateError) yield* each.errors.slice(0, 1);
+  }
+}
+
+function networkNames(thrown: unknown): unknown[] {
+  return [...causes(thrown)].map((each) => fieldsOf(each).code);
+}
+
+function innermostMessage(thrown: unknown): string {
+  const messages = [...causes(thrown)].map(messageOf).filter((message) => message !== "");
+  return messages.at(-1) ?? messageOf(thrown);
+}
+
+/** Seconds or a date, or milliseconds where OpenAI and Anthropic say so. */
+function retryAfterHeader(headers: Headers | undefined): number | undefined {
+  const milliseconds = Number(headers?.get("retry-after-ms") ?? Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const text = headers?.get("retry-after");
+  if (text === undefined || text === null) return undefined;
+  const seconds = Number(text);
+  const until = Number.isNaN(seconds) ? Date.parse(text) - Date.now() : seconds * 1000;
+  return Number.isNaN(until) ? undefined : Math.max(0, until);
+}
+
+/** Google's RetryInfo, for example `34.4s`. */
+function retryDelay(details: readonly Fields[]): number | undefined {
+  const delay = details.map((detail) => detail.retryDelay).find((each) => typeof each === "string");
+  const seconds = Number.parseFloat(delay ?? "");
+  return Number.isNaN(seconds) ? undefined : seconds * 1000;
+}

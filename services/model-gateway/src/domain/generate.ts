@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "@hlvm/errors/message-of";
+import type { Delta, Finish, Generation } from "./generation.ts";
+import { ModelError } from "./model-error.ts";
+import type { Provider } from "./provider.ts";
+
+const MAXIMUM_ATTEMPTS = 3;
+const FIRST_BACKOFF_MILLISECONDS = 500;
+/** A provider that asks for more patience than this is told to the caller at once. */
+const LONGEST_WAIT_MILLISECONDS = 60_000;
+/** 300 s proved too short in the field. */
+const LONGEST_CALL_MILLISECONDS = 900_000;
+
+export interface Retry {
+  readonly attempt: number;
+  readonly waitMilliseconds: number;
+  readonly error: ModelError;
+}
+
+export interface GenerateOptions {
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+  /** What the caller's deadline leaves; undefined where it set none. */
+  readonly remainingMilliseconds: number | undefined;
+  readonly onRetry: (retry: Retry) => void;
+}
+
+/**
+ * One answer of a model as deltas, `usage` and `finish` last. A failure that may pass is tried again, up to three times and
+ * within the caller's deadline, as long as nothing of an answer has come; after that every failure is the caller's.
+ * @throws ModelError
+ */
+export async function* generate(
+  name: string,
+  provider: Provider,
+  generation: Generation,
+  options: GenerateOptions,
+): AsyncGenerator<Delta, void> {
+  const limit = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
+  const deadline = performance.now() + limit;
+  const timer = new AbortController();
+  const timeout = setTimeout(() => timer.abort(tooLong(name, limit)), limit);
+  const signal = AbortSignal.any([options.signal, timer.signal]);
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const progress = { hasContent: false };
+      try {
+        yield* attemptOnce(name, provider.generate(generation, signal), progress);
+        return;
+      } catch (thrown) {
+        const error = endedBy(name, thrown, options.signal, timer.signal);
+        const wait = waitBefore(attempt, error);
+        if (progress.hasContent || !error.isRetried || attempt === MAXIMUM_ATTEMPTS) throw error;
+        if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= deadline) throw error;
+        options.onRetry({ attempt, waitMilliseconds: wait, error });
+        await sleep(wait, undefined, { signal }).catch(() => {
+          throw endedBy(name, error, options.signal, timer.signal);
+        });
+      }
+    }
+  } finally {
+    clearTimeout(timeout);
+  }
+}
+
+async function* attemptOnce(name: string, deltas: AsyncIterable<Delta>, progress: { hasContent: boolean }): AsyncGenerator<Delta, void> {
+  let usage: Delta | undefined;
+  let finish: Finish | undefined;
+  let hasToolCalls = false;
+  for await (const delta of deltas) {
+    if (delta.kind === "usage") usage = delta;
+    else if (delta.kind === "finish") finish = delta;
+    else {
+      progress.hasContent = true;
+      hasToolCalls ||= delta.kind === "tool-call";
+      yield delta;
+    }
+  }
+  if (finish === undefined) throw cut(name);
+  if (!progress.hasContent && finish.reason !== "refusal" && finish.reason !== "length") throw empty(name);
+  if (usage !== undefined) yield usage;
+  yield { kind: "finish", reason: agreed(finish.reason, hasToolCalls), detail: finish.detail };
+}
+
+/** Servers differ in what they call the end of an answer that asks for tools. */
+function agreed(reason: Finish["reason"], hasToolCalls: boolean): Finish["reason"] {
+  if (reason !== "stop" && reason !== "tool-calls") return reason;
+  return hasToolCalls ? "tool-calls" : "stop";
+}
+
+/** Full jitter: anything between nothing and the doubled backoff; never less than the provider asks for. */
+function waitBefore(attempt: number, error: ModelError): number {
+  return Math.max(error.retryAfterMilliseconds, Math.random() * FIRST_BACKOFF_MILLISECONDS * 2 ** (attempt - 1));
+}
+
+function endedBy(provider: string, thrown: unknown, caller: AbortSignal, timer: AbortSignal): ModelError {
+  if (caller.aborted)
+    return new ModelError({ class: "abort", reason: "cancelled", message: "The call was cancelled.", advice: "", provider, cause: thrown });
+  if (timer.aborted) return timer.reason as ModelError;
+  if (thrown instanceof ModelError) return thrown;
+  return new ModelError({
+    class: "unknown",
+    reason: "model_failed",
+    message: `The answer of ${provider} could not be read: ${messageOf(thrown)}.`,
+    advice: "Try again; if it stays, take another model with --model and report this one.",
+    provider,
+    cause: thrown,
+  });
+}
+
+function tooLong(provider: string, limit: number): ModelError {
+  return new ModelError({
+    class: "timeout",
+    reason: "model_too_slow",
+    message: `${provider} did not finish its answer within ${Math.round(limit / 1000)} s.`,
+    advice: "Ask for less at once, or take a faster model with --model.",
+    provider,
+  });
+}
+
+function cut(provider: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "stream_cut",
+    message: `The answer of ${provider} broke off before its end.`,
+    advice: "Ask again; what was shown so far is not the whole answer.",
+    provider,
+  });
+}
+
+function empty(provider: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "empty_answer",
+    message: `${provider} ended its answer without a word.`,
+    advice: "Ask again, in other words if it stays.",
+    provider,
+  });
+}

@@ -1,0 +1,80 @@
+/** One request to a model, whatever the provider. */
+export interface Generation {
+  /** The name within the provider, without `provider/`. */
+  readonly model: string;
+  /** Several system messages may come first (the stable prefix, then memory), and more of them later on. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly OfferedTool[];
+  readonly maximumOutputTokens: number;
+  /** Undefined leaves it to the provider. */
+  readonly temperature: number | undefined;
+}
+
+export interface Message {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly parts: readonly Part[];
+}
+
+export type Part =
+  | { readonly kind: "text"; readonly text: string }
+  | ({ readonly kind: "thinking" } & Thinking)
+  | ({ readonly kind: "tool-call" } & RequestedCall)
+  | { readonly kind: "tool-result"; readonly id: string; readonly tool: string; readonly content: string; readonly isError: boolean };
+
+/** A finished piece of thinking, with what the provider wants back unchanged: a signature, an encrypted form. */
+export interface Thinking {
+  readonly text: string;
+  readonly providerData: Uint8Array;
+}
+
+export interface RequestedCall {
+  readonly id: string;
+  readonly tool: string;
+  /** What the model wrote; not always valid JSON. */
+  readonly argumentsJson: string;
+}
+
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: { readonly [name: string]: unknown };
+}
+
+export type Delta =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "thinking-delta"; readonly text: string }
+  | ({ readonly kind: "thinking" } & Thinking)
+  | ({ readonly kind: "tool-call" } & RequestedCall)
+  | ({ readonly kind: "usage" } & Usage)
+  | ({ readonly kind: "finish" } & Finish);
+
+/** Tokens, each counted once: `input` leaves out what the cache gave or took. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Part of `output`, where the provider tells. */
+  readonly reasoning: number;
+}
+
+export interface Finish {
+  readonly reason: "stop" | "tool-calls" | "length" | "refusal";
+  /** For a refusal: the provider's words, where it gave any. */
+  readonly detail: string;
+}
+
+/** The text of a message, its pieces joined. */
+export function textOf(message: Message): string {
+  return message.parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+}
+
+/** What the user asked last, and how much of an answer there is to it. */
+export function latestQuestion(messages: readonly Message[]): { readonly question: string; readonly since: readonly Message[] } {
+  const asked = messages.findLastIndex((message) => message.role === "user");
+  if (asked === -1) return { question: "", since: [] };
+  // Attachments, and words that were never answered, stand before it in the same message.
+  const question = messages[asked]!.parts.findLast((part) => part.kind === "text");
+  return { question: question?.text ?? "", since: messages.slice(asked + 1) };
+}

@@ -1,0 +1,139 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Model, ModelDescription } from "./model.ts";
+import { ModelError } from "./model-error.ts";
+import type { Provider } from "./provider.ts";
+
+const LIST_DEADLINE_MILLISECONDS = 3_000;
+
+/** A provider that the platform knows, whether or not it can be used here. */
+export interface CataloguedProvider {
+  readonly name: string;
+  /** Undefined where its key or URL is not set. */
+  readonly provider: Provider | undefined;
+  /** What to set so that it can be used. */
+  readonly setUp: string;
+  /** Models to show while it cannot be used. */
+  readonly known: readonly ModelDescription[];
+}
+
+/** Which models there are, and which one a name stands for. */
+export class ModelCatalogue {
+  readonly #providers: readonly CataloguedProvider[];
+  readonly #chosen: string;
+  readonly #order: readonly string[];
+
+  /**
+   * @param chosen the model to take where none is named; empty: the first of `order` whose key or URL is set.
+   */
+  constructor(providers: readonly CataloguedProvider[], chosen: string, order: readonly string[]) {
+    this.#providers = providers;
+    this.#chosen = chosen;
+    this.#order = order;
+  }
+
+  /**
+   * The concrete model behind a name; never another than the one that was named. Empty means the default.
+   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `provider_not_set_up`, `model_not_found`
+   */
+  async resolve(id: string, signal: AbortSignal): Promise<Model> {
+    if (id === "" && this.#chosen === "") return this.#first(signal);
+    const wanted = id === "" ? this.#chosen : id;
+    const { provider, name, providerName } = this.find(wanted);
+    const description = await provider.describe(name, signal);
+    if (description === undefined) throw modelNotFound(wanted, providerName, await provider.list(signal));
+    return this.#model(providerName, description, (await this.#defaultId(signal)) === wanted);
+  }
+
+  /**
+   * The provider of a model and the model's name there, without asking the provider whether it has it.
+   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `provider_not_set_up`
+   */
+  find(id: string): { providerName: string; name: string; provider: Provider } {
+    const slash = id.indexOf("/");
+    const providerName = id.slice(0, slash);
+    const name = id.slice(slash + 1);
+    const names = this.#providers.map((each) => each.name).join(", ");
+    if (slash < 1 || name === "")
+      throw new HlvmError({
+        code: "invalid_argument",
+        reason: "model_name_malformed",
+        message: `"${id}" does not name a model.`,
+        advice: `Write provider/name, for example demo/rules. Providers: ${names}. \`hlvm model list\` shows models.`,
+      });
+    const known = this.#providers.find((each) => each.name === providerName);
+    if (known === undefined)
+      throw new HlvmError({
+        code: "not_found",
+        reason: "provider_unknown",
+        message: `There is no provider "${providerName}".`,
+        advice: `Take one of ${names}; \`hlvm model list\` shows models.`,
+      });
+    if (known.provider === undefined)
+      throw new HlvmError({
+        code: "failed_precondition",
+        reason: "provider_not_set_up",
+        message: `${id} cannot be used: ${providerName} is not set up.`,
+        advice: known.setUp,
+      });
+    return { providerName, name, provider: known.provider };
+  }
+
+  /** Every model worth showing. A provider that does not answer in time says so in place of its models' advice. */
+  async list(signal: AbortSignal): Promise<readonly Model[]> {
+    const defaultId = await this.#defaultId(signal);
+    const listed = await Promise.all(this.#providers.map((each) => this.#listOne(each, defaultId, signal)));
+    return listed.flat();
+  }
+
+  async #listOne(each: CataloguedProvider, defaultId: string, signal: AbortSignal): Promise<readonly Model[]> {
+    const unavailable = (advice: string): readonly Model[] =>
+      each.known.map((known) => ({ ...this.#model(each.name, known, false), isAvailable: false, advice }));
+    if (each.provider === undefined) return unavailable(each.setUp);
+    try {
+      const descriptions = await each.provider.list(AbortSignal.any([signal, AbortSignal.timeout(LIST_DEADLINE_MILLISECONDS)]));
+      return descriptions.map((description) => this.#model(each.name, description, defaultId === `${each.name}/${description.name}`));
+    } catch (thrown) {
+      if (signal.aborted || !(thrown instanceof ModelError)) throw thrown;
+      return unavailable(`${thrown.message} ${thrown.advice}`);
+    }
+  }
+
+  async #first(signal: AbortSignal): Promise<Model> {
+    for (const providerName of this.#order) {
+      const provider = this.#providers.find((each) => each.name === providerName)?.provider;
+      if (provider === undefined) continue;
+      const [description] = await provider.list(signal);
+      if (description !== undefined) return this.#model(providerName, description, true);
+    }
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "no_model",
+      message: "No provider offers a model.",
+      advice: "Name one with --model provider/name; `hlvm model list` shows what there is.",
+    });
+  }
+
+  async #defaultId(signal: AbortSignal): Promise<string> {
+    if (this.#chosen !== "") return this.#chosen;
+    try {
+      return (await this.#first(AbortSignal.any([signal, AbortSignal.timeout(LIST_DEADLINE_MILLISECONDS)]))).id;
+    } catch (thrown) {
+      if (signal.aborted || !(thrown instanceof HlvmError)) throw thrown;
+      return "";
+    }
+  }
+
+  #model(provider: string, description: ModelDescription, isDefault: boolean): Model {
+    return { ...description, id: `${provider}/${description.name}`, provider, isDefault, isAvailable: true, advice: "" };
+  }
+}
+
+function modelNotFound(id: string, provider: string, models: readonly ModelDescription[]): HlvmError {
+  const names = models.map((model) => `${provider}/${model.name}`).join(", ");
+  return new HlvmError({
+    code: "not_found",
+    reason: "model_not_found",
+    message: `There is no model ${id}.`,
+    advice: names === "" ? `${provider} offers no model at the moment.` : `${provider} offers: ${names}.`,
+  });
+}

@@ -1,0 +1,23 @@
+export type ModelTier = "weak" | "mid" | "frontier";
+/** `chat` is never handed tools. */
+export type ModelCapability = "chat" | "tool" | "agent";
+
+/** What is known of one model of a provider. */
+export interface ModelDescription {
+  /** Within the provider. */
+  readonly name: string;
+  readonly tier: ModelTier;
+  readonly capability: ModelCapability;
+  /** Tokens. */
+  readonly contextWindow: number;
+}
+
+export interface Model extends ModelDescription {
+  /** `provider/name`. */
+  readonly id: string;
+  readonly provider: string;
+  readonly isDefault: boolean;
+  /** Whether its key or URL is set; if not, `advice` says what to set. */
+  readonly isAvailable: boolean;
+  readonly advice: string;
+}

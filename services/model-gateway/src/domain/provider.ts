@@ -1,0 +1,17 @@
+import type { Delta, Generation } from "./generation.ts";
+import type { ModelDescription } from "./model.ts";
+
+/** Where models come from. Whatever it throws of its own accord is a `ModelError`. */
+export interface Provider {
+  /** The models worth showing to a person, the one to take by default first; it may take others too. */
+  list(signal: AbortSignal): Promise<readonly ModelDescription[]>;
+
+  /** One model, or undefined where there is none of that name as far as can be told before it is called. */
+  describe(name: string, signal: AbortSignal): Promise<ModelDescription | undefined>;
+
+  /**
+   * One request, once: no retries. The last delta is `finish`; a stream that ends without one was cut. Tool calls come
+   * complete. Aborting the signal ends the exchange with the provider at once.
+   */
+  generate(generation: Generation, signal: AbortSignal): AsyncIterable<Delta>;
+}

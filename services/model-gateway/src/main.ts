@@ -1,0 +1,22 @@
+import { readPublicKeys } from "@hlvm/identity/public-keys";
+import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { runService } from "@hlvm/service/run-service";
+import { readGatewayConfig } from "./config.ts";
+import { ModelCatalogue } from "./domain/model-catalogue.ts";
+import { DEFAULT_ORDER, providers } from "./providers.ts";
+import { routes } from "./rpc/routes.ts";
+
+await runService("model-gateway", async (log, environment) => {
+  const config = readGatewayConfig(environment);
+  const catalogue = new ModelCatalogue(providers(config), config.defaultModel, DEFAULT_ORDER);
+  return startRpcServer({
+    host: config.host,
+    port: config.port,
+    log,
+    routes: routes(catalogue, log),
+    services: [ModelService.typeName],
+    authenticate: new TokenVerifier(readPublicKeys(config.tokenPublicKeys)),
+  });
+});

@@ -1,0 +1,57 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { Role, type GenerateRequest, type Message as WireMessage, type Part as WirePart } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { Generation, Message, OfferedTool, Part } from "../domain/generation.ts";
+
+const DEFAULT_MAXIMUM_OUTPUT_TOKENS = 4096;
+const ROLES: Readonly<Partial<Record<Role, Message["role"]>>> = {
+  [Role.SYSTEM]: "system",
+  [Role.USER]: "user",
+  [Role.ASSISTANT]: "assistant",
+  [Role.TOOL]: "tool",
+};
+
+/** @throws HlvmError `tool_schema_malformed` */
+export function decodeGeneration(request: GenerateRequest, model: string): Generation {
+  return {
+    model,
+    messages: request.messages.map(message),
+    tools: request.tools.map(
+      (tool): OfferedTool => ({ name: tool.name, description: tool.description, inputSchema: schema(tool.name, tool.inputSchemaJson) }),
+    ),
+    maximumOutputTokens: request.maxOutputTokens || DEFAULT_MAXIMUM_OUTPUT_TOKENS,
+    temperature: request.temperature,
+  };
+}
+
+function message({ role, parts }: WireMessage): Message {
+  return { role: ROLES[role] ?? "user", parts: parts.map(part) };
+}
+
+function part({ part: wire }: WirePart): Part {
+  switch (wire.case) {
+    case "thinking":
+      return { kind: "thinking", text: wire.value.text, providerData: wire.value.providerData };
+    case "toolCall":
+      return { kind: "tool-call", id: wire.value.id, tool: wire.value.tool, argumentsJson: wire.value.argumentsJson };
+    case "toolResult":
+      return { kind: "tool-result", id: wire.value.id, tool: wire.value.tool, content: wire.value.content, isError: wire.value.isError };
+    default:
+      return { kind: "text", text: wire.value ?? "" };
+  }
+}
+
+function schema(tool: string, json: string): OfferedTool["inputSchema"] {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as OfferedTool["inputSchema"];
+    throw new SyntaxError("it is not an object");
+  } catch (cause) {
+    throw new HlvmError({
+      code: "invalid_argument",
+      reason: "tool_schema_malformed",
+      message: `The input schema of the tool ${tool} is not the JSON of an object.`,
+      advice: "Send a JSON Schema of an object as input_schema_json.",
+      cause,
+    });
+  }
+}

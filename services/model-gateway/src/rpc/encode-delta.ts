@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import { FinishReason, GenerateResponseSchema, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { Delta, Finish } from "../domain/generation.ts";
+
+const REASONS: Readonly<Record<Finish["reason"], FinishReason>> = {
+  stop: FinishReason.STOP,
+  "tool-calls": FinishReason.TOOL_CALLS,
+  length: FinishReason.LENGTH,
+  refusal: FinishReason.REFUSAL,
+};
+
+export function encodeDelta(delta: Delta): GenerateResponse {
+  return create(GenerateResponseSchema, { event: eventOf(delta) });
+}
+
+function eventOf(delta: Delta): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
+  switch (delta.kind) {
+    case "text":
+      return { case: "textDelta", value: delta.text };
+    case "thinking-delta":
+      return { case: "thinkingDelta", value: delta.text };
+    case "thinking":
+      return { case: "thinking", value: { text: delta.text, providerData: delta.providerData } };
+    case "tool-call":
+      return { case: "toolCall", value: { id: delta.id, tool: delta.tool, argumentsJson: delta.argumentsJson } };
+    case "usage":
+      return {
+        case: "usage",
+        value: {
+          inputTokens: BigInt(delta.input),
+          outputTokens: BigInt(delta.output),
+          cacheReadTokens: BigInt(delta.cacheRead),
+          cacheWriteTokens: BigInt(delta.cacheWrite),
+          reasoningTokens: BigInt(delta.reasoning),
+        },
+      };
+    case "finish":
+      return { case: "finish", value: { reason: REASONS[delta.reason], detail: delta.detail } };
+  }
+}

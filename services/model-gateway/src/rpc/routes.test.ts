@@ -1,0 +1,140 @@
+import { Code, ConnectError, createClient, type Client } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
+import { ErrorClass, FinishReason, ModelErrorSchema, ModelService, Role, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { outgoing } from "@hlvm/rpc/call-context";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
+import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
+import { testLog } from "@hlvm/testing/test-log";
+import { DemoProvider } from "../adapters/demo/demo-provider.ts";
+import { ScriptedProvider } from "../adapters/scripted/scripted-provider.ts";
+import { ModelCatalogue } from "../domain/model-catalogue.ts";
+import { routes } from "./routes.ts";
+
+let server: RpcServer;
+let client: Client<typeof ModelService>;
+let options: ReturnType<typeof outgoing>;
+
+const script = new ScriptedProvider({
+  conversations: [
+    { match: "slow", turns: [{ text: "late", delayMilliseconds: 60_000 }] },
+    { match: "cut", turns: [{ text: "half an", cut: true }] },
+    { match: "refused", turns: [{ error: { class: "permanent", message: "the provider said no" } }] },
+    { match: "call", turns: [{ thinking: "hm", toolCalls: [{ tool: "read_file", arguments: { path: "a" } }] }, { text: "done" }] },
+  ],
+});
+
+beforeAll(async () => {
+  const { minter, verifier } = await createTestIdentity();
+  const catalogue = new ModelCatalogue(
+    [
+      { name: "anthropic", provider: undefined, setUp: "Set ANTHROPIC_API_KEY.", known: [{ name: "big", tier: "frontier", capability: "agent", contextWindow: 9 }] },
+      { name: "scripted", provider: script, setUp: "", known: [] },
+      { name: "demo", provider: new DemoProvider(), setUp: "", known: [] },
+    ],
+    "",
+    ["anthropic", "demo"],
+  );
+  server = await startRpcServer({
+    host: "127.0.0.1",
+    port: 0,
+    log: testLog,
+    routes: routes(catalogue, testLog),
+    services: [ModelService.typeName],
+    authenticate: verifier,
+  });
+  client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${server.port}`));
+  options = outgoing({
+    principal: testPrincipal,
+    token: await minter.mint(testPrincipal),
+    traceId: "0".repeat(32),
+    signal: new AbortController().signal,
+    remainingMilliseconds: () => 30_000,
+  });
+});
+
+afterAll(() => server.close());
+
+function ask(text: string, signal?: AbortSignal): AsyncIterable<GenerateResponse> {
+  const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: text } }] }];
+  return client.generate({ model: "scripted/script", messages }, { ...options, signal });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<ConnectError> {
+  return ConnectError.from(await work.then(() => undefined, (thrown: unknown) => thrown));
+}
+
+async function collect(stream: AsyncIterable<GenerateResponse>): Promise<GenerateResponse["event"][]> {
+  const events: GenerateResponse["event"][] = [];
+  for await (const response of stream) events.push(response.event);
+  return events;
+}
+
+describe("Generate", () => {
+  it("streams thinking, a whole tool call, usage and one finish, in this order", async () => {
+    const events = await collect(ask("call"));
+    expect(events.map((event) => event.case)).toEqual(["thinkingDelta", "thinking", "toolCall", "usage", "finish"]);
+    expect(events[2]?.value).toMatchObject({ tool: "read_file", argumentsJson: '{"path":"a"}' });
+    expect(events.at(-1)?.value).toMatchObject({ reason: FinishReason.TOOL_CALLS });
+  });
+
+  it("carries the class of a failure and what to do about it", async () => {
+    const error = await failureOf(collect(ask("refused")));
+    expect(error).toMatchObject({ code: Code.FailedPrecondition, rawMessage: "the provider said no" });
+    expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.PERMANENT, provider: "scripted" }]);
+    expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([{ reason: "scripted_error", advice: "This failure was played from a script." }]);
+  });
+
+  it("never ends a cut stream in silence", async () => {
+    const texts: string[] = [];
+    const error = await failureOf(
+      (async () => {
+        for await (const { event } of ask("cut")) if (event.case === "textDelta") texts.push(event.value);
+      })(),
+    );
+    expect(texts.join("")).toBe("half an");
+    expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.TRANSIENT }]);
+  });
+
+  it("ends at once when the caller goes away", async () => {
+    const leaving = new AbortController();
+    const asked = failureOf(collect(ask("slow", leaving.signal)));
+    leaving.abort();
+    expect((await asked).code).toBe(Code.Canceled);
+  });
+
+  it("refuses a caller without a token", async () => {
+    expect((await failureOf(client.listModels({}))).code).toBe(Code.Unauthenticated);
+  });
+});
+
+describe("ResolveModel", () => {
+  it.each([
+    ["demo", Code.InvalidArgument, "model_name_malformed"],
+    ["nowhere/x", Code.NotFound, "provider_unknown"],
+    ["anthropic/big", Code.FailedPrecondition, "provider_not_set_up"],
+    ["demo/clever", Code.NotFound, "model_not_found"],
+  ])("tells why there is no %s", async (model, code, reason) => {
+    const error = await failureOf(client.resolveModel({ model }, options));
+    const [advice] = error.findDetails(ErrorAdviceSchema);
+    expect(error.code).toBe(code);
+    expect(advice?.reason).toBe(reason);
+    expect(advice?.advice).not.toBe("");
+  });
+
+  it("takes the first provider that is set up where no model is named", async () => {
+    expect((await client.resolveModel({}, options)).model).toMatchObject({ id: "demo/rules", default: true, available: true });
+  });
+});
+
+describe("ListModels", () => {
+  it("shows what could be used too, with what to set", async () => {
+    const { models } = await client.listModels({}, options);
+    expect(models.map(({ id, available, advice }) => ({ id, available, advice }))).toEqual([
+      { id: "anthropic/big", available: false, advice: "Set ANTHROPIC_API_KEY." },
+      { id: "scripted/script", available: true, advice: "" },
+      { id: "demo/rules", available: true, advice: "" },
+    ]);
+  });
+});

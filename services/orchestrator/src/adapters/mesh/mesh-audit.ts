@@ -1,0 +1,29 @@
+import type { Client } from "@connectrpc/connect";
+import type { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import type { Audit, Outcome } from "../../domain/loop/ports.ts";
+import type { MeshCaller } from "./mesh-caller.ts";
+
+const DEADLINE_MILLISECONDS = 5_000;
+/** In characters, as the contract has it. */
+const SUMMARY_LENGTH = 2_000;
+
+/** The audit log. */
+export class MeshAudit implements Audit {
+  readonly #client: Client<typeof AuditService>;
+  readonly #caller: MeshCaller;
+
+  constructor(client: Client<typeof AuditService>, caller: MeshCaller) {
+    this.#client = client;
+    this.#caller = caller;
+  }
+
+  async recordOutcome(outcome: Outcome): Promise<void> {
+    try {
+      const summary = outcome.summary.slice(0, SUMMARY_LENGTH);
+      await this.#client.recordOutcome({ ...outcome, summary }, await this.#caller.options(DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw fromConnectError(thrown);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { Client } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { PermissionSettings, PolicyService, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import type { Policy, ToolCall } from "../../domain/loop/ports.ts";
+import type { MeshCaller } from "./mesh-caller.ts";
+
+const DECIDE_DEADLINE_MILLISECONDS = 10_000;
+/** One look at an approval; the loop looks again until it expires. */
+const AWAIT_DEADLINE_MILLISECONDS = 60_000;
+
+/** Policy. */
+export class MeshPolicy implements Policy {
+  readonly #client: Client<typeof PolicyService>;
+  readonly #caller: MeshCaller;
+
+  constructor(client: Client<typeof PolicyService>, caller: MeshCaller) {
+    this.#client = client;
+    this.#caller = caller;
+  }
+
+  async decide(call: ToolCall, settings: PermissionSettings, signal: AbortSignal): Promise<Verdict> {
+    try {
+      const { verdict } = await this.#client.decide({ call, settings }, await this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal));
+      return required(verdict);
+    } catch (thrown) {
+      throw fromConnectError(thrown);
+    }
+  }
+
+  async awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined> {
+    try {
+      const { verdict } = await this.#client.awaitApproval({ approvalId }, await this.#caller.options(AWAIT_DEADLINE_MILLISECONDS, signal));
+      return required(verdict);
+    } catch (thrown) {
+      const error = fromConnectError(thrown);
+      if (error.code === "deadline_exceeded") return undefined;
+      throw error;
+    }
+  }
+}
+
+function required(verdict: Verdict | undefined): Verdict {
+  if (verdict === undefined) throw new HlvmError({ code: "internal", reason: "verdict_missing", message: "Policy answered without a verdict." });
+  return verdict;
+}

@@ -1,0 +1,59 @@
+import type { Client } from "@connectrpc/connect";
+import { GetReceiptResponse_State as State, type SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { readStream } from "@hlvm/rpc/read-stream";
+import type { OpenedWorkspace, Receipt, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
+import type { MeshCaller } from "./mesh-caller.ts";
+
+const OPEN_DEADLINE_MILLISECONDS = 30_000;
+const DEADLINE_MILLISECONDS = 5_000;
+
+/** The sandbox service. */
+export class MeshSandbox implements Sandbox {
+  readonly #client: Client<typeof SandboxService>;
+  readonly #caller: MeshCaller;
+
+  constructor(client: Client<typeof SandboxService>, caller: MeshCaller) {
+    this.#client = client;
+    this.#caller = caller;
+  }
+
+  async openWorkspace(sessionId: string, path: string, signal: AbortSignal): Promise<OpenedWorkspace> {
+    try {
+      return await this.#client.openWorkspace({ sessionId, path }, await this.#caller.options(OPEN_DEADLINE_MILLISECONDS, signal));
+    } catch (thrown) {
+      throw fromConnectError(thrown);
+    }
+  }
+
+  async closeWorkspace(sessionId: string): Promise<void> {
+    try {
+      await this.#client.closeWorkspace({ sessionId }, await this.#caller.options(DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw fromConnectError(thrown);
+    }
+  }
+
+  async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
+    try {
+      const options = await this.#caller.options(timeoutMilliseconds, signal);
+      for await (const { event } of readStream((reading) => this.#client.execute({ call, grant }, { ...options, signal: reading }), signal)) {
+        if (event.case === "output") yield { output: event.value };
+        if (event.case === "result") yield { result: event.value };
+      }
+    } catch (thrown) {
+      throw fromConnectError(thrown);
+    }
+  }
+
+  async receipt(sessionId: string, callId: string): Promise<Receipt> {
+    try {
+      const { state, result } = await this.#client.getReceipt({ sessionId, callId }, await this.#caller.options(DEADLINE_MILLISECONDS));
+      if (state === State.DONE && result !== undefined) return { state: "done", result };
+      if (state === State.NEVER_STARTED) return { state: "never_started" };
+      return { state: state === State.RUNNING ? "running" : "unknown" };
+    } catch (thrown) {
+      throw fromConnectError(thrown);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { EventSchema, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { EventPayload } from "../../domain/log/event-payload.ts";
+
+export interface EventRow extends Record<string, unknown> {
+  readonly seq: string;
+  readonly run_id: string;
+  readonly turn: number;
+  readonly payload: Uint8Array;
+  readonly principal: string;
+  readonly at: Date;
+}
+
+export const EVENT_COLUMNS = "seq, run_id, turn, payload, principal, at";
+
+/** What the payload column holds: an Event with nothing but its payload, so that the type travels with it. */
+export function payloadBytes(payload: EventPayload): Buffer {
+  return Buffer.from(toBinary(EventSchema, create(EventSchema, { payload })));
+}
+
+export function eventOfRow(sessionId: string, row: EventRow): Event {
+  const event = fromBinary(EventSchema, row.payload);
+  event.sessionId = sessionId;
+  event.sequence = BigInt(row.seq);
+  event.runId = row.run_id;
+  event.turn = row.turn;
+  event.principal = row.principal;
+  event.at = timestampFromDate(row.at);
+  return event;
+}

@@ -1,0 +1,101 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Database } from "@hlvm/postgres/database";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Append, EventLog } from "../../domain/log/event-log.ts";
+import { eventType } from "../../domain/log/event-payload.ts";
+import { EVENT_COLUMNS, eventOfRow, payloadBytes, type EventRow } from "./event-rows.ts";
+
+const READ_BYTES = 1_000_000;
+const READ_EVENTS = 500;
+
+/**
+ * One statement: the lease is checked on the locked row of the run, so that whoever takes the lease over waits for this
+ * append or this append for them, and finds it lost.
+ */
+const append = (held: string): string => `
+  WITH held AS (${held}),
+  grown AS (
+    UPDATE session SET last_seq = last_seq + cardinality($5::int[]), updated_at = now()
+    FROM held WHERE session.session_id = $1::uuid AND last_seq = $4
+    RETURNING session.session_id
+  ),
+  added AS (
+    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
+    SELECT $1::uuid, $4 + item.place, $2::uuid, item.turn, item.type, item.payload, $8, clock_timestamp()
+    FROM grown, unnest($5::int[], $6::text[], $7::bytea[]) WITH ORDINALITY AS item (turn, type, payload, place)
+  )
+  SELECT pg_notify('session_event', session_id::text) FROM grown`;
+
+const HELD = "run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL";
+const APPEND = append(`SELECT FROM run WHERE ${HELD} FOR NO KEY UPDATE`);
+const APPEND_LAST = append(`
+  UPDATE run SET ended_at = now(), stop_reason = $9
+  WHERE ${HELD} AND (SELECT last_seq FROM session WHERE session_id = $1::uuid) = $4 RETURNING run_id`);
+
+const FOUND = `
+  SELECT session.last_seq, run.ended_at IS NOT NULL AS ended
+  FROM session JOIN run USING (session_id) WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3`;
+
+const READ = `
+  SELECT ${EVENT_COLUMNS} FROM (
+    SELECT ${EVENT_COLUMNS}, sum(octet_length(payload)) OVER (ORDER BY seq) - octet_length(payload) AS before
+    FROM (SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND seq >= $2 ORDER BY seq LIMIT ${READ_EVENTS}) AS next
+  ) AS measured WHERE before < ${READ_BYTES} ORDER BY seq`;
+
+const READ_CONVERSATION = `
+  SELECT ${EVENT_COLUMNS} FROM event
+  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end') ORDER BY seq`;
+
+/** The log in PostgreSQL. */
+export class PostgresEventLog implements EventLog {
+  readonly #database: Database;
+  readonly #onAppend: (sessionId: string) => void;
+
+  /** @param onAppend told of what this process appended, before the notification comes round */
+  constructor(database: Database, onAppend: (sessionId: string) => void) {
+    this.#database = database;
+    this.#onAppend = onAppend;
+  }
+
+  async append(request: Append): Promise<void> {
+    const { lease, events } = request;
+    const values: unknown[] = [
+      lease.sessionId,
+      lease.runId,
+      lease.owner,
+      request.after,
+      events.map((event) => event.turn),
+      events.map((event) => eventType(event.payload)),
+      events.map((event) => payloadBytes(event.payload)),
+      request.principal,
+    ];
+    const appended =
+      request.stopReason === undefined
+        ? await this.#database.query(APPEND, values, "append")
+        : await this.#database.query(APPEND_LAST, [...values, request.stopReason], "append_last");
+    if (appended.length === 0) await this.#requireThere(request);
+    this.#onAppend(lease.sessionId);
+  }
+
+  async read(sessionId: string, from: number): Promise<Event[]> {
+    const rows = await this.#database.query<EventRow>(READ, [sessionId, from], "read_events");
+    return rows.map((row) => eventOfRow(sessionId, row));
+  }
+
+  async readConversation(sessionId: string): Promise<Event[]> {
+    const rows = await this.#database.query<EventRow>(READ_CONVERSATION, [sessionId], "read_conversation");
+    return rows.map((row) => eventOfRow(sessionId, row));
+  }
+
+  /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */
+  async #requireThere({ lease, after, events, stopReason }: Append): Promise<void> {
+    const [found] = await this.#database.query<{ last_seq: string; ended: boolean }>(FOUND, [lease.sessionId, lease.runId, lease.owner]);
+    if (found !== undefined && Number(found.last_seq) === after + events.length && found.ended === (stopReason !== undefined)) return;
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "lease_lost",
+      message: `Run ${lease.runId} is not held by this claim any more; nothing was appended.`,
+      advice: "Whoever holds the run now goes on with it, or has ended it: its log says so.",
+    });
+  }
+}

@@ -1,0 +1,177 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Database } from "@hlvm/postgres/database";
+import type { Lease } from "../../domain/log/event-log.ts";
+import { eventType } from "../../domain/log/event-payload.ts";
+import type { Session } from "../../domain/session/session.ts";
+import type { AbandonedRun, NewRun, SessionStore } from "../../domain/session/session-store.ts";
+import { payloadBytes } from "./event-rows.ts";
+import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
+
+const LEASE = "interval '15 seconds'";
+const CLAIMED_AT_ONCE = 20;
+const UNIQUE_VIOLATION = "23505";
+
+const RUN_AND_EVENTS = `
+  begun AS (
+    INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until)
+    SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE} FROM grown
+  ),
+  added AS (
+    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
+    SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, clock_timestamp()
+    FROM grown, unnest($5::text[], $6::bytea[]) WITH ORDINALITY AS item (type, payload, place)
+  )
+  SELECT before + 1 AS first, pg_notify('session_event', session_id::text) FROM grown`;
+
+const BEGIN_NEW = `
+  WITH grown AS (
+    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, last_seq)
+    VALUES ($1::uuid, $7, $8, $9, $10, $11, $12, $13, $14, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+  ), ${RUN_AND_EVENTS}`;
+
+const BEGIN_AGAIN = `
+  WITH grown AS (
+    UPDATE session SET last_seq = last_seq + cardinality($5::text[]), model = $8, updated_at = now()
+    WHERE session_id = $1::uuid AND organization = $7 RETURNING session_id, last_seq - cardinality($5::text[]) AS before
+  ), ${RUN_AND_EVENTS}`;
+
+const RENEW = `
+  UPDATE run SET lease_until = now() + ${LEASE}
+  FROM unnest($1::uuid[], $2::uuid[]) AS mine (run_id, owner)
+  WHERE run.run_id = mine.run_id AND lease_owner = mine.owner AND lease_until > now() AND ended_at IS NULL
+  RETURNING run.run_id, cancel_requested_at IS NOT NULL AS cancel_requested`;
+
+const CANCEL = `
+  WITH found AS (
+    SELECT run_id, ended_at IS NULL AS live FROM run JOIN session USING (session_id)
+    WHERE run_id = $3 AND session_id = $2 AND organization = $1
+  ), marked AS (
+    UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, now()) FROM found
+    WHERE run.run_id = found.run_id AND run.ended_at IS NULL
+    RETURNING pg_notify('run_cancel', run.run_id::text)
+  )
+  SELECT live AND EXISTS (SELECT FROM marked) AS cancelled FROM found`;
+
+const CLAIM = `
+  WITH abandoned AS (
+    SELECT run_id FROM run WHERE ended_at IS NULL AND lease_until < now()
+    ORDER BY lease_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
+    RETURNING run.run_id, run.session_id, run.principal
+  )
+  SELECT run_id, session_id, principal, last_seq,
+    (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
+    (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
+  FROM claimed JOIN session USING (session_id)`;
+
+/** Sessions and runs in PostgreSQL. */
+export class PostgresSessionStore implements SessionStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async find(organization: string, sessionId: string): Promise<Session | undefined> {
+    const [row] = await this.#database.query<SessionRow>(
+      `SELECT ${SESSION_COLUMNS} FROM session WHERE organization = $1 AND session_id = $2`,
+      [organization, sessionId],
+      "find_session",
+    );
+    return row === undefined ? undefined : sessionOfRow(row);
+  }
+
+  async listOwned(organization: string, owner: string, limit: number): Promise<Session[]> {
+    const rows = await this.#database.query<SessionRow>(
+      `SELECT ${SESSION_COLUMNS} FROM session WHERE organization = $1 AND owner = $2 AND NOT stateless ORDER BY updated_at DESC, session_id LIMIT $3`,
+      [organization, owner, limit],
+      "list_sessions",
+    );
+    return rows.map(sessionOfRow);
+  }
+
+  async beginRun(run: NewRun): Promise<number> {
+    const { lease, events, session } = run;
+    const { facts } = session;
+    const values: unknown[] = [
+      lease.sessionId,
+      lease.runId,
+      run.principal,
+      lease.owner,
+      events.map(eventType),
+      events.map(payloadBytes),
+      run.organization,
+      run.model,
+    ];
+    const begin = session.isNew
+      ? this.#database.query<{ first: string }>(
+          BEGIN_NEW,
+          [...values, facts.owner, facts.title, facts.workspace, facts.gitRepository, facts.gitBranch, facts.stateless],
+          "begin_new",
+        )
+      : this.#database.query<{ first: string }>(BEGIN_AGAIN, values, "begin_again");
+    const [begun] = await begin.catch((cause: unknown) => {
+      throw isUniqueViolation(cause) ? runInProgress(lease.sessionId, cause) : cause;
+    });
+    if (begun === undefined)
+      throw new HlvmError({
+        code: "not_found",
+        reason: "session_not_found",
+        message: `There is no session ${lease.sessionId}.`,
+        advice: "`hlvm session list` shows yours.",
+      });
+    return Number(begun.first);
+  }
+
+  async renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {
+    const rows = await this.#database.query<{ run_id: string; cancel_requested: boolean }>(
+      RENEW,
+      [leases.map((lease) => lease.runId), leases.map((lease) => lease.owner)],
+      "renew_leases",
+    );
+    return new Map(rows.map((row) => [row.run_id, { cancelRequested: row.cancel_requested }]));
+  }
+
+  async requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined> {
+    const [row] = await this.#database.query<{ cancelled: boolean }>(CANCEL, [organization, sessionId, runId], "request_cancel");
+    return row?.cancelled;
+  }
+
+  async claimAbandoned(owner: string): Promise<AbandonedRun[]> {
+    const rows = await this.#database.query<{ run_id: string; session_id: string; principal: string; last_seq: string; turns: number; tool_calls: string }>(
+      CLAIM,
+      [owner],
+      "claim_abandoned",
+    );
+    return rows.map((row) => ({
+      lease: { sessionId: row.session_id, runId: row.run_id, owner },
+      principal: row.principal,
+      lastSequence: Number(row.last_seq),
+      turns: row.turns,
+      toolCalls: Number(row.tool_calls),
+    }));
+  }
+
+  async deleteStateless(afterSeconds: number): Promise<void> {
+    await this.#database.query(
+      `DELETE FROM session WHERE stateless AND updated_at < now() - make_interval(secs => $1)
+         AND NOT EXISTS (SELECT FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL)`,
+      [afterSeconds],
+    );
+  }
+}
+
+function isUniqueViolation(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === UNIQUE_VIOLATION;
+}
+
+function runInProgress(sessionId: string, cause: unknown): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "run_in_progress",
+    message: `Session ${sessionId} has a run that is still going on.`,
+    advice: `Follow it with \`hlvm session watch ${sessionId}\`, and ask again when it has ended or you have cancelled it.`,
+    cause,
+  });
+}

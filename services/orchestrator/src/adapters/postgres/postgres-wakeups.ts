@@ -1,0 +1,66 @@
+import type { Notifications } from "@hlvm/postgres/notifications";
+import type { LogSubscription, LogWakeups } from "../../domain/log/log-wakeups.ts";
+
+/** Wakes those who follow a session, from one listening connection and at once for what this process appended itself. */
+export class PostgresWakeups implements LogWakeups {
+  readonly #subscriptions = new Map<string, Set<Subscription>>();
+
+  constructor(notifications: Notifications) {
+    notifications.onPayload((sessionId) => this.wake(sessionId));
+    notifications.onReconnect(() => {
+      for (const sessionId of this.#subscriptions.keys()) this.wake(sessionId);
+    });
+  }
+
+  wake(sessionId: string): void {
+    for (const subscription of this.#subscriptions.get(sessionId) ?? []) subscription.wake();
+  }
+
+  subscribe(sessionId: string): LogSubscription {
+    const together = this.#subscriptions.get(sessionId) ?? new Set();
+    this.#subscriptions.set(sessionId, together);
+    const subscription = new Subscription(() => {
+      together.delete(subscription);
+      if (together.size === 0) this.#subscriptions.delete(sessionId);
+    });
+    together.add(subscription);
+    return subscription;
+  }
+}
+
+class Subscription implements LogSubscription {
+  readonly close: () => void;
+  /** Set by a wake-up that came while nobody waited: it must not be lost. */
+  #isDue = false;
+  #waiting: (() => void) | undefined;
+
+  constructor(close: () => void) {
+    this.close = close;
+  }
+
+  wake(): void {
+    this.#isDue = true;
+    this.#waiting?.();
+  }
+
+  async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#isDue) await this.#wakened(milliseconds, signal);
+    this.#isDue = false;
+    signal.throwIfAborted();
+  }
+
+  async #wakened(milliseconds: number, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, milliseconds);
+      signal.addEventListener("abort", done);
+      this.#waiting = done;
+      function done(): void {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      }
+    });
+    this.#waiting = undefined;
+  }
+}

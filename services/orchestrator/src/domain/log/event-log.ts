@@ -1,0 +1,40 @@
+import type { Event, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { EventPayload } from "./event-payload.ts";
+
+/** The right to append to a session: held by one run, renewed while it lives. */
+export interface Lease {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** UUID of this claim. */
+  readonly owner: string;
+}
+
+export interface NewEvent {
+  /** The model call within the run, from 1; 0 before the first. */
+  readonly turn: number;
+  readonly payload: EventPayload;
+}
+
+export interface Append {
+  readonly lease: Lease;
+  /** `user:NAME`. */
+  readonly principal: string;
+  /** The sequence of the last event that the appender knows of: nobody else may have appended since. */
+  readonly after: number;
+  readonly events: readonly NewEvent[];
+  /** Set: the run ends with these events. */
+  readonly stopReason?: StopReason;
+}
+
+/** A session's append-only log. */
+export interface EventLog {
+  /**
+   * Appends all or nothing, once: given again after a failure that left it open, it finds what is there already.
+   * @throws HlvmError `lease_lost` where somebody else holds the session now, `database_unreachable`
+   */
+  append(append: Append): Promise<void>;
+  /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
+  read(sessionId: string, from: number): Promise<Event[]>;
+  /** Those events of the whole session from which the conversation is folded. */
+  readConversation(sessionId: string): Promise<Event[]>;
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { EventLog, Lease, NewEvent } from "./event-log.ts";
+import type { EventPayload } from "./event-payload.ts";
+
+/** Shorter than a lease, so that a run has stopped when somebody else may take it over. */
+const RETRY_MILLISECONDS = 10_000;
+const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
+const BATCH_EVENTS = 200;
+
+interface Waiting {
+  readonly events: readonly NewEvent[];
+  readonly stopReason?: StopReason;
+  readonly written: () => void;
+  readonly failed: (cause: unknown) => void;
+}
+
+export interface JournalOptions {
+  readonly log: EventLog;
+  readonly lease: Lease;
+  readonly principal: string;
+  /** The last sequence there is. */
+  readonly after: number;
+  /** Called once, when the log cannot be written any more: nothing of the run may happen after it. */
+  readonly onFailure: (cause: unknown) => void;
+  /** How long to go on trying while the database cannot be reached. */
+  readonly retryMilliseconds?: number;
+}
+
+/**
+ * The one door through which a run writes its log: entries go in order, those that wait together in one statement.
+ * After a failure every later entry fails too.
+ */
+export class RunJournal {
+  readonly #options: JournalOptions;
+  #after: number;
+  #waiting: Waiting[] = [];
+  #isWriting = false;
+  #failure: { readonly cause: unknown } | undefined;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#after = options.after;
+  }
+
+  /** Resolves when the entries are durable. Whoever does not wait need not: a failure reaches `onFailure` too. */
+  append(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
+    return this.#enqueue(payloads.map((payload) => ({ turn, payload })));
+  }
+
+  /** The run's last entry. */
+  end(turn: number, payload: EventPayload, stopReason: StopReason): Promise<void> {
+    return this.#enqueue([{ turn, payload }], stopReason);
+  }
+
+  #enqueue(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
+    const appended = new Promise<void>((written, failed) => this.#waiting.push({ events, stopReason, written, failed }));
+    appended.catch(() => undefined);
+    void this.#write();
+    return appended;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      try {
+        await this.#appendWithRetry(batch);
+        for (const waiting of batch) waiting.written();
+      } catch (cause) {
+        if (this.#failure === undefined) {
+          this.#failure = { cause };
+          this.#options.onFailure(cause);
+        }
+        for (const waiting of batch) waiting.failed(cause);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  #takeBatch(): Waiting[] {
+    const batch: Waiting[] = [];
+    let events = 0;
+    while (this.#waiting.length > 0 && (events === 0 || events + this.#waiting[0]!.events.length <= BATCH_EVENTS)) {
+      const next = this.#waiting.shift()!;
+      batch.push(next);
+      events += next.events.length;
+      if (next.stopReason !== undefined) break;
+    }
+    return batch;
+  }
+
+  async #appendWithRetry(batch: readonly Waiting[]): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.cause;
+    const { log, lease, principal, retryMilliseconds = RETRY_MILLISECONDS } = this.#options;
+    const events = batch.flatMap((waiting) => waiting.events);
+    const stopReason = batch.at(-1)?.stopReason;
+    const deadline = performance.now() + retryMilliseconds;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await log.append({ lease, principal, after: this.#after, events, stopReason });
+        this.#after += events.length;
+        return;
+      } catch (cause) {
+        const isUnreachable = cause instanceof HlvmError && cause.reason === "database_unreachable";
+        if (!isUnreachable || performance.now() > deadline) throw cause;
+        await sleep(RETRY_PAUSES_MILLISECONDS[Math.min(attempt, RETRY_PAUSES_MILLISECONDS.length - 1)]);
+      }
+    }
+  }
+}

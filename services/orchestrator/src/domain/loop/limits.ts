@@ -1,0 +1,14 @@
+/** What a run may use up. */
+export interface Limits {
+  /** Model calls. */
+  readonly turns: number;
+  readonly toolCallsPerTurn: number;
+  readonly modelSilenceMilliseconds: number;
+  readonly modelMilliseconds: number;
+  readonly runMilliseconds: number;
+  /** Of tool results that reach the model, in the whole run, in UTF-16 units. */
+  readonly toolResultLength: number;
+}
+
+/** Two megabytes of tool results a run: the seeds' maxTotalToolResultBytes. */
+export const TOOL_RESULT_LENGTH = 2 * 1024 * 1024;

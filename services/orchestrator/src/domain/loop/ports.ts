@@ -1,0 +1,98 @@
+import type { Message, Model, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { PermissionSettings, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { ToolOutput, ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+
+/** One use of a tool, ready to be decided on: its arguments in canonical form. */
+export interface ToolCall {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly argumentsJson: string;
+  readonly definitionHash: string;
+}
+
+export interface ModelRequest {
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDefinition[];
+  readonly maximumOutputTokens: number;
+  readonly sessionId: string;
+  readonly runId: string;
+}
+
+export type ModelEvent = Exclude<GenerateResponse["event"], { case: undefined }>;
+
+export interface Models {
+  /** @throws HlvmError which says why there is no such model, and what to do */
+  resolve(model: string, signal: AbortSignal): Promise<Model>;
+  /** @throws ModelFailure */
+  generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+/** Every method throws HlvmError. */
+export interface Policy {
+  decide(call: ToolCall, settings: PermissionSettings, signal: AbortSignal): Promise<Verdict>;
+  /** Waits a while for an answer: undefined where there is none yet. */
+  awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
+}
+
+export interface Outcome {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly status: OutcomeStatus;
+  /** One line. */
+  readonly summary: string;
+  readonly durationMilliseconds: number;
+}
+
+export interface Audit {
+  recordOutcome(outcome: Outcome): Promise<void>;
+}
+
+export interface OpenedWorkspace {
+  /** Every symlink resolved. */
+  readonly path: string;
+  readonly gitRepository: boolean;
+  readonly gitBranch: string;
+}
+
+export type ToolEvent = { readonly output: ToolOutput } | { readonly result: ToolResult };
+
+/** What became of a call, as the executor's receipt tells. */
+export type Receipt = { readonly state: "never_started" | "running" | "unknown" } | { readonly state: "done"; readonly result: ToolResult };
+
+/** Every method throws HlvmError. */
+export interface Sandbox {
+  openWorkspace(sessionId: string, path: string, signal: AbortSignal): Promise<OpenedWorkspace>;
+  closeWorkspace(sessionId: string): Promise<void>;
+  /** Output while the tool runs, its result last. Leaving the loop or aborting ends the tool. */
+  execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncIterable<ToolEvent>;
+  receipt(sessionId: string, callId: string): Promise<Receipt>;
+}
+
+export interface Recalled {
+  readonly facts: readonly string[];
+  readonly moreExist: boolean;
+  /** Why it is less than it should be; empty when it is not. */
+  readonly notice: string;
+}
+
+/** Every method throws HlvmError. */
+export interface Memory {
+  recall(query: string, workspace: string, signal: AbortSignal): Promise<Recalled>;
+  execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult>;
+}
+
+/** The other services, called in the name of one principal. */
+export interface Mesh {
+  readonly models: Models;
+  readonly policy: Policy;
+  readonly audit: Audit;
+  readonly sandbox: Sandbox;
+  readonly memory: Memory;
+}
+

@@ -1,0 +1,28 @@
+import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { RunJournal } from "../log/run-journal.ts";
+import type { Prefix } from "../prompt/compile-prefix.ts";
+import type { LoopDetector } from "../tools/loop-detector.ts";
+import type { ResultBudget } from "../tools/result-budget.ts";
+import type { Slots } from "../tools/slots.ts";
+import type { Limits } from "./limits.ts";
+import type { Mesh } from "./ports.ts";
+
+/** All that the parts of one run share. */
+export interface RunContext {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly workspace: string;
+  readonly stateless: boolean;
+  readonly model: Model;
+  readonly settings: PermissionSettings;
+  readonly prefix: Prefix;
+  readonly mesh: Mesh;
+  readonly journal: RunJournal;
+  readonly limits: Limits;
+  readonly detector: LoopDetector;
+  readonly results: ResultBudget;
+  readonly slots: Slots;
+  /** Aborted with an Interruption. */
+  readonly signal: AbortSignal;
+}

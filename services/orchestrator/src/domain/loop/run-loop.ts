@@ -1,0 +1,81 @@
+import { create } from "@bufbuild/protobuf";
+import { FinishReason, MessageSchema, Role, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { Conversation } from "../fold/conversation.ts";
+import { eventPayload } from "../log/event-payload.ts";
+import { callTools } from "../tools/call-tools.ts";
+import type { Answer } from "./answer.ts";
+import { recallMemory } from "./recall-memory.ts";
+import type { RunContext } from "./run-context.ts";
+import type { RunProgress } from "./run-progress.ts";
+import type { Stop } from "./stop.ts";
+import { takeTurn } from "./take-turn.ts";
+
+const RESUME_ADVICE = "Go on with --resume, or ask for less at a time.";
+
+/**
+ * The loop: ask the model, run the tools that it calls, and again, until it answers or a limit is reached.
+ * @param conversation folded up to the question
+ * @throws Interruption, ModelFailure or HlvmError where the run cannot go on
+ */
+export async function runLoop(question: string, conversation: Conversation, run: RunContext, progress: RunProgress): Promise<Stop> {
+  const memory = await recallMemory(question, run);
+  const head = [systemMessage(run.prefix.systemPrompt), ...(memory === "" ? [] : [systemMessage(memory)])];
+  let settled: Promise<unknown> = Promise.resolve();
+  while (progress.turn < run.limits.turns) {
+    run.signal.throwIfAborted();
+    progress.turn++;
+    const { turn } = progress;
+    const began = performance.now();
+    const { message, toolCalls, answer } = await takeTurn([...head, ...conversation.messages()], settled, run, progress);
+    conversation.add({ runId: run.runId, turn, payload: message });
+
+    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);
+    progress.toolCalls += toolCalls.length;
+    for (const payload of called?.ends ?? []) conversation.add({ runId: run.runId, turn, payload });
+    const { usage } = answer;
+    const counted = run.journal.append(
+      turn,
+      eventPayload("turnStats", {
+        toolCount: toolCalls.length,
+        durationMilliseconds: Math.round(performance.now() - began),
+        inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+        outputTokens: usage.outputTokens,
+      }),
+      eventPayload("usageUpdate", { usage: progress.usage }),
+    );
+    settled = Promise.all([called?.settled, counted]);
+    settled.catch(() => undefined);
+    if (run.signal.aborted) await settled;
+    const stop = called === undefined ? stopOfAnswer(answer) : stopOfLooping(called.isLooping);
+    if (stop !== undefined) {
+      await settled;
+      return stop;
+    }
+  }
+  await settled;
+  return {
+    reason: StopReason.MAX_TURNS_REACHED,
+    message: `The run used all of its ${run.limits.turns} turns before it was done.`,
+    advice: RESUME_ADVICE,
+  };
+}
+
+function stopOfAnswer({ finish }: Answer): Stop {
+  if (finish.reason === FinishReason.REFUSAL) {
+    const words = finish.detail === "" ? "." : `: ${finish.detail}`;
+    return { reason: StopReason.ERROR, message: `The model declined to answer${words}`, advice: "Ask in other words, or choose another model with --model." };
+  }
+  if (finish.reason === FinishReason.LENGTH)
+    return { reason: StopReason.COMPLETED, message: "The answer was cut at the model's output limit.", advice: "Go on with --resume and ask it to continue." };
+  return { reason: StopReason.COMPLETED, message: "", advice: "" };
+}
+
+function stopOfLooping(isLooping: boolean): Stop | undefined {
+  if (!isLooping) return undefined;
+  return { reason: StopReason.ERROR, message: "The model kept making the same tool call, and was stopped.", advice: "Ask in other words, or choose another model with --model." };
+}
+
+function systemMessage(text: string): Message {
+  return create(MessageSchema, { role: Role.SYSTEM, parts: [{ part: { case: "text", value: text } }] });
+}

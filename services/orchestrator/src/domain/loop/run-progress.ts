@@ -1,0 +1,32 @@
+import { create } from "@bufbuild/protobuf";
+import { UsageSchema, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
+import { addUsage } from "./add-usage.ts";
+import type { Stop } from "./stop.ts";
+
+/** How far a run has come: kept as it goes, told when it stops. */
+export class RunProgress {
+  turn = 0;
+  toolCalls = 0;
+  /** Of the last assistant message. */
+  text = "";
+  usage: Usage = create(UsageSchema);
+  readonly #started = performance.now();
+
+  addUsage(usage: Usage): void {
+    this.usage = addUsage(this.usage, usage);
+  }
+
+  stopped({ reason, message, advice }: Stop): EventPayload {
+    return eventPayload("runStopped", {
+      reason,
+      text: this.text,
+      message,
+      advice,
+      turns: this.turn,
+      toolCalls: this.toolCalls,
+      usage: this.usage,
+      durationMilliseconds: Math.round(performance.now() - this.#started),
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { Interruption } from "../run/interruption.ts";
+import { ModelFailure } from "./model-failure.ts";
+
+/** Why a run ended. */
+export interface Stop {
+  readonly reason: StopReason;
+  /** What happened, for a person; empty for a plain end. */
+  readonly message: string;
+  readonly advice: string;
+}
+
+const MODEL_REASONS: Partial<Record<ErrorClass, StopReason>> = {
+  [ErrorClass.TIMEOUT]: StopReason.TIMEOUT,
+  [ErrorClass.CONTEXT_OVERFLOW]: StopReason.CONTEXT_EXHAUSTED,
+};
+
+/** The end that an error means; a person can always go on from what the log holds. */
+export function stopOf(thrown: unknown, sessionId: string): Stop {
+  const resume = `Go on with \`hlvm ask --resume ${sessionId} …\`.`;
+  if (thrown instanceof Interruption) return { ...stopOfInterruption(thrown), advice: resume };
+  if (thrown instanceof ModelFailure)
+    return { reason: MODEL_REASONS[thrown.errorClass] ?? StopReason.ERROR, message: thrown.message, advice: thrown.advice || resume };
+  if (thrown instanceof HlvmError) return { reason: StopReason.ERROR, message: thrown.message, advice: thrown.advice || resume };
+  return { reason: StopReason.ERROR, message: "Something went wrong inside the orchestrator; its log says what.", advice: resume };
+}
+
+function stopOfInterruption({ kind }: Interruption): Omit<Stop, "advice"> {
+  switch (kind) {
+    case "cancelled":
+      return { reason: StopReason.USER_CANCELLED, message: "The run was cancelled." };
+    case "timeout":
+      return { reason: StopReason.TIMEOUT, message: "The run took longer than a run may." };
+    default:
+      return { reason: StopReason.ERROR, message: "The orchestrator ended during this run." };
+  }
+}

@@ -1,0 +1,102 @@
+import { create } from "@bufbuild/protobuf";
+import { FinishReason, ToolCallPartSchema, type Message, type ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
+import { callId } from "../tools/call-id.ts";
+import { repairToolCalls } from "../tools/repair-tool-calls.ts";
+import { Answer } from "./answer.ts";
+import { askModel } from "./ask-model.ts";
+import { Coalescer } from "./coalescer.ts";
+import type { RunContext } from "./run-context.ts";
+import type { RunProgress } from "./run-progress.ts";
+
+const DELTA_INTERVAL_MILLISECONDS = 40;
+const LARGE_WINDOW_TOKENS = 64_000;
+/** Room for a whole file in one call where the window has it; else the seeds' output reserve. */
+const LARGE_OUTPUT_TOKENS = 16_384;
+const OUTPUT_RESERVE_TOKENS = 4_096;
+
+export interface Taken {
+  readonly message: EventPayload;
+  readonly toolCalls: readonly ToolCallPart[];
+  readonly answer: Answer;
+}
+
+/** Asks the model once, shows its answer while it comes, and gives it to the log whole. */
+export async function takeTurn(messages: readonly Message[], before: Promise<unknown>, run: RunContext, progress: RunProgress): Promise<Taken> {
+  const { turn } = progress;
+  const { journal, model } = run;
+  const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, (type, text) => {
+    void journal.append(turn, eventPayload(type, { text }));
+  });
+  let answer = new Answer();
+  void journal.append(turn, eventPayload("thinking", {}));
+  try {
+    await askModel({
+      models: run.mesh.models,
+      request: {
+        model: model.id,
+        messages,
+        tools: run.prefix.modelTools,
+        maximumOutputTokens: model.contextWindow >= LARGE_WINDOW_TOKENS ? LARGE_OUTPUT_TOKENS : OUTPUT_RESERVE_TOKENS,
+        sessionId: run.sessionId,
+        runId: run.runId,
+      },
+      limits: run.limits,
+      signal: run.signal,
+      before,
+      onAttempt: (attempt) => {
+        progress.addUsage(answer.usage);
+        answer = attempt;
+      },
+      onEvent: (event) => {
+        if (event.case === "textDelta") deltas.push("messageDelta", event.value);
+        if (event.case === "thinkingDelta") deltas.push("reasoningUpdate", event.value);
+      },
+    });
+  } catch (thrown) {
+    deltas.flush();
+    keepPartial(answer, run, progress);
+    throw thrown;
+  } finally {
+    progress.addUsage(answer.usage);
+  }
+  deltas.flush();
+  return give(answer, run, progress);
+}
+
+/** What was shown of an answer that was cut stays in the conversation; its calls do not, since none of them ran. */
+function keepPartial(answer: Answer, run: RunContext, progress: RunProgress): void {
+  if (answer.text === "") return;
+  progress.text = answer.text;
+  void run.journal.append(progress.turn, eventPayload("assistantMessage", { text: answer.text }));
+}
+
+function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
+  const { turn } = progress;
+  const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, new Set(run.prefix.tools.map((tool) => tool.name))) : undefined;
+  const text = repaired?.text ?? answer.text;
+  const found = repaired?.calls.map((call) => create(ToolCallPartSchema, call)) ?? answer.toolCalls;
+  const toolCalls = withOwnIds(found, run.runId, turn);
+  const message = eventPayload("assistantMessage", { text, thinking: answer.thinking, toolCalls, finish: answer.finish });
+  const selected = toolCalls.map(({ tool, argumentsJson }, index) =>
+    eventPayload("toolSelected", { callId: callId(run.runId, turn, index + 1), tool, argumentsJson, toolIndex: index + 1, toolTotal: toolCalls.length }),
+  );
+  progress.text = text;
+  void run.journal.append(turn, message, ...selected);
+  return { message, toolCalls, answer };
+}
+
+function isRepairable(answer: Answer, run: RunContext): boolean {
+  return run.model.tier === ModelTier.WEAK && answer.toolCalls.length === 0 && answer.finish.reason !== FinishReason.REFUSAL;
+}
+
+/** Results are matched by the provider's ids: where it gave none, or one twice, the call's own name takes its place. */
+function withOwnIds(parts: readonly ToolCallPart[], runId: string, turn: number): ToolCallPart[] {
+  const seen = new Set<string>();
+  return parts.map((part, index) => {
+    const id = part.id === "" || seen.has(part.id) ? callId(runId, turn, index + 1) : part.id;
+    seen.add(id);
+    return create(ToolCallPartSchema, { ...part, id });
+  });
+}

@@ -1,0 +1,22 @@
+import { nativeTools } from "@hlvm/tools/native-tools";
+import type { ToolDefinition } from "@hlvm/tools/tool-definition";
+import type { Tier } from "./section.ts";
+
+/** Small models choose badly among many tools: reading, searching, editing, the shell. */
+const CORE_TOOLS = new Set(["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec"]);
+
+export interface ToolChoice {
+  readonly tier: Tier;
+  /** False for a model that cannot call tools. */
+  readonly canCallTools: boolean;
+  /** Nothing is remembered or recalled. */
+  readonly stateless: boolean;
+}
+
+/** The tools that a model is shown, in an order that never changes. */
+export function offeredTools({ tier, canCallTools, stateless }: ToolChoice): readonly ToolDefinition[] {
+  if (!canCallTools) return [];
+  return nativeTools
+    .filter((tool) => tier !== "weak" || CORE_TOOLS.has(tool.name))
+    .filter((tool) => !stateless || tool.executor !== "memory");
+}

@@ -1,0 +1,21 @@
+import type { ToolDefinition } from "@hlvm/tools/tool-definition";
+import type { SessionFacts } from "../session/session.ts";
+
+export type Tier = "weak" | "mid" | "frontier";
+
+export interface PromptInput {
+  readonly session: Pick<SessionFacts, "workspace" | "gitRepository" | "gitBranch">;
+  readonly tier: Tier;
+  /** Empty for a model that is handed none. */
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** One part of the system prompt. */
+export interface Section {
+  /** Models below it are spared the words. */
+  readonly minimumTier: Tier;
+  /** Whether it is for models with tools, without, or both. */
+  readonly audience: "agent" | "chat" | "both";
+  /** Empty: nothing to say. The same input gives the same bytes. */
+  readonly render: (input: PromptInput) => string;
+}

@@ -1,0 +1,24 @@
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { eventPayload } from "../log/event-payload.ts";
+import type { EventLog } from "../log/event-log.ts";
+import type { SessionStore } from "../session/session-store.ts";
+
+/**
+ * Ends runs whose holder is gone, so that nobody waits for them and the session can go on.
+ * @param newOwner makes a UUID for the claim
+ * @returns how many
+ */
+export async function endAbandonedRuns(store: SessionStore, log: EventLog, newOwner: () => string): Promise<number> {
+  const runs = await store.claimAbandoned(newOwner());
+  for (const { lease, principal, lastSequence, turns, toolCalls } of runs) {
+    const payload = eventPayload("runStopped", {
+      reason: StopReason.ERROR,
+      message: "The orchestrator ended during this run.",
+      advice: `Everything up to here is kept: go on with \`hlvm ask --resume ${lease.sessionId} …\`. A tool that was running may or may not have taken effect.`,
+      turns,
+      toolCalls,
+    });
+    await log.append({ lease, principal, after: lastSequence, events: [{ turn: turns, payload }], stopReason: StopReason.ERROR });
+  }
+  return runs.length;
+}

@@ -1,0 +1,99 @@
+import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Log } from "@hlvm/log/create-log";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { Conversation } from "../fold/conversation.ts";
+import type { EventLog, Lease } from "../log/event-log.ts";
+import { RunJournal } from "../log/run-journal.ts";
+import type { Limits } from "../loop/limits.ts";
+import { ModelFailure } from "../loop/model-failure.ts";
+import type { Mesh } from "../loop/ports.ts";
+import { runLoop } from "../loop/run-loop.ts";
+import { RunProgress } from "../loop/run-progress.ts";
+import { stopOf, type Stop } from "../loop/stop.ts";
+import type { Prefix } from "../prompt/compile-prefix.ts";
+import type { SessionFacts } from "../session/session.ts";
+import { LoopDetector } from "../tools/loop-detector.ts";
+import { ResultBudget } from "../tools/result-budget.ts";
+import { Slots } from "../tools/slots.ts";
+import { Interruption } from "./interruption.ts";
+
+/** Tools that one run has going at a time. */
+const PARALLEL_TOOLS = 8;
+
+export interface BegunRun {
+  readonly lease: Lease;
+  readonly principal: string;
+  readonly session: SessionFacts;
+  readonly question: string;
+  readonly model: Model;
+  readonly settings: PermissionSettings;
+  readonly prefix: Prefix;
+  readonly mesh: Mesh;
+  /** Of the run's last event so far. */
+  readonly lastSequence: number;
+}
+
+/** One run from its first model call to its end in the log. Never throws: what goes wrong is how the run ended. */
+export async function executeRun(begun: BegunRun, eventLog: EventLog, limits: Limits, log: Log, controller: AbortController): Promise<void> {
+  const { lease, session } = begun;
+  const timer = setTimeout(() => controller.abort(new Interruption("timeout")), limits.runMilliseconds);
+  const journal = new RunJournal({
+    log: eventLog,
+    lease,
+    principal: begun.principal,
+    after: begun.lastSequence,
+    onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
+  });
+  const progress = new RunProgress();
+  const { signal } = controller;
+  let stop: Stop;
+  try {
+    const conversation = new Conversation(begun.model.id);
+    for (const event of await eventLog.readConversation(session.sessionId)) conversation.add(event);
+    const run = {
+      sessionId: session.sessionId,
+      runId: lease.runId,
+      workspace: session.workspace,
+      stateless: session.stateless,
+      model: begun.model,
+      settings: begun.settings,
+      prefix: begun.prefix,
+      mesh: begun.mesh,
+      journal,
+      limits,
+      detector: new LoopDetector(),
+      results: new ResultBudget(limits.toolResultLength),
+      slots: new Slots(PARALLEL_TOOLS),
+      signal,
+    };
+    stop = await runLoop(begun.question, conversation, run, progress);
+  } catch (thrown) {
+    const cause: unknown = signal.aborted ? signal.reason : thrown;
+    if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))
+      log.error({ err: cause, runId: lease.runId }, "a run ended with an error that nobody expected");
+    stop = stopOf(cause, session.sessionId);
+  }
+  clearTimeout(timer);
+  await end(stop, journal, progress, begun, log, signal);
+}
+
+async function end(stop: Stop, journal: RunJournal, progress: RunProgress, begun: BegunRun, log: Log, signal: AbortSignal): Promise<void> {
+  const { runId, sessionId } = begun.lease;
+  const interruption: unknown = signal.reason;
+  if (interruption instanceof Interruption && !interruption.mayAppend) {
+    log.warn({ err: interruption.cause, runId, kind: interruption.kind }, "a run was stopped; its end is written by whoever claims it");
+    return;
+  }
+  try {
+    await journal.end(progress.turn, progress.stopped(stop), stop.reason);
+    log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
+  } catch (cause) {
+    log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
+  }
+  if (begun.session.stateless) await begun.mesh.sandbox.closeWorkspace(sessionId).catch((cause: unknown) => log.warn({ err: cause, sessionId }, "a workspace was not closed"));
+}
+
+function isLost(cause: unknown): boolean {
+  return cause instanceof HlvmError && cause.reason === "lease_lost";
+}

@@ -1,0 +1,32 @@
+import type { Log } from "@hlvm/log/create-log";
+
+const INTERVAL_MILLISECONDS = 5_000;
+
+/** Does a piece of work again and again, one at a time; a failure is logged once until it works again. */
+export class Sweeper {
+  readonly #timer: NodeJS.Timeout;
+  #sweeping: Promise<void> | undefined;
+  #isFailing = false;
+
+  constructor(sweep: () => Promise<void>, log: Log) {
+    this.#timer = setInterval(() => {
+      this.#sweeping ??= sweep().then(
+        () => {
+          this.#isFailing = false;
+          this.#sweeping = undefined;
+        },
+        (cause: unknown) => {
+          if (!this.#isFailing) log.warn({ err: cause }, "cleaning up failed; it is tried again");
+          this.#isFailing = true;
+          this.#sweeping = undefined;
+        },
+      );
+    }, INTERVAL_MILLISECONDS);
+    this.#timer.unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+}

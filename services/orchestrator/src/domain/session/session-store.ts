@@ -1,0 +1,45 @@
+import type { Lease } from "../log/event-log.ts";
+import type { EventPayload } from "../log/event-payload.ts";
+import type { Session, SessionFacts } from "./session.ts";
+
+export interface NewRun {
+  readonly organization: string;
+  /** Who started it. */
+  readonly principal: string;
+  /** Facts where the session is new. */
+  readonly session: { readonly isNew: boolean; readonly facts: SessionFacts };
+  readonly lease: Lease;
+  readonly model: string;
+  /** The run's first events, of turn 0. */
+  readonly events: readonly EventPayload[];
+}
+
+/** A run that nobody holds any more, claimed to be ended. */
+export interface AbandonedRun {
+  readonly lease: Lease;
+  readonly principal: string;
+  readonly lastSequence: number;
+  readonly turns: number;
+  readonly toolCalls: number;
+}
+
+export interface SessionStore {
+  /** Undefined where there is none of that organization. */
+  find(organization: string, sessionId: string): Promise<Session | undefined>;
+  /** Those that are not stateless, the one changed last first. */
+  listOwned(organization: string, owner: string, limit: number): Promise<Session[]>;
+  /**
+   * Makes the session where it is new, the run and its first events, or nothing.
+   * @returns the sequence of the first event
+   * @throws HlvmError `run_in_progress`, `session_not_found`
+   */
+  beginRun(run: NewRun): Promise<number>;
+  /** Prolongs leases; of those still held tells whether somebody asked to cancel. What is missing in the answer is lost. */
+  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>>;
+  /** @returns false where the run has ended; undefined where there is none of that organization and session */
+  requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
+  /** Claims runs whose lease ran out, at most 20. */
+  claimAbandoned(owner: string): Promise<AbandonedRun[]>;
+  /** Deletes stateless sessions whose run ended that long ago. */
+  deleteStateless(afterSeconds: number): Promise<void>;
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import type { Principal } from "@hlvm/identity/principal";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { eventPayload } from "../log/event-payload.ts";
+import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
+import { compilePrefix } from "../prompt/compile-prefix.ts";
+import type { BegunRun } from "../run/execute-run.ts";
+import type { RunRegistry } from "../run/run-registry.ts";
+import { requireSession } from "./require-session.ts";
+import type { Session, SessionFacts } from "./session.ts";
+import type { SessionStore } from "./session-store.ts";
+import { titleOf } from "./title-of.ts";
+
+export interface RunAsked {
+  readonly principal: Principal;
+  /** Empty: a new session. */
+  readonly sessionId: string;
+  readonly prompt: string;
+  /** Empty when resuming. */
+  readonly workspace: string;
+  /** Empty: the session's, else the default. */
+  readonly model: string;
+  readonly settings: PermissionSettings;
+  readonly attachments: readonly Attachment[];
+  readonly stateless: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface RunStarter {
+  readonly store: SessionStore;
+  readonly runs: RunRegistry;
+  /** The other services, called for whoever started the run. */
+  readonly mesh: Mesh;
+  readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
+}
+
+export interface StartedRun {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** Of the run's user_message. */
+  readonly sequence: number;
+  readonly model: string;
+}
+
+/**
+ * Makes sure that workspace and model are there, writes the question into the log and starts the run. Where it throws,
+ * nothing was made.
+ * @throws HlvmError `session_not_found`, `run_in_progress`, `workspace_missing`, `workspace_differs`, or what the sandbox and the model gateway say
+ */
+export async function startRun(asked: RunAsked, starter: RunStarter): Promise<StartedRun> {
+  if (starter.runs.isClosing)
+    throw new HlvmError({ code: "unavailable", reason: "stopping", message: "The orchestrator is stopping.", advice: "Try again in a moment." });
+  const existing = asked.sessionId === "" ? undefined : await requireResumable(asked, starter.store);
+  const sessionId = existing?.sessionId ?? randomUUID();
+  const [workspace, model] = await openAndResolve(sessionId, existing, asked, starter.mesh);
+  const facts = existing ?? newFacts(sessionId, workspace, asked);
+
+  const prefix = compilePrefix(facts, model);
+  const { principal } = asked;
+  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
+  const events = [
+    eventPayload("userMessage", { text: asked.prompt, attachments: [...asked.attachments] }),
+    eventPayload("runStarted", { model: model.id, workspace: facts.workspace, settings: asked.settings, prefixHash: prefix.hash }),
+  ];
+  const session = { isNew: existing === undefined, facts };
+  const sequence = await starter.store.beginRun({
+    organization: principal.organization,
+    principal: principal.id,
+    session,
+    lease,
+    model: model.id,
+    events,
+  });
+  const begun: BegunRun = {
+    lease,
+    principal: principal.id,
+    session: facts,
+    question: asked.prompt,
+    model,
+    settings: asked.settings,
+    prefix,
+    mesh: starter.mesh,
+    lastSequence: sequence + events.length - 1,
+  };
+  starter.runs.hold(lease, (controller) => starter.execute(begun, controller));
+  return { sessionId, runId: lease.runId, sequence, model: model.id };
+}
+
+async function requireResumable(asked: RunAsked, store: SessionStore): Promise<Session> {
+  const session = await requireSession(store, asked.principal.organization, asked.sessionId);
+  if (session.stateless)
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "session_stateless",
+      message: "A stateless session has one run and is deleted after it.",
+      advice: "Ask without --resume, or without --stateless to keep the session.",
+    });
+  return session;
+}
+
+async function openAndResolve(sessionId: string, existing: Session | undefined, asked: RunAsked, mesh: Mesh): Promise<[OpenedWorkspace, Model]> {
+  const path = asked.workspace === "" ? existing?.workspace : asked.workspace;
+  if (path === undefined)
+    throw new HlvmError({
+      code: "invalid_argument",
+      reason: "workspace_missing",
+      message: "A new session needs a workspace.",
+      advice: "Give the absolute path of the folder to work in (--workspace).",
+    });
+  const opening = mesh.sandbox.openWorkspace(sessionId, path, asked.signal);
+  const resolving = mesh.models.resolve(asked.model === "" ? (existing?.model ?? "") : asked.model, asked.signal);
+  try {
+    const [opened, model] = await Promise.all([opening, resolving]);
+    if (existing !== undefined && opened.path !== existing.workspace) throw workspaceDiffers(existing, opened.path);
+    return [opened, model];
+  } catch (thrown) {
+    if (existing === undefined) void opening.then(() => mesh.sandbox.closeWorkspace(sessionId)).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): SessionFacts {
+  return {
+    sessionId,
+    owner: asked.principal.id,
+    title: titleOf(asked.prompt),
+    workspace: workspace.path,
+    gitRepository: workspace.gitRepository,
+    gitBranch: workspace.gitBranch,
+    stateless: asked.stateless,
+  };
+}
+
+function workspaceDiffers(session: Session, path: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "workspace_differs",
+    message: `Session ${session.sessionId} works in ${session.workspace}, not in ${path}.`,
+    advice: "Resume it without --workspace, or ask without --resume for a new session.",
+  });
+}

@@ -1,0 +1,50 @@
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { EventLog } from "../log/event-log.ts";
+import type { LogWakeups } from "../log/log-wakeups.ts";
+import { requireSession } from "./require-session.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** So often the log is looked at without a wake-up: a notification may be lost, a database may be gone. */
+const LOOK_MILLISECONDS = 5_000;
+
+export interface Watched {
+  readonly organization: string;
+  readonly sessionId: string;
+  /** The first sequence wanted; 0 and 1 mean all. */
+  readonly from: number;
+  /** Go on with what is appended later. */
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface WatchPorts {
+  readonly store: SessionStore;
+  readonly log: EventLog;
+  readonly wakeups: LogWakeups;
+}
+
+/**
+ * A session's events in order, each once. Following ends when the caller goes, or with the one run of a stateless session.
+ * @throws HlvmError `session_not_found`, `database_unreachable`
+ */
+export async function* watchSession({ organization, sessionId, from, follow, signal }: Watched, ports: WatchPorts): AsyncGenerator<Event, void> {
+  const { stateless, runningRunId } = await requireSession(ports.store, organization, sessionId);
+  const hasMore = follow && !(stateless && runningRunId === "");
+  const subscription = ports.wakeups.subscribe(sessionId);
+  let next = Math.max(1, from);
+  try {
+    for (;;) {
+      const events = await ports.log.read(sessionId, next);
+      for (const event of events) {
+        yield event;
+        next = Number(event.sequence) + 1;
+        if (stateless && event.payload.case === "runStopped") return;
+      }
+      if (events.length > 0) continue;
+      if (!hasMore) return;
+      await subscription.wait(LOOK_MILLISECONDS, signal);
+    }
+  } finally {
+    subscription.close();
+  }
+}

@@ -1,0 +1,106 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { ToolOutput_Stream, type ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { eventPayload } from "../log/event-payload.ts";
+import { Coalescer } from "../loop/coalescer.ts";
+import type { RunContext } from "../loop/run-context.ts";
+import type { ReadyCall } from "./prepare-call.ts";
+import { failedResult } from "./tool-result.ts";
+
+const OUTPUT_INTERVAL_MILLISECONDS = 100;
+/** Of one call's output that watchers see while it runs; the result has its own limit. */
+const OUTPUT_LENGTH = 256 * 1024;
+/** The executor ends a tool at the tool's own limit; it gets this long to say so. */
+const MARGIN_MILLISECONDS = 5_000;
+
+export interface Executed {
+  readonly result: ToolResult;
+  readonly status: OutcomeStatus;
+}
+
+/** Runs a granted call where it belongs; whatever goes wrong is a result. */
+export async function executeCall(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<Executed> {
+  const started = performance.now();
+  const timeout = ready.definition.timeoutMilliseconds + MARGIN_MILLISECONDS;
+  try {
+    const result =
+      ready.definition.executor === "memory"
+        ? await run.mesh.memory.execute(ready.call, grant, run.workspace, timeout, signal)
+        : await executeInSandbox(ready, grant, turn, run, timeout, signal);
+    return { result, status: statusOf(result) };
+  } catch (thrown) {
+    const took = performance.now() - started;
+    if (signal.aborted)
+      return { result: failedResult("cancelled", "Cancelled: the run was stopped while this call ran.", took), status: OutcomeStatus.CANCELLED };
+    if (!(thrown instanceof HlvmError)) throw thrown;
+    return failureOf(thrown, took);
+  }
+}
+
+async function executeInSandbox(ready: ReadyCall, grant: string, turn: number, run: RunContext, timeout: number, signal: AbortSignal): Promise<ToolResult> {
+  const attempt = (): Promise<ToolResult> => readSandbox(ready, grant, turn, run, timeout, signal);
+  try {
+    return await attempt();
+  } catch (thrown) {
+    if (signal.aborted || !(thrown instanceof HlvmError)) throw thrown;
+    const { sandbox } = run.mesh;
+    if (thrown.reason === "workspace_not_open") {
+      await sandbox.openWorkspace(run.sessionId, run.workspace, signal);
+      const receipt = await sandbox.receipt(run.sessionId, ready.call.callId);
+      if (receipt.state === "never_started") return attempt();
+    }
+    if (thrown.code !== "unavailable" && thrown.code !== "internal" && thrown.code !== "deadline_exceeded") throw thrown;
+    return settleDoubt(ready, run, thrown);
+  }
+}
+
+/** The connection broke while the call may have run: the executor's receipt tells, and where it does not the model is told so. */
+async function settleDoubt(ready: ReadyCall, run: RunContext, broken: HlvmError): Promise<ToolResult> {
+  const receipt = await run.mesh.sandbox.receipt(run.sessionId, ready.call.callId).catch(() => ({ state: "unknown" }) as const);
+  if (receipt.state === "done") return receipt.result;
+  if (broken.code === "deadline_exceeded") throw broken;
+  const what =
+    receipt.state === "never_started"
+      ? "It did not run. You may try it once more."
+      : "It is not known whether it took effect: look before you do it again.";
+  return failedResult("unavailable", `The sandbox did not answer (${broken.message}). ${what}`);
+}
+
+async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: RunContext, timeout: number, signal: AbortSignal): Promise<ToolResult> {
+  const { call } = ready;
+  const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, (stream, text) => {
+    void run.journal.append(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
+  });
+  let left = OUTPUT_LENGTH;
+  try {
+    for await (const event of run.mesh.sandbox.execute(call, grant, timeout, signal)) {
+      if ("result" in event) return event.result;
+      if (left > 0) output.push(event.output.stream, event.output.text.slice(0, left));
+      left -= event.output.text.length;
+    }
+  } finally {
+    output.flush();
+  }
+  throw new HlvmError({ code: "unavailable", reason: "stream_cut", message: "the tool's stream ended without a result" });
+}
+
+function statusOf(result: ToolResult): OutcomeStatus {
+  if (result.success) return OutcomeStatus.SUCCEEDED;
+  if (result.errorCode === "timeout") return OutcomeStatus.TIMED_OUT;
+  return result.errorCode === "cancelled" ? OutcomeStatus.CANCELLED : OutcomeStatus.FAILED;
+}
+
+function failureOf(error: HlvmError, took: number): Executed {
+  const said = `${error.message} ${error.advice}`.trim();
+  switch (error.code) {
+    case "deadline_exceeded":
+      return { result: failedResult("timeout", `The tool did not end within its time and was stopped. ${said}`, took), status: OutcomeStatus.TIMED_OUT };
+    case "permission_denied":
+    case "unauthenticated":
+    case "invalid_argument":
+    case "failed_precondition":
+      return { result: failedResult("unavailable", `The executor would not run this call: ${said}`, took), status: OutcomeStatus.REFUSED };
+    default:
+      return { result: failedResult("unavailable", `The tool failed: ${said}`, took), status: OutcomeStatus.FAILED };
+  }
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { readPublicKeys } from "@hlvm/identity/public-keys";
+import { readSigningKey } from "@hlvm/identity/signing-key";
+import { TokenMinter } from "@hlvm/identity/token-minter";
+import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import type { Log } from "@hlvm/log/create-log";
+import { Database } from "@hlvm/postgres/database";
+import { migrate } from "@hlvm/postgres/migrate";
+import { Notifications } from "@hlvm/postgres/notifications";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { runService, type RunningService } from "@hlvm/service/run-service";
+import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
+import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
+import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
+import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
+import { readOrchestratorConfig, type Config } from "./config.ts";
+import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
+import { endAbandonedRuns } from "./domain/run/end-abandoned-runs.ts";
+import { executeRun } from "./domain/run/execute-run.ts";
+import { RunRegistry } from "./domain/run/run-registry.ts";
+import { Sweeper } from "./domain/run/sweeper.ts";
+import { sessionRoutes } from "./rpc/routes.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
+const STATELESS_KEPT_SECONDS = 60;
+
+await runService("orchestrator", (log, environment) => startOrchestrator(readOrchestratorConfig(environment), log));
+
+async function startOrchestrator(config: Config, log: Log): Promise<RunningService> {
+  const minter = new TokenMinter(await readSigningKey(config.tokenSigningKey));
+  const verifier = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
+  const database = new Database(config.databaseUrl, log);
+  await migrate(database, MIGRATIONS);
+  const grown = await Notifications.open(config.databaseUrl, "session_event", log);
+  const cancelled = await Notifications.open(config.databaseUrl, "run_cancel", log);
+
+  const store = new PostgresSessionStore(database);
+  const wakeups = new PostgresWakeups(grown);
+  const eventLog = new PostgresEventLog(database, (sessionId) => wakeups.wake(sessionId));
+  const runs = new RunRegistry(store);
+  cancelled.onPayload((runId) => runs.cancel(runId));
+  const sweep = async (): Promise<void> => {
+    const ended = await endAbandonedRuns(store, eventLog, randomUUID);
+    if (ended > 0) log.warn({ ended }, "ended runs that nobody held any more");
+    await store.deleteStateless(STATELESS_KEPT_SECONDS);
+  };
+  await sweep();
+  const sweeper = new Sweeper(sweep, log);
+
+  const limits = {
+    turns: config.maximumTurns,
+    toolCallsPerTurn: config.maximumToolCalls,
+    modelSilenceMilliseconds: config.modelSilenceSeconds * 1_000,
+    modelMilliseconds: config.modelSeconds * 1_000,
+    runMilliseconds: config.runSeconds * 1_000,
+    toolResultLength: TOOL_RESULT_LENGTH,
+  };
+  const closing = new AbortController();
+  const server = await startRpcServer({
+    host: config.host,
+    port: config.port,
+    log,
+    services: [SessionService.typeName],
+    authenticate: verifier,
+    routes: sessionRoutes({
+      store,
+      log: eventLog,
+      wakeups,
+      runs,
+      mesh: connectMesh(config, minter),
+      execute: (run, controller) => executeRun(run, eventLog, limits, log, controller),
+      closing: closing.signal,
+    }),
+  });
+  return {
+    port: server.port,
+    close: async () => {
+      await runs.close();
+      closing.abort(stopping());
+      await sweeper.close();
+      await server.close();
+      await Promise.all([grown.close(), cancelled.close()]);
+      await database.close();
+    },
+  };
+}
+
+function stopping(): HlvmError {
+  return new HlvmError({
+    code: "unavailable",
+    reason: "stopping",
+    message: "The orchestrator is stopping.",
+    advice: "Watch again in a moment, from the last sequence seen.",
+  });
+}

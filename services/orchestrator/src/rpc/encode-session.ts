@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { SessionSchema, type Session as SessionMessage } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { Session } from "../domain/session/session.ts";
+
+export function encodeSession(session: Session): SessionMessage {
+  const { sessionId, title, owner, workspace, model, runningRunId, lastStopReason } = session;
+  return create(SessionSchema, {
+    sessionId,
+    title,
+    owner,
+    workspace,
+    model,
+    runningRunId,
+    lastStopReason,
+    lastSequence: BigInt(session.lastSequence),
+    createdAt: timestampFromDate(session.createdAt),
+    updatedAt: timestampFromDate(session.updatedAt),
+  });
+}

@@ -1,0 +1,19 @@
+import type { Principal } from "@hlvm/identity/principal";
+import type { EventLog } from "../domain/log/event-log.ts";
+import type { LogWakeups } from "../domain/log/log-wakeups.ts";
+import type { Mesh } from "../domain/loop/ports.ts";
+import type { BegunRun } from "../domain/run/execute-run.ts";
+import type { RunRegistry } from "../domain/run/run-registry.ts";
+import type { SessionStore } from "../domain/session/session-store.ts";
+
+/** What the methods of the service work on. */
+export interface Orchestrator {
+  readonly store: SessionStore;
+  readonly log: EventLog;
+  readonly wakeups: LogWakeups;
+  readonly runs: RunRegistry;
+  readonly mesh: (principal: Principal, traceId: string) => Mesh;
+  readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
+  /** Aborted, with an error for the watchers, when the process ends. */
+  readonly closing: AbortSignal;
+}

@@ -1,0 +1,52 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
+import type { Principal } from "@hlvm/identity/principal";
+import type { TokenMinter } from "@hlvm/identity/token-minter";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import type { StartMessage } from "@hlvm/service/run-service";
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+export interface OrchestratorProcess {
+  readonly pid: number;
+  readonly client: Client<typeof SessionService>;
+  /** What it logged so far. */
+  readonly output: () => string;
+  /** Call options in somebody's name. */
+  readonly as: (principal: Principal, signal?: AbortSignal) => Promise<CallOptions>;
+  /** Ends it with a signal and waits. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
+}
+
+/** The orchestrator as it runs in the mesh: its own process, told everything by its environment. */
+export async function startOrchestratorProcess(environment: Readonly<Record<string, string>>, minter: TokenMinter): Promise<OrchestratorProcess> {
+  const child = fork(MAIN, { env: { PATH: process.env.PATH, ...environment }, silent: true });
+  let output = "";
+  for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  const port = await portOf(child, () => output);
+  return {
+    pid: child.pid!,
+    client: createClient(SessionService, createMeshTransport(`http://127.0.0.1:${port}`)),
+    output: () => output,
+    as: async (principal, signal) => ({ headers: { authorization: `Bearer ${await minter.mint(principal)}` }, signal }),
+    stop: async (signal = "SIGTERM") => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+async function portOf(child: ChildProcess, output: () => string): Promise<number> {
+  const exited = once(child, "exit").then(() => {
+    throw new Error(`the orchestrator ended at start:\n${output()}`);
+  });
+  exited.catch(() => undefined);
+  const [message] = (await Promise.race([once(child, "message"), exited])) as [StartMessage];
+  if (message.kind === "failed") throw new Error(message.message);
+  return message.port;
+}

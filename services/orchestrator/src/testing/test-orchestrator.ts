@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Principal } from "@hlvm/identity/principal";
+import { readPublicKeys } from "@hlvm/identity/public-keys";
+import { createSigningKey, readSigningKey } from "@hlvm/identity/signing-key";
+import { TokenMinter } from "@hlvm/identity/token-minter";
+import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { createLog } from "@hlvm/log/create-log";
+import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { StartRunRequestSchema, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { readStream } from "@hlvm/rpc/read-stream";
+import { startFakeServices, type FakeServices } from "./fake-services.ts";
+import { startOrchestratorProcess, type OrchestratorProcess } from "./orchestrator-process.ts";
+
+export const ada: Principal = { organization: "local", id: "user:ada", roles: ["developer"] };
+
+export interface TestOrchestrator {
+  readonly fake: FakeServices;
+  orchestrator: OrchestratorProcess;
+  /** Starts another process on the same database. */
+  readonly startProcess: () => Promise<OrchestratorProcess>;
+  readonly ask: (prompt: string, more?: Partial<MessageInitShape<typeof StartRunRequestSchema>>) => Promise<StartRunResponse>;
+  /** Follows the log up to the first event for which `isLast` holds; the run's end if left out. */
+  readonly watch: (sessionId: string, from?: bigint, isLast?: (event: Event) => boolean) => Promise<Event[]>;
+  readonly stop: () => Promise<void>;
+}
+
+const isRunStopped = (event: Event): boolean => event.payload.case === "runStopped";
+
+/** A real orchestrator with a real database, and around it services that do what the test says. */
+export async function startTestOrchestrator(databaseUrl: string, settings: Readonly<Record<string, string>> = {}): Promise<TestOrchestrator> {
+  const folder = mkdtempSync(join(tmpdir(), "hlvm-orchestrator-"));
+  const edge = await createSigningKey("edge");
+  const own = await createSigningKey("orchestrator");
+  const write = (name: string, value: unknown): string => {
+    writeFileSync(join(folder, name), JSON.stringify(value), { mode: 0o600 });
+    return join(folder, name);
+  };
+  const publicKeys = write("public.json", { keys: [edge.publicJwk, own.publicJwk] });
+  const minter = new TokenMinter(await readSigningKey(write("edge.json", edge.privateJwk)));
+  const fake = await startFakeServices(new TokenVerifier(readPublicKeys(publicKeys)), createLog("fake", "error"));
+  const environment = {
+    HLVM_DATABASE_URL: databaseUrl,
+    HLVM_TOKEN_PUBLIC_KEYS: publicKeys,
+    HLVM_TOKEN_SIGNING_KEY: write("own.json", own.privateJwk),
+    HLVM_MODEL_GATEWAY_URL: fake.url,
+    HLVM_POLICY_URL: fake.url,
+    HLVM_SANDBOX_URL: fake.url,
+    HLVM_MEMORY_URL: fake.url,
+    ...settings,
+  };
+  const startProcess = (): Promise<OrchestratorProcess> => startOrchestratorProcess(environment, minter);
+  const test: TestOrchestrator = {
+    fake,
+    orchestrator: await startProcess(),
+    startProcess,
+    ask: async (prompt, more = {}) => {
+      const request = { prompt, workspace: more.sessionId === undefined ? "/work" : "", settings: { mode: PermissionMode.DEFAULT, canAsk: true }, ...more };
+      return test.orchestrator.client.startRun(request, await test.orchestrator.as(ada));
+    },
+    watch: async (sessionId, from = 1n, isLast = isRunStopped) => {
+      const events: Event[] = [];
+      const options = await test.orchestrator.as(ada);
+      const open = (signal: AbortSignal) => test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, { ...options, signal });
+      for await (const { event } of readStream(open)) {
+        events.push(event!);
+        if (isLast(event!)) break;
+      }
+      return events;
+    },
+    stop: async () => {
+      await test.orchestrator.stop();
+      await fake.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return test;
+}

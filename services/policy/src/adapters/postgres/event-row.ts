@@ -1,0 +1,17 @@
+import { canonicalJson, type JsonValue } from "@hlvm/canonical-json/canonical-json";
+import type { AuditEvent } from "../../domain/audit/audit-event.ts";
+
+/** The columns that every kind of event fills, in the order of `eventValues`. */
+export const EVENT_COLUMNS = "organization, at, kind, principal, session_id, run_id, call_id, tool, decision, step, payload";
+
+export function eventValues(event: AuditEvent): unknown[] {
+  const { organization, at, kind, principal, sessionId, runId, callId, tool, decision, step } = event;
+  return [organization, at, kind, principal, sessionId, runId, callId, tool, decision, step, payloadOf(event)];
+}
+
+/** PostgreSQL holds no NUL and no half of a surrogate pair: in the record they become U+FFFD. */
+function payloadOf(event: AuditEvent): string {
+  const fields = Object.entries(event).filter(([, value]) => value !== undefined);
+  const clean = fields.map(([name, value]) => [name, typeof value === "string" ? value.toWellFormed().replaceAll("\u0000", "\uFFFD") : value]);
+  return canonicalJson(Object.fromEntries(clean) as JsonValue);
+}

@@ -1,0 +1,29 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+
+/** Also for an approval of another organization: whoever asks learns nothing of it. */
+export function approvalNotFound(approvalId: string): HlvmError {
+  return new HlvmError({
+    code: "not_found",
+    reason: "approval_not_found",
+    message: `There is no approval ${approvalId}.`,
+    advice: "List what waits for an answer, and take an id from there.",
+  });
+}
+
+export function approvalNotPending(approvalId: string, state: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "approval_not_pending",
+    message: `The approval ${approvalId} no longer waits for an answer: it is ${state}.`,
+    advice: "Nothing is left to do; ask the agent to try again if the call is still wanted.",
+  });
+}
+
+export function approvalUsed(approvalId: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "approval_used",
+    message: `The answer to the approval ${approvalId} was used before; it is good for one call.`,
+    advice: "Ask policy to decide on a new call.",
+  });
+}

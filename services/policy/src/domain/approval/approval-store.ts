@@ -1,0 +1,26 @@
+import type { AuditEvent } from "../audit/audit-event.ts";
+import type { SessionAllowance } from "../decide/question.ts";
+import type { Approval, ApprovalAnswer, RequestedApproval } from "./approval.ts";
+
+/** Hears of changes to one approval until it is disposed of. */
+export interface ApprovalWatch extends Disposable {
+  /** Comes back when the approval may have changed, at the latest after so many milliseconds; throws when the signal aborts. */
+  change(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Where approvals are kept. Whatever changes one records the event in the same commit. Methods throw where it cannot be reached. */
+export interface ApprovalStore {
+  /** Undefined where the call has an approval or a decision already. */
+  request(approval: RequestedApproval, lifetimeSeconds: number, event: AuditEvent): Promise<Approval | undefined>;
+  find(organization: string, approvalId: string): Promise<Approval | undefined>;
+  findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined>;
+  /** Pending ones, oldest first, at most 200. */
+  pending(organization: string, filter: { readonly sessionId?: string; readonly requestedBy?: string }): Promise<Approval[]>;
+  /** Undefined where it is no longer pending. */
+  answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined>;
+  /** Takes the answer, and commits the decision with it; false where it was taken before or the call was decided otherwise. */
+  use(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
+  /** "Always for this session", as it was answered for this tool. */
+  allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]>;
+  watch(approvalId: string): ApprovalWatch;
+}

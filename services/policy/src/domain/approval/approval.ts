@@ -1,0 +1,38 @@
+import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
+import type { DecidingStep, PermissionMode } from "../decide/decision.ts";
+
+export type ApprovalAnswer = "once" | "session" | "deny";
+export type ApprovalState = "pending" | "approved" | "denied" | "expired";
+
+/** What waits, or waited, for a person's answer. */
+export interface Approval {
+  readonly approvalId: string;
+  readonly organization: string;
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly definitionHash: string;
+  /** The canonical JSON that will run; empty once the answer was used. */
+  readonly argumentsJson: string;
+  readonly argumentsHash: string;
+  readonly safetyLevel: SafetyLevel;
+  readonly trustTier: TrustTier;
+  readonly mode: PermissionMode;
+  /** What the answer "always for this session" would cover; see `CallJudgement`. */
+  readonly scope: readonly string[];
+  /** Which step asks, by which rule, and why. */
+  readonly step: DecidingStep;
+  readonly rule: string;
+  readonly reason: string;
+  readonly state: ApprovalState;
+  readonly requestedBy: string;
+  readonly requestedAt: Date;
+  readonly expiresAt: Date;
+  readonly answer?: ApprovalAnswer;
+  readonly answeredBy?: string;
+  readonly answeredAt?: Date;
+  readonly isUsed: boolean;
+}
+
+export type RequestedApproval = Omit<Approval, "state" | "requestedAt" | "expiresAt" | "answer" | "answeredBy" | "answeredAt" | "isUsed">;

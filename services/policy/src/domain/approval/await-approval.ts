@@ -1,0 +1,107 @@
+import { canonicalJson, type JsonValue } from "@hlvm/canonical-json/canonical-json";
+import type { Principal } from "@hlvm/identity/principal";
+import { definitionHash } from "@hlvm/tools/definition-hash";
+import type { AuditEvent } from "../audit/audit-event.ts";
+import { redactValue } from "../audit/redact.ts";
+import { demandAuthority } from "../authority.ts";
+import type { Ruling } from "../decide/decision.ts";
+import type { FindTool } from "../decide/resolve-call.ts";
+import type { SignGrant } from "../sign-grant.ts";
+import { POLICY_VERSION } from "../policy-version.ts";
+import type { Verdict } from "../verdict.ts";
+import type { Approval } from "./approval.ts";
+import { approvalNotFound, approvalUsed } from "./approval-errors.ts";
+import type { ApprovalStore } from "./approval-store.ts";
+
+export interface AwaitApprovalPorts {
+  readonly approvals: ApprovalStore;
+  readonly findTool: FindTool;
+  readonly signGrant: SignGrant;
+}
+
+/**
+ * Waits until an approval is answered or expires, then takes the answer: the decision is committed to the audit log with
+ * it, and only then is a grant signed. Only who asked may wait, and an answer is taken once; whoever comes second gets
+ * an error. A caller that leaves changes nothing and may come again.
+ * @throws HlvmError `approval_not_found`, `approval_used`, `role_missing`
+ */
+export async function awaitApproval(
+  ports: AwaitApprovalPorts,
+  principal: Principal,
+  traceId: string,
+  approvalId: string,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  demandAuthority(principal, "run_tools");
+  const approval = await untilSettled(ports.approvals, principal, approvalId, signal);
+  const ruling = rulingOn(approval, ports.findTool);
+  if (!(await ports.approvals.use(principal.organization, approvalId, intentOf(approval, ruling, traceId)))) throw approvalUsed(approvalId);
+  const verdict = { ...ruling, safetyLevel: approval.safetyLevel, trustTier: approval.trustTier };
+  if (ruling.decision !== "allow") return verdict;
+  const { sessionId, runId, callId, tool, argumentsHash } = approval;
+  const grant = await ports.signGrant({
+    organization: approval.organization,
+    principal: approval.requestedBy,
+    sessionId,
+    runId,
+    callId,
+    tool,
+    definitionHash: approval.definitionHash,
+    argumentsHash,
+    policyVersion: POLICY_VERSION,
+  });
+  return { ...verdict, grant };
+}
+
+async function untilSettled(store: ApprovalStore, principal: Principal, approvalId: string, signal: AbortSignal): Promise<Approval> {
+  // Watching begins before the first look: an answer in between is not missed.
+  using watch = store.watch(approvalId);
+  for (;;) {
+    const approval = await store.find(principal.organization, approvalId);
+    if (approval === undefined || approval.requestedBy !== principal.id) throw approvalNotFound(approvalId);
+    if (approval.isUsed) throw approvalUsed(approvalId);
+    if (approval.state !== "pending") return approval;
+    await watch.change(Math.max(approval.expiresAt.getTime() - Date.now(), 0) + 10, signal);
+  }
+}
+
+function rulingOn(approval: Approval, findTool: FindTool): Ruling {
+  const step = "approval";
+  if (approval.state === "expired")
+    return { decision: "deny", step, rule: "approval: expired", reason: "Nobody answered in time." };
+  const answeredBy = approval.answeredBy ?? "somebody";
+  if (approval.state === "denied")
+    return { decision: "deny", step, rule: `approval: denied by ${answeredBy}`, reason: `${answeredBy} denied it.` };
+  const definition = findTool(approval.tool);
+  if (definition === undefined || definitionHash(definition) !== approval.definitionHash)
+    return {
+      decision: "deny",
+      step: "definition",
+      rule: "tool: definition changed",
+      reason: `The definition of ${approval.tool} changed after it was approved.`,
+    };
+  const words = approval.answer === "session" ? "for the session" : "once";
+  return { decision: "allow", step, rule: `approval: ${approval.answer ?? "once"} by ${answeredBy}`, reason: `${answeredBy} allowed it ${words}.` };
+}
+
+function intentOf(approval: Approval, ruling: Ruling, traceId: string): AuditEvent {
+  return {
+    kind: "intent",
+    at: new Date().toISOString(),
+    organization: approval.organization,
+    principal: approval.requestedBy,
+    sessionId: approval.sessionId,
+    runId: approval.runId,
+    callId: approval.callId,
+    tool: approval.tool,
+    arguments: canonicalJson(redactValue(JSON.parse(approval.argumentsJson) as JsonValue)),
+    argumentsHash: approval.argumentsHash,
+    ...ruling,
+    mode: approval.mode,
+    safetyLevel: approval.safetyLevel,
+    trustTier: approval.trustTier,
+    approvalId: approval.approvalId,
+    policyVersion: POLICY_VERSION,
+    traceId,
+  };
+}

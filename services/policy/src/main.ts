@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { GrantSigner } from "@hlvm/grant/grant-signer";
+import { readPublicKeys } from "@hlvm/identity/public-keys";
+import { readSigningKey } from "@hlvm/identity/signing-key";
+import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { Database } from "@hlvm/postgres/database";
+import { migrate } from "@hlvm/postgres/migrate";
+import { Notifications } from "@hlvm/postgres/notifications";
+import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { runService } from "@hlvm/service/run-service";
+import { findNativeTool } from "@hlvm/tools/native-tools";
+import { loadTreeSitterWords } from "./adapters/parsers/tree-sitter-words.ts";
+import { unbashWords } from "./adapters/parsers/unbash-words.ts";
+import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
+import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
+import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
+import { readConfig } from "./config.ts";
+import { createCallJudge } from "./domain/judge/create-call-judge.ts";
+import { createCommandJudge } from "./domain/shell/judge-command.ts";
+import { policyRoutes } from "./rpc/routes.ts";
+
+const MIGRATIONS = join(import.meta.dirname, "../migrations");
+
+await runService("policy", async (log, environment) => {
+  const config = readConfig(environment);
+  const signer = new GrantSigner(await readSigningKey(config.grantSigningKey));
+  const database = new Database(config.databaseUrl, log);
+  await migrate(database, MIGRATIONS);
+  const notifications = await Notifications.open(config.databaseUrl, APPROVAL_CHANNEL, log);
+
+  const judgeCommand = createCommandJudge([await loadTreeSitterWords(), unbashWords]);
+  const ports = {
+    audit: new PostgresAuditLog(database),
+    approvals: new PostgresApprovalStore(database, new ApprovalNotices(notifications)),
+    findTool: findNativeTool,
+    judgeCall: createCallJudge(judgeCommand),
+    signGrant: signer.sign.bind(signer),
+    approvalSeconds: config.approvalSeconds,
+  };
+  const server = await startRpcServer({
+    host: config.host,
+    port: config.port,
+    log,
+    routes: policyRoutes(ports),
+    services: [PolicyService.typeName, AuditService.typeName],
+    authenticate: new TokenVerifier(readPublicKeys(config.tokenPublicKeys)),
+  });
+  return {
+    port: server.port,
+    close: async () => {
+      await server.close();
+      await notifications.close();
+      await database.close();
+    },
+  };
+});

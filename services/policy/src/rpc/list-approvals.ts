@@ -1,0 +1,13 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import type { ApprovalStore } from "../domain/approval/approval-store.ts";
+import { listApprovals } from "../domain/approval/list-approvals.ts";
+import { encodeApproval } from "./encode-verdict.ts";
+
+export function listApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["listApprovals"] {
+  return async ({ sessionId }, context) => {
+    const found = await listApprovals(approvals, callContext(context).principal, sessionId || undefined);
+    return { approvals: found.map(encodeApproval) };
+  };
+}

@@ -1,0 +1,25 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { DecideCallPorts } from "../domain/decide-call.ts";
+import { answerApprovalMethod } from "./answer-approval.ts";
+import { awaitApprovalMethod } from "./await-approval.ts";
+import { decideMethod } from "./decide.ts";
+import { listApprovalsMethod } from "./list-approvals.ts";
+import { queryMethod } from "./query.ts";
+import { recordOutcomeMethod } from "./record-outcome.ts";
+
+export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) => void {
+  return (router) => {
+    router.service(PolicyService, {
+      decide: decideMethod(ports),
+      awaitApproval: awaitApprovalMethod(ports),
+      listApprovals: listApprovalsMethod(ports.approvals),
+      answerApproval: answerApprovalMethod(ports.approvals),
+    });
+    router.service(AuditService, {
+      recordOutcome: recordOutcomeMethod(ports.audit),
+      query: queryMethod(ports.audit),
+    });
+  };
+}

@@ -1,0 +1,60 @@
+import { Socket } from "node:net";
+import type { RunnerRequest_ExecuteJson, RunnerRequestJson, RunnerResponseJson } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import { encodeFrame, FrameDecoder } from "./frames.ts";
+import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
+import { runTool } from "./tools.ts";
+
+/** The descriptor on which the service that started this process speaks. */
+const SERVICE_DESCRIPTOR = 3;
+
+const service = new Socket({ fd: SERVICE_DESCRIPTOR, readable: true, writable: true });
+const decoder = new FrameDecoder();
+const running = new Map<string, AbortController>();
+
+function send(response: RunnerResponseJson): void {
+  service.write(encodeFrame(response));
+}
+
+async function execute({ callId = "", tool = "", argumentsJson = "{}", timeoutMilliseconds = 0 }: RunnerRequest_ExecuteJson): Promise<void> {
+  const controller = new AbortController();
+  running.set(callId, controller);
+  const timer = setTimeout(() => controller.abort(timedOut(timeoutMilliseconds)), timeoutMilliseconds);
+  const answer = await Promise.race([
+    runTool(tool, argumentsJson, {
+      signal: controller.signal,
+      output: (stream, text) =>
+        send({ output: { callId, output: { stream: stream === "stdout" ? "STREAM_STDOUT" : "STREAM_STDERR", text } } }),
+    }),
+    abandoned(controller.signal),
+  ]);
+  clearTimeout(timer);
+  running.delete(callId);
+  send({ result: { callId, result: toResult(answer) } });
+}
+
+/** Programs are ended by the signal and say what they had printed; whatever does not heed it is not waited for. */
+function abandoned(signal: AbortSignal): Promise<ToolAnswer> {
+  const GRACE_MILLISECONDS = 80;
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => {
+      const { errorCode, message } = signal.reason as ToolFailure;
+      setTimeout(() => resolve({ content: message, summary: message, errorCode }), GRACE_MILLISECONDS).unref();
+    });
+  });
+}
+
+function timedOut(milliseconds: number): ToolFailure {
+  return new ToolFailure("timeout", `The tool was ended after ${milliseconds / 1_000} s.`);
+}
+
+service.on("data", (chunk: Buffer) => {
+  for (const message of decoder.push(chunk)) {
+    const request = message as RunnerRequestJson;
+    if (request.execute !== undefined) void execute(request.execute);
+    if (request.cancel !== undefined)
+      running.get(request.cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
+  }
+});
+service.on("error", () => process.exit(1));
+service.on("close", () => process.exit(0));
+send({ ready: {} });

@@ -1,0 +1,65 @@
+import type { ToolResultJson } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+
+export type ToolErrorCode =
+  | "invalid_arguments"
+  | "not_found"
+  | "not_readable"
+  | "outside_workspace"
+  | "too_large"
+  | "binary_file"
+  | "invalid_utf8"
+  | "no_match"
+  | "no_space"
+  | "timeout"
+  | "cancelled"
+  | "output_limit"
+  | "command_failed"
+  | "unavailable"
+  | "internal";
+
+/** What a tool gives back: `content` for the model, `summary` for people. */
+export interface ToolAnswer {
+  readonly content: string;
+  readonly summary: string;
+  /** Set where the tool ended badly and still has something to show. */
+  readonly errorCode?: ToolErrorCode;
+  /** Bytes of the whole result; left out, those of `content`. */
+  readonly resultBytes?: number;
+  readonly truncated?: boolean;
+  readonly exitCode?: number;
+}
+
+/** What a tool is given besides its arguments. */
+export interface ToolSurroundings {
+  /** Aborted with a `ToolFailure` as its reason: `timeout` or `cancelled`. */
+  readonly signal: AbortSignal;
+  /** Sends a piece of output while the tool runs. */
+  readonly output: (stream: "stdout" | "stderr", text: string) => void;
+}
+
+/** Arguments were checked against the tool's schema before they came here. */
+export type Tool<Arguments> = (given: Arguments, surroundings: ToolSurroundings) => Promise<ToolAnswer>;
+
+/** A tool cannot do what was asked; the message tells the model what to do instead. */
+export class ToolFailure extends Error {
+  override readonly name = "ToolFailure";
+  readonly errorCode: ToolErrorCode;
+
+  constructor(errorCode: ToolErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.errorCode = errorCode;
+  }
+}
+
+/** The wire form of an answer. The service outside measures the time. */
+export function toResult(answer: ToolAnswer): ToolResultJson {
+  return {
+    success: answer.errorCode === undefined,
+    content: answer.content,
+    summary: answer.summary,
+    errorCode: answer.errorCode ?? "",
+    resultBytes: String(answer.resultBytes ?? Buffer.byteLength(answer.content)),
+    truncated: answer.truncated ?? false,
+    exitCode: answer.exitCode,
+  };
+}

@@ -1,0 +1,14 @@
+import { replaceFile } from "../replace-file.ts";
+import type { ToolAnswer } from "../tool.ts";
+
+export interface WriteFileArguments {
+  readonly path: string;
+  readonly content: string;
+}
+
+export async function writeFile(given: WriteFileArguments): Promise<ToolAnswer> {
+  const done = await replaceFile(given.path, given.content);
+  const lines = given.content === "" ? 0 : given.content.split("\n").length - (given.content.endsWith("\n") ? 1 : 0);
+  const summary = `${done}, ${lines} ${lines === 1 ? "line" : "lines"}`;
+  return { content: `${given.path} ${summary}, ${Buffer.byteLength(given.content)} bytes.`, summary };
+}

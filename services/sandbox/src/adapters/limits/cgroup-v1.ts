@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { canCreateIn, joinGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
+import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
+
+/** The last gives a sandbox full of busy processes no more of the processor than one other process. */
+const CONTROLLERS = ["pids", "memory", "cpu"] as const;
+const NEEDED = ["pids", "memory"] as const;
+
+/** cgroup v1, where each controller has a tree of its own; undefined where pids or memory cannot be limited here. */
+export function findCgroupV1(): SandboxLimits | undefined {
+  const folders = new Map<string, string>();
+  for (const controller of CONTROLLERS) {
+    const folder = folderOf(controller);
+    if (folder !== undefined) folders.set(controller, folder);
+  }
+  if (!NEEDED.every((controller) => folders.has(controller))) return undefined;
+  for (const folder of folders.values()) removeAbandoned(folder);
+  return {
+    name: "cgroup v1",
+    perProcess: false,
+    controllers: [...folders.keys()],
+    createGroup: (values) => createGroup(folders, values),
+  };
+}
+
+function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues): LimitGroup {
+  const name = newGroupName();
+  const folders = new Map([...parents].map(([controller, parent]) => [controller, join(parent, name)]));
+  for (const folder of folders.values()) mkdirSync(folder);
+  const memory = folders.get("memory")!;
+  writeFileSync(join(folders.get("pids")!, "pids.max"), String(values.processes));
+  writeFileSync(join(memory, "memory.limit_in_bytes"), String(values.memoryBytes));
+  const withSwap = join(memory, "memory.memsw.limit_in_bytes");
+  if (existsSync(withSwap)) writeFileSync(withSwap, String(values.memoryBytes));
+  return {
+    join: (processId) => folders.forEach((folder) => joinGroup(folder, processId)),
+    outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),
+    remove: async () => {
+      await Promise.all([...folders.values()].map(removeGroup));
+    },
+  };
+}
+
+/** This process's own group in the controller's tree, else the tree's root: whichever lets groups be made below it. */
+function folderOf(controller: string): string | undefined {
+  const root = mountPointOf(controller);
+  if (root === undefined) return undefined;
+  const own = readFileSync("/proc/self/cgroup", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .find(([, controllers]) => controllers?.split(",").includes(controller));
+  const folders = own === undefined ? [root] : [join(root, own.slice(2).join(":")), root];
+  return folders.find(canCreateIn);
+}
+
+function mountPointOf(controller: string): string | undefined {
+  for (const line of readFileSync("/proc/self/mountinfo", "utf8").split("\n")) {
+    const [mount = "", system = ""] = line.split(" - ");
+    const [type, , options] = system.split(" ");
+    if (type === "cgroup" && options?.split(",").includes(controller)) return mount.split(" ")[4];
+  }
+  return undefined;
+}

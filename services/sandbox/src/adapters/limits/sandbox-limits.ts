@@ -1,0 +1,26 @@
+/** What one sandbox may use in all. */
+export interface LimitValues {
+  /** Processes and threads. */
+  readonly processes: number;
+  readonly memoryBytes: number;
+}
+
+/** The limits of one sandbox, in force from `join` on. */
+export interface LimitGroup {
+  /** Puts a process, and what it starts from now on, under the limits. */
+  readonly join: (processId: number) => void;
+  /** How many processes the kernel ended because the memory was used up. */
+  readonly outOfMemoryKills: () => number;
+  /** Ends what is left in it and gives it back to the system. */
+  readonly remove: () => Promise<void>;
+}
+
+/** A way to limit a sandbox as a whole. */
+export interface SandboxLimits {
+  readonly name: "cgroup v2" | "cgroup v1" | "rlimit";
+  /** Each limit holds for each process by itself, by resource limits that are set inside. */
+  readonly perProcess: boolean;
+  /** The controllers that are in force. */
+  readonly controllers: readonly string[];
+  readonly createGroup: (values: LimitValues) => LimitGroup;
+}

@@ -1,0 +1,61 @@
+/** One instruction of classic BPF, as `struct sock_filter` has it. */
+export interface Instruction {
+  readonly code: number;
+  /** How many instructions to skip where the comparison holds. */
+  readonly jumpTrue: number;
+  readonly jumpFalse: number;
+  readonly operand: number;
+}
+
+const LOAD_WORD = 0x20;
+const AND = 0x54;
+const JUMP_EQUAL = 0x15;
+const JUMP_GREATER_OR_EQUAL = 0x35;
+const RETURN = 0x06;
+const INSTRUCTION_BYTES = 8;
+const MAXIMUM_JUMP = 255;
+
+/** Loads four bytes of `struct seccomp_data`. */
+export function load(offset: number): Instruction {
+  return { code: LOAD_WORD, jumpTrue: 0, jumpFalse: 0, operand: offset };
+}
+
+export function and(mask: number): Instruction {
+  return { code: AND, jumpTrue: 0, jumpFalse: 0, operand: mask };
+}
+
+export function giveBack(action: number): Instruction {
+  return { code: RETURN, jumpTrue: 0, jumpFalse: 0, operand: action };
+}
+
+/** The block is run where the loaded word equals `value`, and skipped otherwise. */
+export function whenEqual(value: number, block: readonly Instruction[]): Instruction[] {
+  return [{ code: JUMP_EQUAL, jumpTrue: 0, jumpFalse: skip(block), operand: value }, ...block];
+}
+
+export function unlessEqual(value: number, block: readonly Instruction[]): Instruction[] {
+  return [{ code: JUMP_EQUAL, jumpTrue: skip(block), jumpFalse: 0, operand: value }, ...block];
+}
+
+/** Unsigned comparison. */
+export function whenAtLeast(value: number, block: readonly Instruction[]): Instruction[] {
+  return [{ code: JUMP_GREATER_OR_EQUAL, jumpTrue: 0, jumpFalse: skip(block), operand: value }, ...block];
+}
+
+/** The program as the kernel takes it on a little-endian machine. */
+export function assemble(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
+  for (const [index, { code, jumpTrue, jumpFalse, operand }] of program.entries()) {
+    const at = index * INSTRUCTION_BYTES;
+    bytes.writeUInt16LE(code, at);
+    bytes.writeUInt8(jumpTrue, at + 2);
+    bytes.writeUInt8(jumpFalse, at + 3);
+    bytes.writeUInt32LE(operand, at + 4);
+  }
+  return bytes;
+}
+
+function skip(block: readonly Instruction[]): number {
+  if (block.length > MAXIMUM_JUMP) throw new RangeError(`a block of ${block.length} instructions cannot be jumped over`);
+  return block.length;
+}

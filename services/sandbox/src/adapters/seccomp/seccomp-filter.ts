@@ -1,0 +1,69 @@
+import { and, assemble, giveBack, load, unlessEqual, whenAtLeast, whenEqual, type Instruction } from "./bpf.ts";
+import { auditArchitectures, systemCallNumber, type Architecture, type SystemCall } from "./system-calls.ts";
+
+// Offsets in struct seccomp_data. Of an argument the low word is read: that is what the kernel looks at for these calls.
+const NUMBER = 0;
+const ARCHITECTURE = 4;
+const FIRST_ARGUMENT = 16;
+const SECOND_ARGUMENT = 24;
+
+const ALLOW = giveBack(0x7fff0000);
+const KILL_PROCESS = giveBack(0x80000000);
+const refuse = (errno: number): Instruction => giveBack(0x00050000 | errno);
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+
+const AF_INET = 2;
+const AF_INET6 = 10;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const NEW_NAMESPACES = 0x7e020000;
+/** On x86_64 a second, 32-bit-pointer table of calls begins here. */
+const X32_CALLS = 0x40000000;
+
+/** Programs fall back to an older way where these are not there. */
+const ABSENT: readonly SystemCall[] = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
+
+const FORBIDDEN: readonly SystemCall[] = [
+  "unshare", "setns",
+  "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
+  "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
+  "add_key", "request_key", "keyctl",
+  "bpf", "perf_event_open", "userfaultfd", "fanotify_init", "open_by_handle_at",
+  "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
+  "acct", "swapon", "swapoff", "reboot", "syslog", "quotactl", "quotactl_fd",
+];
+
+/**
+ * The filter for everything that runs in a sandbox: no socket but for the loopback's internet protocols (a Unix socket
+ * would reach through the workspace to daemons outside), no new namespace, no look into other processes, none of the
+ * kernel's large attack surfaces. Pairs of Unix sockets without a name stay: pipes of Node are made of them.
+ */
+export function seccompFilter(architecture: Architecture): Buffer {
+  const on = (call: SystemCall, block: readonly Instruction[]): Instruction[] => whenEqual(systemCallNumber(call, architecture), block);
+  const x32 = architecture === "x64" ? whenAtLeast(X32_CALLS, [KILL_PROCESS]) : [];
+  return assemble([
+    load(ARCHITECTURE),
+    ...unlessEqual(auditArchitectures[architecture], [KILL_PROCESS]),
+    load(NUMBER),
+    ...x32,
+    ...on("socket", [
+      load(FIRST_ARGUMENT),
+      ...whenEqual(AF_INET, [ALLOW]),
+      ...whenEqual(AF_INET6, [ALLOW]),
+      refuse(EAFNOSUPPORT),
+    ]),
+    ...on("clone", [load(FIRST_ARGUMENT), and(NEW_NAMESPACES), ...whenEqual(0, [ALLOW]), refuse(EPERM)]),
+    ...on("ioctl", [
+      load(SECOND_ARGUMENT),
+      ...whenEqual(TIOCSTI, [refuse(EPERM)]),
+      ...whenEqual(TIOCLINUX, [refuse(EPERM)]),
+      ALLOW,
+    ]),
+    ...ABSENT.flatMap((call) => on(call, [refuse(ENOSYS)])),
+    ...FORBIDDEN.flatMap((call) => on(call, [refuse(EPERM)])),
+    ALLOW,
+  ]);
+}

@@ -1,0 +1,59 @@
+import { choice, integer, text } from "@hlvm/config/knob";
+
+/** The environment variables of the sandbox. */
+export const knobs = {
+  host: text({ variable: "HLVM_HOST", description: "The address to listen on.", fallback: "127.0.0.1" }),
+  port: integer({ variable: "HLVM_PORT", description: "The port to listen on; 0 is any free one.", fallback: 0, minimum: 0, maximum: 65_535 }),
+  tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "Path of the JWK set that internal tokens are checked with." }),
+  grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "Path of the JWK set that grants are checked with." }),
+  stateDirectory: text({ variable: "HLVM_SANDBOX_STATE_DIRECTORY", description: "The folder where receipts are kept." }),
+  bubblewrap: text({ variable: "HLVM_BWRAP", description: "Path of bwrap, or its name on PATH.", fallback: "bwrap" }),
+  limits: choice({
+    variable: "HLVM_SANDBOX_LIMITS",
+    description: "The weakest limits to accept: `cgroup` counts processes and memory of a whole sandbox, `rlimit` each process by itself.",
+    fallback: "rlimit",
+    choices: ["rlimit", "cgroup"],
+  }),
+  processes: integer({
+    variable: "HLVM_SANDBOX_PROCESSES",
+    description: "Processes and threads that one sandbox may have.",
+    fallback: 512,
+    minimum: 32,
+    maximum: 1_000_000,
+  }),
+  memoryMebibytes: integer({
+    variable: "HLVM_SANDBOX_MEMORY_MEBIBYTES",
+    description: "Memory that one sandbox may use, in MiB.",
+    fallback: 2_048,
+    minimum: 128,
+    maximum: 1_048_576,
+  }),
+  temporaryMebibytes: integer({
+    variable: "HLVM_SANDBOX_TEMPORARY_MEBIBYTES",
+    description: "Size of a sandbox's /tmp, which lies in its memory, in MiB.",
+    fallback: 512,
+    minimum: 1,
+    maximum: 1_048_576,
+  }),
+  fileMebibytes: integer({
+    variable: "HLVM_SANDBOX_FILE_MEBIBYTES",
+    description: "Size of the largest file that a process in a sandbox can write, in MiB.",
+    fallback: 2_048,
+    minimum: 1,
+    maximum: 1_048_576,
+  }),
+  sandboxes: integer({
+    variable: "HLVM_SANDBOX_SESSIONS",
+    description: "Sandboxes that may be up at the same time, each about 45 MB when idle.",
+    fallback: 32,
+    minimum: 1,
+    maximum: 10_000,
+  }),
+  idleSeconds: integer({
+    variable: "HLVM_SANDBOX_IDLE_SECONDS",
+    description: "A sandbox without a call for this long is stopped; its files stay. In seconds.",
+    fallback: 300,
+    minimum: 1,
+    maximum: 86_400,
+  }),
+};

@@ -1,0 +1,133 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { ToolResult } from "./tool-event.ts";
+
+/** Each id is about 100 bytes for as long as the session is open. */
+const MAXIMUM_CALLS = 50_000;
+
+/**
+ * One line of a session's journal. A fingerprint is the tool's name and the hash of its arguments: what a repeated call
+ * must have in common with the first.
+ */
+export type JournalEntry =
+  | { readonly kind: "opened"; readonly organization: string }
+  | { readonly kind: "started"; readonly callId: string; readonly fingerprint: string }
+  /** Without a result where it was dropped to keep the journal small. */
+  | { readonly kind: "ended"; readonly callId: string; readonly result?: ToolResult };
+
+/** Where receipts outlive the service. */
+export interface ReceiptJournal {
+  /** All that was written for a session, in order; undefined where nothing was. */
+  readonly read: (sessionId: string) => Promise<readonly JournalEntry[] | undefined>;
+  /** Has written the entry when it returns. */
+  readonly append: (sessionId: string, entry: JournalEntry) => void;
+}
+
+/** Whether a call happened. `unknown`: it started, and its end was not seen or is no longer known. */
+export type Receipt =
+  | { readonly state: "never_started" | "running" | "unknown" }
+  | { readonly state: "done"; readonly result: ToolResult };
+
+/** The receipts of one open session: what makes a call happen at most once. */
+export class Receipts {
+  readonly #journal: ReceiptJournal;
+  readonly #sessionId: string;
+  /** Call id → what is known without looking into the journal. */
+  readonly #calls: Map<string, { fingerprint: string; state: "running" | "ended" | "unknown" }>;
+
+  private constructor(journal: ReceiptJournal, sessionId: string, entries: readonly JournalEntry[]) {
+    this.#journal = journal;
+    this.#sessionId = sessionId;
+    this.#calls = new Map();
+    for (const entry of entries) {
+      if (entry.kind === "started") this.#calls.set(entry.callId, { fingerprint: entry.fingerprint, state: "unknown" });
+      const call = entry.kind === "ended" ? this.#calls.get(entry.callId) : undefined;
+      if (call !== undefined) call.state = "ended";
+    }
+  }
+
+  /**
+   * Takes up what an earlier process wrote.
+   * @throws HlvmError `session_not_found` where the session is another organization's
+   */
+  static async open(journal: ReceiptJournal, sessionId: string, organization: string): Promise<Receipts> {
+    const entries = await readOwn(journal, sessionId, organization);
+    if (entries === undefined) journal.append(sessionId, { kind: "opened", organization });
+    return new Receipts(journal, sessionId, entries ?? []);
+  }
+
+  /** The receipt of a call whose session is not open here. */
+  static async find(journal: ReceiptJournal, sessionId: string, organization: string, callId: string): Promise<Receipt> {
+    const entries = await readOwn(journal, sessionId, organization);
+    // Without a journal nothing says that the call did not happen.
+    return entries === undefined ? { state: "unknown" } : receiptIn(entries, callId);
+  }
+
+  /** @throws HlvmError `call_id_reused` where the id belongs to another call */
+  async find(callId: string, fingerprint?: string): Promise<Receipt> {
+    const call = this.#calls.get(callId);
+    if (call === undefined) return { state: "never_started" };
+    if (fingerprint !== undefined && fingerprint !== call.fingerprint) throw reused(callId);
+    if (call.state !== "ended") return { state: call.state };
+    return receiptIn((await this.#journal.read(this.#sessionId)) ?? [], callId);
+  }
+
+  /** Writes that the call is about to start. @throws HlvmError `call_already_started` */
+  begin(callId: string, fingerprint: string): void {
+    if (this.#calls.has(callId))
+      throw new HlvmError({
+        code: "already_exists",
+        reason: "call_already_started",
+        message: `The call ${callId} was started before.`,
+        advice: "Ask for its receipt; a call id is run once.",
+      });
+    if (this.#calls.size >= MAXIMUM_CALLS)
+      throw new HlvmError({
+        code: "resource_exhausted",
+        reason: "too_many_calls",
+        message: `The session has had ${MAXIMUM_CALLS} tool calls, the most that receipts are kept for.`,
+        advice: "Go on in a new session.",
+      });
+    this.#journal.append(this.#sessionId, { kind: "started", callId, fingerprint });
+    this.#calls.set(callId, { fingerprint, state: "running" });
+  }
+
+  end(callId: string, result: ToolResult): void {
+    const call = this.#calls.get(callId)!;
+    call.state = "unknown";
+    this.#journal.append(this.#sessionId, { kind: "ended", callId, result });
+    call.state = "ended";
+  }
+}
+
+async function readOwn(journal: ReceiptJournal, sessionId: string, organization: string): Promise<readonly JournalEntry[] | undefined> {
+  const entries = await journal.read(sessionId);
+  if (entries === undefined) return undefined;
+  const opened = entries.find((entry) => entry.kind === "opened");
+  if (opened?.organization !== organization) throw sessionNotFound(sessionId);
+  return entries;
+}
+
+function receiptIn(entries: readonly JournalEntry[], callId: string): Receipt {
+  const own = entries.filter((entry) => entry.kind !== "opened").filter((entry) => entry.callId === callId);
+  if (own.length === 0) return { state: "never_started" };
+  const ended = own.find((entry) => entry.kind === "ended");
+  return ended?.result === undefined ? { state: "unknown" } : { state: "done", result: ended.result };
+}
+
+export function sessionNotFound(sessionId: string): HlvmError {
+  return new HlvmError({
+    code: "not_found",
+    reason: "session_not_found",
+    message: `There is no session ${sessionId} in the sandbox.`,
+    advice: "Open its workspace first.",
+  });
+}
+
+function reused(callId: string): HlvmError {
+  return new HlvmError({
+    code: "already_exists",
+    reason: "call_id_reused",
+    message: `The call id ${callId} belongs to a call of another tool or with other arguments.`,
+    advice: "Give every call an id of its own.",
+  });
+}

@@ -1,0 +1,129 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Log } from "@hlvm/log/create-log";
+import type { Isolation } from "./isolation.ts";
+import { Receipts, sessionNotFound, type Receipt, type ReceiptJournal } from "./receipts.ts";
+import { ResidentSandbox } from "./resident-sandbox.ts";
+import { Session } from "./session.ts";
+import type { WorkspaceFolder, WorkspaceFolders } from "./workspace-folder.ts";
+
+/** An open session without a sandbox is a few kilobytes; whoever needs a forgotten one opens it again. */
+const MAXIMUM_OPEN_SESSIONS = 1_000;
+
+export interface SessionsOptions {
+  readonly isolation: Isolation;
+  readonly folders: WorkspaceFolders;
+  readonly journal: ReceiptJournal;
+  /** Sandboxes that may be up at the same time. */
+  readonly maximumSandboxes: number;
+  /** A sandbox without a call for this long is stopped. */
+  readonly idleMilliseconds: number;
+  readonly log: Log;
+}
+
+/** The sessions whose workspaces are open, and the room they have on this machine. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Binds a folder to a session and warms its sandbox; does not wait for it.
+   * @throws HlvmError `workspace_already_bound`, and what `WorkspaceFolders.inspect` throws
+   */
+  async open(organization: string, sessionId: string, path: string): Promise<WorkspaceFolder> {
+    const workspace = await this.#options.folders.inspect(path);
+    const session = this.#sessions.get(sessionId) ?? (await this.#add(organization, sessionId, workspace));
+    if (session.organization !== organization) throw sessionNotFound(sessionId);
+    if (session.workspace.path !== workspace.path) throw alreadyBound(sessionId, session.workspace.path);
+    this.#makeRoom(session);
+    session.sandbox
+      .use(() => Promise.resolve())
+      .catch((error: unknown) => this.#options.log.warn({ err: error, sessionId }, "the sandbox could not be warmed"));
+    return workspace;
+  }
+
+  /** Ends the session's sandbox; its receipts stay. A session that is not open is no error. */
+  async close(organization: string, sessionId: string): Promise<void> {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined || session.organization !== organization) return;
+    this.#sessions.delete(sessionId);
+    await session.sandbox.close();
+  }
+
+  /**
+   * An open session with room for its sandbox.
+   * @throws HlvmError `session_not_found`, `too_many_sandboxes`
+   */
+  get(organization: string, sessionId: string): Session {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined || session.organization !== organization) throw sessionNotFound(sessionId);
+    this.#makeRoom(session);
+    return session;
+  }
+
+  /** Whether a call happened, asked also for sessions of an earlier process. @throws HlvmError `session_not_found` */
+  async receipt(organization: string, sessionId: string, callId: string): Promise<Receipt> {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) return Receipts.find(this.#options.journal, sessionId, organization, callId);
+    if (session.organization !== organization) throw sessionNotFound(sessionId);
+    return session.receipts.find(callId);
+  }
+
+  /** Ends every sandbox. */
+  async closeAll(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(sessions.map((session) => session.sandbox.close()));
+  }
+
+  async #add(organization: string, sessionId: string, workspace: WorkspaceFolder): Promise<Session> {
+    const receipts = await Receipts.open(this.#options.journal, sessionId, organization);
+    const addedMeanwhile = this.#sessions.get(sessionId);
+    if (addedMeanwhile !== undefined) return addedMeanwhile;
+    if (this.#sessions.size >= MAXIMUM_OPEN_SESSIONS) this.#forgetOldest();
+    const request = { sessionId, workspace: workspace.path };
+    const sandbox = new ResidentSandbox(this.#options.isolation, request, this.#options.idleMilliseconds, this.#options.log);
+    const session = new Session(organization, workspace, receipts, sandbox);
+    this.#sessions.set(sessionId, session);
+    return session;
+  }
+
+  #forgetOldest(): void {
+    const idle = [...this.#sessions].filter(([, { sandbox }]) => !sandbox.isInUse);
+    const [oldest] = idle.sort(([, one], [, other]) => one.sandbox.lastUse - other.sandbox.lastUse);
+    if (oldest === undefined) throw noRoom(MAXIMUM_OPEN_SESSIONS);
+    this.#sessions.delete(oldest[0]);
+    void oldest[1].sandbox.close();
+  }
+
+  /** Stops the sandbox that has been idle the longest where the session's own would be one too many. */
+  #makeRoom(session: Session): void {
+    if (session.sandbox.isUp) return;
+    const up = [...this.#sessions.values()].filter(({ sandbox }) => sandbox.isUp);
+    if (up.length < this.#options.maximumSandboxes) return;
+    const [oldest] = up.filter(({ sandbox }) => !sandbox.isInUse).sort((one, other) => one.sandbox.lastUse - other.sandbox.lastUse);
+    if (oldest === undefined) throw noRoom(this.#options.maximumSandboxes);
+    void oldest.sandbox.stop();
+  }
+}
+
+function alreadyBound(sessionId: string, path: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "workspace_already_bound",
+    message: `The session ${sessionId} works on ${path} and cannot change to another folder.`,
+    advice: "Start a new session for the other folder.",
+  });
+}
+
+function noRoom(maximum: number): HlvmError {
+  return new HlvmError({
+    code: "resource_exhausted",
+    reason: "too_many_sandboxes",
+    message: `All ${maximum} sandboxes of this machine are at work.`,
+    advice: "Try again when another session has ended its call, or raise HLVM_SANDBOX_SESSIONS.",
+  });
+}

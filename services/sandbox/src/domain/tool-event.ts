@@ -1,0 +1,38 @@
+/** A piece of output while a tool runs. */
+export interface ToolOutput {
+  readonly stream: "stdout" | "stderr";
+  readonly text: string;
+}
+
+/** What a tool call came to. */
+export interface ToolResult {
+  readonly success: boolean;
+  /** For the model. */
+  readonly content: string;
+  /** One line for people. */
+  readonly summary: string;
+  /** Empty on success; the words are listed at `ToolResult` in hlvm.tool.v1. */
+  readonly errorCode: string;
+  readonly durationMilliseconds: number;
+  /** Size of the whole result before it was cut for the model. */
+  readonly resultBytes: number;
+  readonly truncated: boolean;
+  /** Of a process that exited by itself. */
+  readonly exitCode?: number;
+}
+
+/** What a caller sees of a call: output as it comes, last and exactly once the result. */
+export type ToolEvent = { readonly kind: "output"; readonly output: ToolOutput } | { readonly kind: "result"; readonly result: ToolResult };
+
+/** A result for a tool that could not come to an end by itself. */
+export function failedResult(errorCode: string, message: string, durationMilliseconds: number): ToolResult {
+  return {
+    success: false,
+    content: message,
+    summary: message,
+    errorCode,
+    durationMilliseconds,
+    resultBytes: Buffer.byteLength(message),
+    truncated: false,
+  };
+}

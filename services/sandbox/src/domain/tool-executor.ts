@@ -1,0 +1,103 @@
+import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { GrantedCall } from "@hlvm/grant/grant-gate";
+import type { Principal } from "@hlvm/identity/principal";
+import { checkArguments } from "@hlvm/tools/check-arguments";
+import { definitionHash } from "@hlvm/tools/definition-hash";
+import { findNativeTool } from "@hlvm/tools/native-tools";
+import type { ToolDefinition } from "@hlvm/tools/tool-definition";
+import type { Receipt } from "./receipts.ts";
+import type { Sessions } from "./sessions.ts";
+import type { ToolEvent } from "./tool-event.ts";
+
+/** A tool call as it was asked for, with the grant that came along. */
+export interface RequestedCall {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly argumentsJson: string;
+  readonly definitionHash: string;
+  readonly grant: string;
+  /** 0: the tool's own limit. */
+  readonly timeoutMilliseconds: number;
+}
+
+/** Lets a call through once, and only with a grant that was signed for exactly that call. */
+export interface Gate {
+  /** @throws HlvmError `grant_refused` */
+  readonly pass: (grant: string, call: GrantedCall) => Promise<void>;
+}
+
+/** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. */
+export class ToolExecutor {
+  readonly #sessions: Sessions;
+  readonly #gate: Gate;
+
+  constructor(sessions: Sessions, gate: Gate) {
+    this.#sessions = sessions;
+    this.#gate = gate;
+  }
+
+  /**
+   * @throws HlvmError where the tool did not start: `session_not_found`, `tool_unknown`, `definition_changed`,
+   * `invalid_arguments`, `grant_refused`, `call_already_started`, `sandbox_not_started`, …
+   */
+  async *execute(principal: Principal, call: RequestedCall, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
+    const session = this.#sessions.get(principal.organization, call.sessionId);
+    const tool = knownTool(call);
+    const given = canonicalArguments(call.argumentsJson);
+    checkArguments(tool, given.value);
+
+    const fingerprint = `${tool.name} ${given.hash}`;
+    const receipt = await session.receipts.find(call.callId, fingerprint);
+    if (receipt.state === "done") {
+      yield { kind: "result", result: receipt.result };
+      return;
+    }
+    if (receipt.state !== "never_started") throw inDoubt(call.callId, receipt);
+
+    const { sessionId, runId, callId } = call;
+    const { organization, id } = principal;
+    const granted = { organization, principal: id, sessionId, runId, callId, tool: tool.name, definitionHash: definitionHash(tool) };
+    await this.#gate.pass(call.grant, { ...granted, argumentsHash: given.hash });
+
+    const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || tool.timeoutMilliseconds, tool.timeoutMilliseconds);
+    yield* session.run({ runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds }, signal);
+  }
+}
+
+function knownTool(call: RequestedCall): ToolDefinition {
+  const tool = findNativeTool(call.tool);
+  if (tool === undefined || tool.executor !== "sandbox")
+    throw new HlvmError({
+      code: "not_found",
+      reason: "tool_unknown",
+      message: `The sandbox has no tool ${call.tool}.`,
+      advice: "Use a tool of the list that the model was given.",
+    });
+  if (definitionHash(tool) !== call.definitionHash)
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "definition_changed",
+      message: `The definition of ${call.tool} is not the one that the caller knows.`,
+      advice: "Run the same version of every service.",
+    });
+  return tool;
+}
+
+function inDoubt(callId: string, { state }: Receipt): HlvmError {
+  if (state === "running")
+    return new HlvmError({
+      code: "already_exists",
+      reason: "call_already_started",
+      message: `The call ${callId} is running.`,
+      advice: "Ask for its receipt; a call id is run once.",
+    });
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "call_in_doubt",
+    message: `The call ${callId} was started before and its end was not seen.`,
+    advice: "Look at the workspace, then decide with a new call.",
+  });
+}

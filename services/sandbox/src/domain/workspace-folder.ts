@@ -1,0 +1,14 @@
+/** A folder that a session works on, and facts of it for the prompt. */
+export interface WorkspaceFolder {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  readonly isGitRepository: boolean;
+  /** Empty where there is none. */
+  readonly gitBranch: string;
+}
+
+/** Looks at a folder of this machine before it becomes a workspace. */
+export interface WorkspaceFolders {
+  /** @throws HlvmError `workspace_not_found`, `workspace_not_readable`, `workspace_not_allowed` */
+  readonly inspect: (path: string) => Promise<WorkspaceFolder>;
+}

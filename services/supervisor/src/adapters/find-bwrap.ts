@@ -1,0 +1,21 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/**
+ * Where bubblewrap is: on the search path, else where the installation has put it for HLVM alone. Where there is none
+ * the sandbox says what is missing.
+ */
+export function findBwrap(directory: string, searchPath: string): { HLVM_BWRAP?: string } {
+  const folders = [...searchPath.split(delimiter).filter((folder) => folder.startsWith("/")), join(directory, "bin")];
+  const found = folders.map((folder) => join(folder, "bwrap")).find(isExecutable);
+  return found === undefined ? {} : { HLVM_BWRAP: found };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

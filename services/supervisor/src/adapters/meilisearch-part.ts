@@ -1,0 +1,30 @@
+import { startMeilisearch } from "@hlvm/meilisearch-binary/start-meilisearch";
+import type { Part } from "../domain/part.ts";
+import { rotateLog } from "./log-file.ts";
+
+export interface MeilisearchPlace {
+  readonly directory: string;
+  readonly logFile: string;
+  readonly port: number;
+}
+
+/** The search server. The mesh can do without: memory then searches in PostgreSQL. */
+export function meilisearchPart(place: MeilisearchPlace, masterKey: string): Part {
+  return {
+    name: "Meilisearch",
+    logFile: place.logFile,
+    needs: [],
+    layer: "store",
+    without: "The mesh is up without it: memory searches in PostgreSQL, less well.",
+    start: async () => {
+      rotateLog(place.logFile);
+      const meilisearch = await startMeilisearch({ ...place, masterKey });
+      return {
+        pid: meilisearch.pid,
+        port: place.port,
+        ended: meilisearch.exited.then(() => "its log says why"),
+        stop: meilisearch.stop,
+      };
+    },
+  };
+}

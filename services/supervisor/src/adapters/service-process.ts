@@ -1,0 +1,103 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { closeSync } from "node:fs";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { StartMessage } from "@hlvm/service/run-service";
+import type { Layer, Part, RunningPart } from "../domain/part.ts";
+import { lastLines, openLog } from "./log-file.ts";
+
+export interface ServiceProcess {
+  readonly name: string;
+  /** The path of its main module. */
+  readonly main: string;
+  readonly logFile: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What it is told to listen on; 0 for any free port. */
+  readonly port: number;
+  readonly needs: readonly string[];
+  readonly layer: Layer;
+}
+
+const START_DEADLINE_MILLISECONDS = 30_000;
+/** A service ends by itself within 8 s. */
+const STOP_DEADLINE_MILLISECONDS = 9_000;
+
+/** A service of ours as a process: it says over its IPC channel when it is up, and ends when that channel does. */
+export function servicePart(service: ServiceProcess): Part {
+  const { name, logFile, needs, layer } = service;
+  return { name, logFile, needs, layer, start: (signal) => start(service, signal) };
+}
+
+async function start(service: ServiceProcess, signal: AbortSignal): Promise<RunningPart> {
+  const { descriptor, size } = openLog(service.logFile);
+  let child: ChildProcess;
+  try {
+    child = fork(service.main, [], {
+      env: { ...service.environment, HLVM_PORT: String(service.port) },
+      execArgv: [],
+      stdio: ["ignore", descriptor, descriptor, "ipc"],
+      // A process group of its own: a Ctrl-C in the terminal must reach it only through us.
+      detached: true,
+    });
+  } finally {
+    closeSync(descriptor);
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, killedBy) => resolve(killedBy ?? `code ${code}`));
+    child.once("error", (cause) => resolve(cause.message));
+  });
+  try {
+    const port = await ready(service, child, ended, signal, size);
+    return { pid: child.pid!, port, ended, stop: () => stop(child, ended) };
+  } catch (cause) {
+    await stop(child, ended);
+    throw cause;
+  }
+}
+
+function ready(service: ServiceProcess, child: ChildProcess, ended: Promise<string>, signal: AbortSignal, logSize: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const deadline = setTimeout(
+      () => reject(failed(service, "start_timeout", `was not up after ${START_DEADLINE_MILLISECONDS / 1000} s`, "")),
+      START_DEADLINE_MILLISECONDS,
+    );
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    void ended.then((how) => {
+      clearTimeout(deadline);
+      signal.removeEventListener("abort", onAbort);
+      reject(failed(service, "service_ended", `ended while starting (${how})`, lastLines(service.logFile, logSize)));
+    });
+    child.on("message", (message: StartMessage) => {
+      clearTimeout(deadline);
+      signal.removeEventListener("abort", onAbort);
+      if (message.kind === "ready") resolve(message.port);
+      else reject(failed(service, message.reason, `could not start: ${message.message}`, message.advice));
+    });
+  });
+}
+
+async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  const immediately = setTimeout(() => killGroup(child.pid!), STOP_DEADLINE_MILLISECONDS);
+  await ended;
+  clearTimeout(immediately);
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It ended just now.
+  }
+}
+
+function failed(service: ServiceProcess, reason: string, what: string, advice: string): HlvmError {
+  const where = service.port === 0 ? "on any free port" : `on port ${service.port}`;
+  return new HlvmError({
+    code: "unavailable",
+    reason,
+    message: `The service ${service.name} (${where}) ${what}`,
+    advice: [advice, `Its log: ${service.logFile}`].filter((part) => part !== "").join("\n"),
+  });
+}

@@ -1,0 +1,43 @@
+import { choice, integer, text } from "@hlvm/config/knob";
+import { readConfig } from "@hlvm/config/read-config";
+import type { LogLevel } from "@hlvm/log/create-log";
+import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
+import { LIFETIMES, type Lifetime } from "@hlvm/mesh/supervisor-message";
+
+/** The door that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
+const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-held": 0 };
+
+const lifetimeKnob = choice<Lifetime>({ variable: "HLVM_LIFETIME", description: "How long the mesh lives.", fallback: "foreground", choices: LIFETIMES });
+
+/** Every setting of the supervisor, besides HLVM_DIR; the others in the environment are handed on to the services. */
+const knobs = (lifetime: Lifetime) => ({
+  edgePort: integer({
+    variable: "HLVM_PORT",
+    description: "Port of the edge; 0 takes any free one.",
+    fallback: EDGE_PORTS[lifetime],
+    minimum: 0,
+    maximum: 65_535,
+  }),
+  edgeHost: text({ variable: "HLVM_HOST", description: "Loopback address of the edge.", fallback: "127.0.0.1" }),
+  logLevel: choice<LogLevel>({
+    variable: "HLVM_LOG_LEVEL",
+    description: "The least that is logged.",
+    fallback: "info",
+    choices: ["debug", "info", "warn", "error"],
+  }),
+});
+
+export interface SupervisorConfig {
+  readonly directory: string;
+  readonly lifetime: Lifetime;
+  readonly edgePort: number;
+  readonly edgeHost: string;
+  readonly logLevel: LogLevel;
+  /** What it was started with: a source of settings for the services. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export function readSupervisorConfig(environment: NodeJS.ProcessEnv): SupervisorConfig {
+  const { lifetime } = readConfig({ lifetime: lifetimeKnob }, environment);
+  return { ...readConfig(knobs(lifetime), environment), lifetime, directory: hlvmDirectory(environment), environment };
+}

@@ -1,0 +1,28 @@
+/** A part of the mesh that is up: a process. */
+export interface RunningPart {
+  readonly pid: number;
+  readonly port?: number;
+  /** Resolves when its process has ended, with how: `code 1`, `SIGKILL`. */
+  readonly ended: Promise<string>;
+  /** Resolves when its process has ended. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A part of the mesh: PostgreSQL, Meilisearch or a service. */
+export interface Part {
+  /** As people know it: `policy`, `PostgreSQL`. */
+  readonly name: string;
+  readonly logFile: string;
+  /** Names of the parts that have to be up before this one is started. */
+  readonly needs: readonly string[];
+  /** Parts end by layer, the doors first and the stores last, so that what is under way can still be written down. */
+  readonly layer: Layer;
+  /** The mesh comes up without it, and says what is less. Left out: the mesh cannot do without. */
+  readonly without?: string;
+  /** Throws an HlvmError that names the part, its port and its log file. An abort ends the start. */
+  readonly start: (signal: AbortSignal) => Promise<RunningPart>;
+}
+
+/** In the order in which they end. */
+export const LAYERS = ["front", "back", "store"] as const;
+export type Layer = (typeof LAYERS)[number];

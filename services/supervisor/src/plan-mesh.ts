@@ -1,0 +1,110 @@
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { databaseUrl, postgresPart, POSTGRES, type PostgresPlace } from "./adapters/postgres-part.ts";
+import { findBwrap } from "./adapters/find-bwrap.ts";
+import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
+import { meilisearchPart } from "./adapters/meilisearch-part.ts";
+import { reservePorts } from "./adapters/reserve-ports.ts";
+import { servicePart } from "./adapters/service-process.ts";
+import { keepSigningKeys } from "./adapters/signing-keys.ts";
+import type { Notice } from "./adapters/private-file.ts";
+import type { SupervisorConfig } from "./config.ts";
+import type { Layer, Part } from "./domain/part.ts";
+import { serviceEnvironment } from "./domain/service-environment.ts";
+import type { MeshPlan } from "./supervise.ts";
+
+const LOOPBACK = "127.0.0.1";
+const WITH_DATABASE = ["orchestrator", "policy", "memory"] as const;
+
+/** Where models are, and what they demand; for the model gateway alone. */
+const PROVIDER_VARIABLES = [
+  ...["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
+  ...["HLVM_OPENAI_COMPATIBLE_URL", "HLVM_OPENAI_COMPATIBLE_API_KEY", "HLVM_LLAMA_URLS"],
+  ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_USE_ENV_PROXY", "NODE_EXTRA_CA_CERTS"],
+];
+
+/** The real mesh on this machine: files, keys, ports, and every part with what it has to know of the others. */
+export async function planMesh(config: SupervisorConfig, notice: Notice): Promise<MeshPlan> {
+  const files = keepHlvmFiles(config.directory, notice);
+  const [keys, secrets, ports] = await Promise.all([
+    keepSigningKeys(files, notice),
+    keepSecrets(files, WITH_DATABASE.map(databaseName), notice),
+    reservePorts(6),
+    keepLocalToken(files, notice),
+  ]);
+  const [policyPort, memoryPort, modelGatewayPort, sandboxPort, orchestratorPort, searchPort] = ports as [number, number, number, number, number, number];
+
+  const postgres: PostgresPlace = { directory: files.data("postgres"), socketDirectory: files.sockets, logFile: files.logFile("postgres") };
+  const owners = WITH_DATABASE.map((service) => ({ name: databaseName(service), password: secrets.databasePasswords[databaseName(service)]! }));
+  const ownDatabase = (service: (typeof WITH_DATABASE)[number]): Record<string, string> => ({
+    HLVM_DATABASE_URL: databaseUrl(postgres, owners[WITH_DATABASE.indexOf(service)]!),
+  });
+  const backs = {
+    HLVM_POLICY_URL: url(policyPort),
+    HLVM_MEMORY_URL: url(memoryPort),
+    HLVM_MODEL_GATEWAY_URL: url(modelGatewayPort),
+    HLVM_SANDBOX_URL: url(sandboxPort),
+  };
+
+  const service = (name: string, layer: Layer, port: number, decided: Record<string, string>, named: readonly string[] = []): Part =>
+    servicePart({
+      name,
+      main: fileURLToPath(new URL(`../../${name}/src/main.ts`, import.meta.url)),
+      logFile: files.logFile(name),
+      port,
+      layer,
+      needs: decided.HLVM_DATABASE_URL === undefined ? [] : [POSTGRES],
+      environment: serviceEnvironment(config.environment, named, {
+        HLVM_DIR: files.directory,
+        HLVM_HOST: LOOPBACK,
+        HLVM_LOG_LEVEL: config.logLevel,
+        HLVM_TOKEN_PUBLIC_KEYS: keys.tokenPublicKeys,
+        NODE_COMPILE_CACHE: files.compileCache,
+        ...decided,
+      }),
+    });
+
+  return {
+    edge: "edge",
+    edgeHost: config.edgeHost,
+    tokenFile: files.tokenFile,
+    controlSocket: join(files.sockets, "control.sock"),
+    parts: [
+      postgresPart(postgres, owners),
+      meilisearchPart({ directory: files.data("meilisearch"), logFile: files.logFile("meilisearch"), port: searchPort }, secrets.meilisearchMasterKey),
+      service("policy", "back", policyPort, { ...ownDatabase("policy"), HLVM_GRANT_SIGNING_KEY: keys.signingKey("policy") }),
+      service("memory", "back", memoryPort, {
+        ...ownDatabase("memory"),
+        HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
+        HLVM_MEILISEARCH_URL: url(searchPort),
+        HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
+      }),
+      service("model-gateway", "back", modelGatewayPort, {}, PROVIDER_VARIABLES),
+      service("sandbox", "back", sandboxPort, {
+        HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
+        HLVM_SANDBOX_STATE_DIRECTORY: files.data("sandbox"),
+        ...findBwrap(files.directory, config.environment.PATH ?? ""),
+      }),
+      service("orchestrator", "front", orchestratorPort, {
+        ...ownDatabase("orchestrator"),
+        HLVM_TOKEN_SIGNING_KEY: keys.signingKey("orchestrator"),
+        ...backs,
+      }),
+      service("edge", "front", config.edgePort, {
+        HLVM_HOST: config.edgeHost,
+        HLVM_TOKEN_SIGNING_KEY: keys.signingKey("edge"),
+        HLVM_LOCAL_TOKEN_FILE: files.tokenFile,
+        HLVM_ORCHESTRATOR_URL: url(orchestratorPort),
+        ...backs,
+      }),
+    ],
+  };
+}
+
+function databaseName(service: string): string {
+  return `hlvm_${service}`;
+}
+
+function url(port: number): string {
+  return `http://${LOOPBACK}:${port}`;
+}
