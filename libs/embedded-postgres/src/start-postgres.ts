@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync, chmodSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { postgresCommand } from "./postgres-command.ts";
@@ -46,7 +45,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 
   const child = launch("postgres", serverArguments(data, options), options.logFile);
   const exited = once(child, "exit").then(() => undefined);
-  await waitForSocket(join(options.socketDirectory, `.s.PGSQL.${PORT}`), child, options.logFile);
+  await waitUntilReady(join(data, "postmaster.pid"), child, options.logFile);
   const password = readFileSync(passwordFile, "utf8");
   return {
     pid: child.pid!,
@@ -99,25 +98,28 @@ function launch(program: "postgres" | "initdb", programArguments: readonly strin
   }
 }
 
-async function waitForSocket(socket: string, child: ChildProcess, logFile: string): Promise<void> {
+async function waitUntilReady(statusFile: string, child: ChildProcess, logFile: string): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MILLISECONDS;
   while (Date.now() < deadline) {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) throw failed("ended while starting", logFile);
-    if (await accepts(socket)) return;
+    if (isReady(statusFile, child.pid)) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   child.kill("SIGKILL");
   throw failed(`was not up after ${START_DEADLINE_MILLISECONDS / 1000} s`, logFile);
 }
 
-function accepts(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
+/**
+ * The socket is there before queries are answered; the server's own status file says when they are, as `pg_ctl` reads it:
+ * its process in the first line, its state in the eighth.
+ */
+function isReady(statusFile: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(statusFile, "utf8").split("\n");
+    return lines[0] === String(pid) && lines[7]?.trim() === "ready";
+  } catch {
+    return false;
+  }
 }
 
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {

@@ -47,6 +47,8 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const session of sessions) session.close();
+    // Opened ahead of a request that never came, as browsers do.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     http1.close();
     const cut = setTimeout(() => {
       for (const socket of sockets) socket.destroy();

@@ -45,7 +45,7 @@ export interface GitOutput {
 export async function runGit(words: readonly string[], surroundings: ToolSurroundings): Promise<GitOutput> {
   const filters = await git(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], surroundings);
   const output = await git([...filtersOff(filters.text), ...words], surroundings);
-  if (/not a git repository/.test(output.complaint))
+  if (/not a git repository/i.test(output.complaint))
     throw new ToolFailure("not_found", "The workspace is not a git repository, or its repository lies outside the workspace.");
   return output;
 }

@@ -4,8 +4,8 @@ import { basename, dirname, join, posix } from "node:path";
 import { failureOf } from "./failure-of.ts";
 import { ToolFailure } from "./tool.ts";
 
-/** Where the workspace is mounted; set by the process that starts the runner, so that tests can choose a folder. */
-export const WORKSPACE = process.env.HLVM_WORKSPACE ?? "/workspace";
+/** Where the workspace is mounted. */
+export const WORKSPACE = "/workspace";
 
 /** The workspace's path on the machine outside: models are told it and use it. */
 const OUTSIDE_PATH = process.env.HLVM_WORKSPACE_OUTSIDE;

@@ -15,6 +15,8 @@ import type { MeshPlan } from "./supervise.ts";
 
 const LOOPBACK = "127.0.0.1";
 const WITH_DATABASE = ["orchestrator", "policy", "memory"] as const;
+/** As whom memory reads for a person: row security applies to this role. */
+const LESSER_ROLES: Readonly<Partial<Record<string, string[]>>> = { memory: ["hlvm_memory_viewer"] };
 
 /** Where models are, and what they demand; for the model gateway alone. */
 const PROVIDER_VARIABLES = [
@@ -35,7 +37,11 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
   const [policyPort, memoryPort, modelGatewayPort, sandboxPort, orchestratorPort, searchPort] = ports as [number, number, number, number, number, number];
 
   const postgres: PostgresPlace = { directory: files.data("postgres"), socketDirectory: files.sockets, logFile: files.logFile("postgres") };
-  const owners = WITH_DATABASE.map((service) => ({ name: databaseName(service), password: secrets.databasePasswords[databaseName(service)]! }));
+  const owners = WITH_DATABASE.map((service) => ({
+    name: databaseName(service),
+    password: secrets.databasePasswords[databaseName(service)]!,
+    mayBecome: LESSER_ROLES[service] ?? [],
+  }));
   const ownDatabase = (service: (typeof WITH_DATABASE)[number]): Record<string, string> => ({
     HLVM_DATABASE_URL: databaseUrl(postgres, owners[WITH_DATABASE.indexOf(service)]!),
   });

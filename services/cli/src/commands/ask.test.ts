@@ -89,6 +89,14 @@ describe("hlvm ask, as text", () => {
     expect(edge.requests[0]!.settings!.mode).toBe(PermissionMode.DONT_ASK);
   });
 
+  it("warns of a tool that there is none of, and asks on", async () => {
+    const edge = await edgeWith(answers);
+    const hlvm = runHlvm(["ask", "--disallowedTools", "shel_exec,write_file", "--disallowedTools", "git_*", "q"], { edgeUrl: edge.url });
+    expect(await hlvm.ended).toBe(0);
+    expect(hlvm.stderr).toBe("No tool that comes with HLVM fits shel_exec.\n");
+    expect(edge.requests[0]!.settings!.disallowedTools).toEqual(["shel_exec", "write_file", "git_*"]);
+  });
+
   it("ends with 1, the message and what to do when the run fails", async () => {
     const edge = await edgeWith(async (it) => it.stop(StopReason.ERROR, { message: "The key is refused.", advice: "Set ANTHROPIC_API_KEY." }));
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url });

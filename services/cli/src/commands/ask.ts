@@ -44,6 +44,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   };
   try {
     const request = readRequest(question, flags, context);
+    await warnOfUnknownTools([...request.settings.allowedTools, ...request.settings.disallowedTools], context);
     const mesh = await connectMesh(context.config, context.screen);
     try {
       return await run(mesh, request, view, interrupts, context);
@@ -73,6 +74,12 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
     attachments: readAttachments(flags.attach ?? [], process.cwd()),
     stateless: flags.stateless === true,
   };
+}
+
+async function warnOfUnknownTools(patterns: readonly string[], { screen }: CommandContext): Promise<void> {
+  if (patterns.length === 0) return;
+  const { unknownTools } = await import("../options/unknown-tools.ts");
+  for (const pattern of unknownTools(patterns)) screen.note(`No tool that comes with HLVM fits ${pattern}.`, "warning");
 }
 
 function createView(flags: AskFlags, { screen }: CommandContext): RunView {

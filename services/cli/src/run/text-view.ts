@@ -107,13 +107,19 @@ export class TextView implements RunView {
 
   #permissionCheck({ callId, tool, decision, step, rule, reason, approval }: PermissionCheck): void {
     if (decision !== Decision.DENY) {
-      if (decision === Decision.ASK && approval !== undefined) this.#screen.status(`${tool} waits for an approval`);
+      if (decision === Decision.ASK && approval !== undefined) this.#waits(tool);
       return;
     }
     this.#denied.add(callId);
     const why = printableLine(reason, 300);
     const deciding = `${enumWord(DecidingStepSchema, step)}${rule === "" ? "" : `, ${printableLine(rule)}`}`;
     this.#screen.note(`✗ ${tool} ${this.#summaries.get(callId) ?? ""} · denied (${deciding}): ${why}`, "warning");
+  }
+
+  #waits(tool: string): void {
+    const text = `${tool} waits for an approval`;
+    if (this.#options.showsQuestions) this.#screen.note(text, "warning");
+    this.#screen.status(text);
   }
 
   #toolEnd({ callId, tool, result }: ToolEnd): void {

@@ -1,10 +1,11 @@
-const ZERO_WIDTH_JOINERS = /[\u200c\u200d]/u;
-const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u;
-const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+const PICTURE = /\p{Extended_Pictographic}/u;
+const SKIN = /\p{Emoji_Modifier}/u;
+const TEXT_STYLE = "\ufe0e";
+const EMOJI_STYLE = "\ufe0f";
+const NON_JOINER = "\u200c";
+const JOINER = "\u200d";
 const JOINING_SCRIPT =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
-const EMOJI_STYLE = /[\ufe0e\ufe0f]/u;
-const TAKES_EMOJI_STYLE = /[\p{Extended_Pictographic}0-9#*]$/u;
 
 /**
  * What a terminal acts on, or what a person cannot see and another program can read: control characters but newline and
@@ -41,10 +42,14 @@ function visible(character: string): string {
 
 /** Joiners and styles that writing itself needs: within an emoji, and between letters of scripts that join. */
 function isNeeded(character: string, offset: number, whole: string): boolean {
-  const before = whole.slice(Math.max(0, offset - 2), offset);
-  const after = whole.slice(offset + character.length, offset + character.length + 2);
-  if (EMOJI_STYLE.test(character)) return TAKES_EMOJI_STYLE.test(before);
-  if (!ZERO_WIDTH_JOINERS.test(character)) return false;
-  if (character === "\u200d" && EMOJI_BEFORE.test(before) && EMOJI_AFTER.test(after)) return true;
-  return JOINING_SCRIPT.test(before.slice(-1)) && JOINING_SCRIPT.test(after.slice(0, 1));
+  const before = characterBefore(whole, offset);
+  if (character === EMOJI_STYLE || character === TEXT_STYLE) return PICTURE.test(before) || /[0-9#*]/.test(before);
+  if (character !== JOINER && character !== NON_JOINER) return false;
+  const after = String.fromCodePoint(whole.codePointAt(offset + character.length) ?? 0);
+  if (character === JOINER && PICTURE.test(after) && (before === EMOJI_STYLE || PICTURE.test(before) || SKIN.test(before))) return true;
+  return JOINING_SCRIPT.test(before) && JOINING_SCRIPT.test(after);
+}
+
+function characterBefore(text: string, offset: number): string {
+  return Array.from(text.slice(Math.max(0, offset - 2), offset)).at(-1) ?? "";
 }

@@ -162,10 +162,11 @@ describe("the index", () => {
     await expect(searchFacts({ store, index }, ada, "anything here", gone)).rejects.toThrow("gone");
   });
 
-  it("carries more than one batch", async () => {
+  it("is not asked while it lacks much, and takes it in batch by batch", async () => {
     await test.database.query("TRUNCATE fact, outbox CASCADE");
     for (let n = 0; n < 3; n++) await write(ada, `Distinct fact number ${n}`);
     await test.database.query("INSERT INTO outbox (fact_id) SELECT fact_id FROM fact, generate_series(1, 300)");
+    expect(await search(ada, "distinct")).toMatchObject({ source: "database", notice: expect.stringContaining("catching up") });
     indexer.start();
     await everythingIsIndexed();
     expect(await indexedIds(ada, "distinct")).toHaveLength(3);

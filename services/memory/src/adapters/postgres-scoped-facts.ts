@@ -116,16 +116,14 @@ export class PostgresScopedFacts implements ScopedFacts {
     };
   }
 
-  async load(ids: readonly string[], terms: readonly string[], unindexedLimit: number): Promise<FoundFact[]> {
-    const rows = await this.#queries.query<FactRow & { stems: string }>(
-      `SELECT ${FACT_COLUMNS}, stems FROM fact WHERE audience = ANY($1) AND valid_to IS NULL AND (
-         fact_id = ANY($2::uuid[]) OR fact_id IN (
-           SELECT fact_id FROM outbox JOIN fact USING (fact_id)
-           WHERE audience = ANY($1) AND valid_to IS NULL AND full_text @@ to_tsquery('simple', $3)
-           ORDER BY outbox_id DESC LIMIT $4))`,
-      [this.#audiences, ids, anyOf(terms), unindexedLimit],
-      "fact-load",
-    );
+  async waiting(limit: number): Promise<string[]> {
+    const sql = "SELECT fact_id FROM outbox ORDER BY outbox_id DESC LIMIT $1";
+    return (await this.#queries.query<{ fact_id: string }>(sql, [limit], "outbox-waiting")).map((row) => row.fact_id);
+  }
+
+  async load(ids: readonly string[]): Promise<FoundFact[]> {
+    const sql = `SELECT ${FACT_COLUMNS}, stems FROM fact WHERE fact_id = ANY($1::uuid[]) AND valid_to IS NULL`;
+    const rows = await this.#queries.query<FactRow & { stems: string }>(sql, [ids], "fact-load");
     return rows.map((row) => ({ fact: factOf(row), stems: row.stems.split(" ") }));
   }
 

@@ -38,8 +38,10 @@ export interface ScopedFacts {
   count(limit: number): Promise<number>;
   /** What the database's own full text finds for any of the terms, best first. */
   fullTextCandidates(terms: readonly string[], limit: number): Promise<Candidates>;
-  /** The valid ones among these, and what holds one of the terms and is not in the index yet. */
-  load(ids: readonly string[], terms: readonly string[], unindexedLimit: number): Promise<FoundFact[]>;
+  /** Facts that the index has not taken in yet, latest first; also those of others, which `load` does not see. */
+  waiting(limit: number): Promise<string[]>;
+  /** Those among these that hold still. */
+  load(ids: readonly string[]): Promise<FoundFact[]>;
   /**
    * Makes this call ours until the transaction ends.
    * @returns what it came to, where it was made before

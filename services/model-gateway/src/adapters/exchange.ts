@@ -1,5 +1,6 @@
 import { ModelError } from "../domain/model-error.ts";
 import { readThrown } from "./read-failure.ts";
+import { isEventStream, readRefusal } from "./read-refusal.ts";
 
 /** Pings count: a provider that thinks for long keeps sending them. */
 const SILENCE_MILLISECONDS = 120_000;
@@ -39,6 +40,13 @@ export class Exchange {
       }),
     );
     return new Response(watched, { status: response.status, statusText: response.statusText, headers: response.headers });
+  };
+
+  /** The same for an SDK, which takes any answer that is no error for a stream. */
+  readonly fetchStream = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const response = await this.fetch(input, init);
+    if (response.ok && !isEventStream(response)) throw await readRefusal(this.#provider, response);
+    return response;
   };
 
   /** Throws what ended the exchange, if anything did: the SDKs end an aborted stream as if it were complete. */

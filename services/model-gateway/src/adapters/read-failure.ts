@@ -17,17 +17,16 @@ const DEEPEST_CAUSE = 5;
 
 /** Whatever went wrong with a provider, as the error that the domain knows. Also takes the error classes of both SDKs. */
 export function readFailure(provider: string, facts: FailureFacts): ModelError {
-  if (facts.cause instanceof ModelError) return facts.cause;
+  const own = [...causes(facts.cause)].find((each) => each instanceof ModelError);
+  if (own !== undefined) return own;
   const outer = fieldsOf(Array.isArray(facts.body) ? facts.body[0] : facts.body);
   const error = fieldsOf(outer.error ?? outer);
   const details = Array.isArray(error.details) ? error.details.map(fieldsOf) : [fieldsOf(error.details)];
-  const names = [...details.map((detail) => detail.error_code), error.code, error.type, error.status, ...networkNames(facts.cause)].filter(
-    (name): name is string => typeof name === "string" && name !== "",
-  );
+  const codes = words([...details.map((detail) => detail.error_code), error.code, error.type, error.status]);
   return classifyFailure(provider, {
     status: facts.status ?? (typeof error.code === "number" ? error.code : undefined),
-    names,
-    providerCode: names[0] ?? "",
+    names: [...codes, ...words([...causes(facts.cause)].flatMap((each) => [fieldsOf(each).code, fieldsOf(each).name]))],
+    providerCode: codes[0] ?? "",
     message: typeof error.message === "string" ? error.message : innermostMessage(facts.cause),
     retryAfterMilliseconds: retryAfterHeader(facts.headers) ?? retryDelay(details) ?? 0,
     cause: facts.cause,
@@ -57,8 +56,8 @@ function* causes(thrown: unknown): Generator<unknown> {
   }
 }
 
-function networkNames(thrown: unknown): unknown[] {
-  return [...causes(thrown)].map((each) => fieldsOf(each).code);
+function words(values: readonly unknown[]): string[] {
+  return values.filter((value): value is string => typeof value === "string" && value !== "");
 }
 
 function innermostMessage(thrown: unknown): string {

@@ -5,9 +5,9 @@ import { ModelError, type ErrorClass } from "./model-error.ts";
 export interface ProviderFailure {
   /** HTTP status; undefined for an error inside a stream and for one of the network. */
   readonly status: number | undefined;
-  /** Every word that the provider or the network used to name it: type, code, error_code, status word, errno. */
+  /** Every word that the provider or the network used to name it: type, code, error_code, status word, errno, class of the error. */
   readonly names: readonly string[];
-  /** The first of `names` that says most. */
+  /** What the provider itself called it; empty where it said nothing. */
   readonly providerCode: string;
   readonly message: string;
   /** 0 where the provider did not say. */
@@ -34,6 +34,8 @@ const VERDICTS = {
   limited: { class: "rate_limit", reason: "rate_limited", says: "is limiting requests", advice: "Wait a little and ask again, or take another model with --model." },
   passing: { class: "transient", reason: "provider_failing", says: "is failing at the moment", advice: "Ask again in a little while, or take another model with --model." },
   unreachable: { class: "transient", reason: "provider_unreachable", says: "cannot be reached", advice: "Check that it runs and that {url} is right." },
+  dropped: { class: "transient", reason: "connection_lost", says: "broke off the connection", advice: "Ask again; if it stays, look at its log." },
+  garbled: { class: "transient", reason: "stream_malformed", says: "sent an answer that cannot be read", advice: "Ask again; if it stays, look at its log." },
   slow: { class: "timeout", reason: "provider_timeout", says: "took too long", advice: "Ask again, or ask for less at once." },
   other: { class: "unknown", reason: "model_failed", says: "failed", advice: "Ask again; if it stays, take another model with --model and report the provider's words." },
 } satisfies Record<string, Verdict>;
@@ -78,17 +80,19 @@ const BY_NAME: Readonly<Record<string, VerdictName>> = {
   unavailable_error: "passing", // the model is still loading
   // The network
   ECONNREFUSED: "unreachable",
-  ECONNRESET: "unreachable",
-  EPIPE: "unreachable",
+  ECONNRESET: "dropped",
+  EPIPE: "dropped",
   ENOTFOUND: "unreachable",
   EAI_AGAIN: "unreachable",
   EHOSTUNREACH: "unreachable",
   ENETUNREACH: "unreachable",
   ETIMEDOUT: "unreachable",
-  UND_ERR_SOCKET: "unreachable",
+  UND_ERR_SOCKET: "dropped",
   UND_ERR_CONNECT_TIMEOUT: "unreachable",
   UND_ERR_HEADERS_TIMEOUT: "slow",
   UND_ERR_BODY_TIMEOUT: "slow",
+  // What parsing it ends in
+  SyntaxError: "garbled",
 };
 
 const BY_STATUS: Readonly<Record<number, VerdictName>> = {

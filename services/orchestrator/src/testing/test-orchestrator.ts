@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Principal } from "@hlvm/identity/principal";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { createSigningKey, readSigningKey } from "@hlvm/identity/signing-key";
@@ -10,7 +9,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { createLog } from "@hlvm/log/create-log";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { StartRunRequestSchema, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { StartRunRequest, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { readStream } from "@hlvm/rpc/read-stream";
 import { startFakeServices, type FakeServices } from "./fake-services.ts";
 import { startOrchestratorProcess, type OrchestratorProcess } from "./orchestrator-process.ts";
@@ -22,7 +21,7 @@ export interface TestOrchestrator {
   orchestrator: OrchestratorProcess;
   /** Starts another process on the same database. */
   readonly startProcess: () => Promise<OrchestratorProcess>;
-  readonly ask: (prompt: string, more?: Partial<MessageInitShape<typeof StartRunRequestSchema>>) => Promise<StartRunResponse>;
+  readonly ask: (prompt: string, more?: Partial<Omit<StartRunRequest, "$typeName">>) => Promise<StartRunResponse>;
   /** Follows the log up to the first event for which `isLast` holds; the run's end if left out. */
   readonly watch: (sessionId: string, from?: bigint, isLast?: (event: Event) => boolean) => Promise<Event[]>;
   readonly stop: () => Promise<void>;

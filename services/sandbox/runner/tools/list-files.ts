@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { readLines } from "../read-lines.ts";
+import { RIPGREP } from "../ripgrep.ts";
 import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
 import { openInside, realWorkspacePath } from "../workspace-path.ts";
 
@@ -26,7 +27,7 @@ export async function listFiles(given: ListFilesArguments, { signal }: ToolSurro
   const deeper = new Map<string, number>();
   let count = 0;
   const end = await readLines({
-    command: "rg",
+    command: RIPGREP,
     arguments: [
       "--no-config", "--files", "--hidden", "--no-require-git", "--glob=!.git",
       ...(given.pattern === undefined ? [] : [`--glob=${given.pattern}`]),

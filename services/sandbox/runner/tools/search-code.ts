@@ -1,4 +1,5 @@
 import { readLines } from "../read-lines.ts";
+import { RIPGREP } from "../ripgrep.ts";
 import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
 import { realWorkspacePath, WORKSPACE } from "../workspace-path.ts";
 
@@ -23,7 +24,7 @@ export async function searchCode(given: SearchCodeArguments, { signal }: ToolSur
   const files = new Set<string>();
   let bytes = 0;
   const end = await readLines({
-    command: "rg",
+    command: RIPGREP,
     arguments: [
       "--no-config", "--no-heading", "--with-filename", "--line-number", "--null", "--color=never", "--sort=path",
       "--hidden", "--no-require-git", "--glob=!.git", "--max-filesize=1M", "--max-columns=4000", "--max-columns-preview",

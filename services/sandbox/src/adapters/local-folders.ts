@@ -11,18 +11,18 @@ const MAXIMUM_HEAD_BYTES = 1_024;
 export class LocalFolders implements WorkspaceFolders {
   readonly #protected: readonly string[];
 
-  /** @param protectedFolders what no sandbox may see: a workspace can neither hold them nor lie in them */
-  constructor(protectedFolders: readonly string[]) {
-    this.#protected = protectedFolders;
+  /** @param protectedPaths what no sandbox may see: a workspace can neither hold them nor lie in them */
+  constructor(protectedPaths: readonly string[]) {
+    this.#protected = protectedPaths;
   }
 
   async inspect(path: string): Promise<WorkspaceFolder> {
     const real = await readableFolder(path);
     const kernel = KERNEL_FOLDERS.find((folder) => isWithin(real, folder));
     if (kernel !== undefined) throw notAllowed(path, `it lies in ${kernel}`);
-    for (const folder of this.#protected) {
-      const secret = await realpath(folder);
-      if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${folder}`);
+    for (const secretPath of this.#protected) {
+      const secret = await realpath(secretPath);
+      if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);
     }
     return { path: real, ...(await gitFacts(real)) };
   }

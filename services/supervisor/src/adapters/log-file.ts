@@ -4,6 +4,8 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, statS
 const MAXIMUM_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 8 * 1024;
 const TAIL_LINES = 8;
+/** Where in the code something happened tells a person nothing. */
+const STACK_FRAME = /^\s+at /;
 
 export function rotateLog(path: string): void {
   if (existsSync(path) && statSync(path).size > MAXIMUM_BYTES) renameSync(path, `${path}.1`);
@@ -16,7 +18,7 @@ export function openLog(path: string): { descriptor: number; size: number } {
   return { descriptor, size: fstatSync(descriptor).size };
 }
 
-/** The last lines that were written behind an offset; empty where nothing was. */
+/** The last lines that were written behind an offset, without stack frames; empty where nothing was. */
 export function lastLines(path: string, offset: number): string {
   const descriptor = openSync(path, "r");
   try {
@@ -24,7 +26,8 @@ export function lastLines(path: string, offset: number): string {
     const from = Math.max(offset, size - TAIL_BYTES);
     const bytes = Buffer.alloc(Math.max(0, size - from));
     readSync(descriptor, bytes, 0, bytes.length, from);
-    return bytes.toString("utf8").trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
+    const written = bytes.toString("utf8").trimEnd().split("\n");
+    return written.filter((text) => !STACK_FRAME.test(text)).slice(-TAIL_LINES).join("\n");
   } finally {
     closeSync(descriptor);
   }

@@ -1,10 +1,12 @@
 import pg from "pg";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 
-/** A role and the database of the same name that it alone can use. Both are letters, digits and underscores. */
+/** A role and the database of the same name that it alone can use. */
 export interface DatabaseOwner {
   readonly name: string;
   readonly password: string;
+  /** Roles that cannot log in and that it takes on for a transaction, to see less. */
+  readonly mayBecome: readonly string[];
 }
 
 const CONNECT_DEADLINE_MILLISECONDS = 5_000;
@@ -23,10 +25,15 @@ export async function prepareDatabases(superuserUrl: string, owners: readonly Da
     await client.connect();
     const roles = await names(client, "SELECT rolname AS name FROM pg_roles");
     const databases = await names(client, "SELECT datname AS name FROM pg_database");
-    for (const { name, password } of owners) {
+    for (const { name, password, mayBecome } of owners) {
       const role = client.escapeIdentifier(name);
       const verb = roles.has(name) ? "ALTER" : "CREATE";
       await client.query(`${verb} ROLE ${role} LOGIN PASSWORD ${client.escapeLiteral(password)}`);
+      for (const other of mayBecome) {
+        const lesser = client.escapeIdentifier(other);
+        if (!roles.has(other)) await client.query(`CREATE ROLE ${lesser} NOLOGIN`);
+        await client.query(`GRANT ${lesser} TO ${role}`);
+      }
       if (!databases.has(name)) await client.query(`CREATE DATABASE ${role} OWNER ${role}`);
     }
     const closed = ["postgres", "template1", ...owners.map(({ name }) => name)];

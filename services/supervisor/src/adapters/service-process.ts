@@ -57,7 +57,7 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
 function ready(service: ServiceProcess, child: ChildProcess, ended: Promise<string>, signal: AbortSignal, logSize: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const deadline = setTimeout(
-      () => reject(failed(service, "start_timeout", `was not up after ${START_DEADLINE_MILLISECONDS / 1000} s`, "")),
+      () => reject(failed(service, "start_timeout", `was not up after ${START_DEADLINE_MILLISECONDS / 1000} s.`, "")),
       START_DEADLINE_MILLISECONDS,
     );
     const onAbort = (): void => reject(signal.reason);
@@ -65,7 +65,7 @@ function ready(service: ServiceProcess, child: ChildProcess, ended: Promise<stri
     void ended.then((how) => {
       clearTimeout(deadline);
       signal.removeEventListener("abort", onAbort);
-      reject(failed(service, "service_ended", `ended while starting (${how})`, lastLines(service.logFile, logSize)));
+      reject(failed(service, "service_ended", `ended while starting (${how}).`, lastLines(service.logFile, logSize)));
     });
     child.on("message", (message: StartMessage) => {
       clearTimeout(deadline);

@@ -31,9 +31,10 @@ export class AnthropicProvider implements Provider {
   }
 
   async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+    const loaded = await this.#load();
     const exchange = new Exchange(ANTHROPIC, signal, this.#settings.silenceMilliseconds);
     try {
-      const client = (await this.#load()).withOptions({ fetch: exchange.fetch });
+      const client = loaded.withOptions({ fetch: exchange.fetchStream });
       const events = await client.messages.create(anthropicRequest(generation), { signal: exchange.signal });
       yield* readAnthropicStream(generation.model, events);
       exchange.throwIfEnded();

@@ -3,12 +3,11 @@ import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { Exchange } from "../exchange.ts";
-import { readFailure } from "../read-failure.ts";
+import { isEventStream, readRefusal } from "../read-refusal.ts";
 import { chatRequest } from "./chat-request.ts";
 import { readChatStream } from "./chat-stream.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 
-const LARGEST_ERROR_CHARACTERS = 64 * 1024;
 const LIST_MILLISECONDS = 2_000;
 const LIST_REMEMBERED_MILLISECONDS = 60_000;
 /** For a server that does not tell: what most of those that people run themselves have at least. */
@@ -83,8 +82,8 @@ export class ChatCompletionsProvider implements Provider {
       headers: { ...this.#headers(), "content-type": "application/json", accept: "text/event-stream" },
       body: JSON.stringify(chatRequest(this.#settings.name, generation, lengthField)),
     });
-    if (response.ok && response.headers.get("content-type")?.includes("text/event-stream")) return response;
-    const error = await this.#refusal(response);
+    if (isEventStream(response)) return response;
+    const error = await readRefusal(this.#settings.name, response);
     if (error.providerCode === "unsupported_parameter" && lengthField === "max_tokens" && error.message.includes("max_completion_tokens")) {
       this.#wantsCompletionTokens.add(generation.model);
       return this.#open(generation, exchange);
@@ -96,7 +95,7 @@ export class ChatCompletionsProvider implements Provider {
     const exchange = new Exchange(this.#settings.name, AbortSignal.any([signal, AbortSignal.timeout(LIST_MILLISECONDS)]));
     try {
       const response = await exchange.fetch(`${this.#baseUrl}${path}`, { headers: this.#headers() });
-      if (!response.ok) throw await this.#refusal(response);
+      if (!response.ok) throw await readRefusal(this.#settings.name, response);
       return await response.json();
     } catch (thrown) {
       throw exchange.failure(thrown);
@@ -108,34 +107,8 @@ export class ChatCompletionsProvider implements Provider {
   #headers(): Record<string, string> {
     return this.#settings.apiKey === "" ? {} : { authorization: `Bearer ${this.#settings.apiKey}` };
   }
-
-  async #refusal(response: Response): Promise<ModelError> {
-    const text = (await response.text()).slice(0, LARGEST_ERROR_CHARACTERS);
-    const body = parsed(text);
-    if (response.ok && (body as { error?: unknown } | undefined)?.error === undefined) return notAStream(this.#settings.name, response);
-    const { status, headers } = response;
-    return readFailure(this.#settings.name, { status: response.ok ? undefined : status, headers, body, cause: new Error(text.slice(0, 500)) });
-  }
 }
 
 function describe(name: string, contextWindow: number | undefined): ModelDescription {
   return { name, tier: "mid", capability: "agent", contextWindow: contextWindow ?? UNTOLD_CONTEXT_WINDOW };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function notAStream(provider: string, response: Response): ModelError {
-  return new ModelError({
-    class: "permanent",
-    reason: "not_a_stream",
-    message: `${provider} answered with ${response.headers.get("content-type") ?? "no content type"} in place of a stream of events.`,
-    advice: "Check that its URL is that of a model server, with the /v1 where it has one.",
-    provider,
-  });
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Delta, Finish, Usage } from "../../domain/generation.ts";
-import { ModelError } from "../../domain/model-error.ts";
 import { HeldCalls } from "../held-calls.ts";
 import { sealProviderData } from "../provider-data.ts";
 import { readFailure } from "../read-failure.ts";
@@ -143,15 +142,8 @@ function parse(provider: string, event: string): ChatChunk {
   try {
     const value: unknown = JSON.parse(event);
     if (typeof value === "object" && value !== null) return value;
-    throw new SyntaxError("not an object");
+    throw new SyntaxError("an event is not an object");
   } catch (cause) {
-    throw new ModelError({
-      class: "transient",
-      reason: "stream_malformed",
-      message: `${provider} sent something in its answer that is not JSON.`,
-      advice: "Ask again; if it stays, look at the server's log.",
-      provider,
-      cause,
-    });
+    throw readFailure(provider, { cause });
   }
 }

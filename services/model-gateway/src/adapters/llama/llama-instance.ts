@@ -1,4 +1,5 @@
 import type { ModelDescription } from "../../domain/model.ts";
+import type { ModelError } from "../../domain/model-error.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
 import { readFailure } from "../read-failure.ts";
@@ -31,7 +32,7 @@ export class LlamaInstance {
   slots = 0;
   inFlight = 0;
   /** Why it cannot be used now; undefined where it can. */
-  failure: Error | undefined;
+  failure: ModelError | undefined;
   #believedUntil = 0;
   #asking: Promise<void> | undefined;
 
@@ -47,8 +48,9 @@ export class LlamaInstance {
     return this.#asking;
   }
 
-  /** It just failed: it is asked again before it gets another request. */
-  doubt(): void {
+  /** It could not be reached: it is asked again before it gets another request. */
+  doubt(failure: ModelError): void {
+    this.failure = failure;
     this.#believedUntil = 0;
   }
 

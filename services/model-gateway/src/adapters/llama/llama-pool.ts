@@ -1,4 +1,3 @@
-import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ModelError } from "../../domain/model-error.ts";
 import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
 
@@ -7,6 +6,7 @@ const LONGEST_QUEUE = 256;
 interface Waiting {
   readonly model: string;
   readonly take: (instance: LlamaInstance) => void;
+  readonly giveUp: (why: Error) => void;
 }
 
 /**
@@ -29,12 +29,12 @@ export class LlamaPool {
 
   /**
    * An instance with a slot for one request, to be released after it.
-   * @throws ModelError `queue_full`, `cancelled`, or why no instance has the model
+   * @throws ModelError `queue_full`, or why no instance has the model; the signal's reason where it is aborted
    */
   async acquire(model: string, signal: AbortSignal): Promise<LlamaInstance> {
     await this.instances();
     signal.throwIfAborted();
-    if (!this.#instances.some((instance) => instance.serves(model))) throw this.#nobodyServes(model);
+    if (!this.#isServed(model)) throw this.#nobodyServes(model);
     const isFirst = !this.#queue.some((waiting) => waiting.model === model);
     const free = isFirst ? this.#free(model) : undefined;
     if (free === undefined) return this.#wait(model, signal);
@@ -46,11 +46,15 @@ export class LlamaPool {
     instance.inFlight--;
     for (const waiting of [...this.#queue]) {
       const free = this.#free(waiting.model);
-      if (free === undefined) continue;
-      this.#queue.splice(this.#queue.indexOf(waiting), 1);
-      free.inFlight++;
-      waiting.take(free);
+      if (free !== undefined) {
+        free.inFlight++;
+        waiting.take(free);
+      } else if (!this.#isServed(waiting.model)) waiting.giveUp(this.#nobodyServes(waiting.model));
     }
+  }
+
+  #isServed(model: string): boolean {
+    return this.#instances.some((instance) => instance.serves(model));
   }
 
   #free(model: string): LlamaInstance | undefined {
@@ -60,26 +64,31 @@ export class LlamaPool {
 
   #wait(model: string, signal: AbortSignal): Promise<LlamaInstance> {
     if (this.#queue.length >= LONGEST_QUEUE) throw queueFull();
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#queue.splice(this.#queue.indexOf(waiting), 1);
-        reject(signal.reason);
-      };
-      const waiting: Waiting = {
-        model,
-        take: (instance) => {
-          signal.removeEventListener("abort", leave);
-          resolve(instance);
-        },
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      this.#queue.push(waiting);
-    });
+    const turn = Promise.withResolvers<LlamaInstance>();
+    const leave = (): void => {
+      this.#queue.splice(this.#queue.indexOf(waiting), 1);
+      signal.removeEventListener("abort", abort);
+    };
+    const abort = (): void => waiting.giveUp(signal.reason as Error);
+    const waiting: Waiting = {
+      model,
+      take: (instance) => {
+        leave();
+        turn.resolve(instance);
+      },
+      giveUp: (why) => {
+        leave();
+        turn.reject(why);
+      },
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    this.#queue.push(waiting);
+    return turn.promise;
   }
 
-  #nobodyServes(model: string): HlvmError {
+  #nobodyServes(model: string): ModelError {
     const failing = this.#instances.find((instance) => instance.failure !== undefined);
-    if (failing?.failure instanceof ModelError) return failing.failure;
+    if (failing?.failure !== undefined) return failing.failure;
     const names = [...new Set(this.#instances.flatMap((instance) => instance.models.map(({ name }) => `${LLAMA}/${name}`)))];
     return new ModelError({
       class: "permanent",

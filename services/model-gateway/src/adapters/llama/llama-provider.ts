@@ -5,6 +5,8 @@ import type { Provider } from "../../domain/provider.ts";
 import { LlamaInstance } from "./llama-instance.ts";
 import { LlamaPool } from "./llama-pool.ts";
 
+const DOWN = new Set(["provider_unreachable", "connection_lost"]);
+
 export interface LlamaSettings {
   /** Each up to and without `/v1`. */
   readonly urls: readonly string[];
@@ -37,7 +39,8 @@ export class LlamaProvider implements Provider {
     try {
       yield* instance.provider.generate(generation, signal);
     } catch (thrown) {
-      if (thrown instanceof ModelError && thrown.class === "transient") instance.doubt();
+      // A 500 may be the model's own output that it could not parse: that says nothing of the server's health.
+      if (thrown instanceof ModelError && DOWN.has(thrown.reason)) instance.doubt(thrown);
       throw thrown;
     } finally {
       this.#pool.release(instance);

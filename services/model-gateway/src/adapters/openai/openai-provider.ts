@@ -31,9 +31,10 @@ export class OpenaiProvider implements Provider {
   }
 
   async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+    const loaded = await this.#load();
     const exchange = new Exchange(OPENAI, signal, this.#settings.silenceMilliseconds);
     try {
-      const client = (await this.#load()).withOptions({ fetch: exchange.fetch });
+      const client = loaded.withOptions({ fetch: exchange.fetchStream });
       const events = await client.responses.create(openaiRequest(generation), { signal: exchange.signal });
       yield* readOpenaiStream(generation.model, events);
       exchange.throwIfEnded();
@@ -47,7 +48,14 @@ export class OpenaiProvider implements Provider {
   #load(): Promise<OpenAI> {
     this.#client ??= import("openai").then(
       ({ OpenAI: Client }) =>
-        new Client({ apiKey: this.#settings.apiKey, baseURL: this.#settings.baseUrl, maxRetries: 0, logLevel: "off" }),
+        new Client({
+          apiKey: this.#settings.apiKey,
+          baseURL: this.#settings.baseUrl,
+          organization: null,
+          project: null,
+          maxRetries: 0,
+          logLevel: "off",
+        }),
     );
     return this.#client;
   }

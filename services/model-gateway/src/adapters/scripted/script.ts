@@ -24,6 +24,8 @@ export interface ScriptedTurn {
   readonly delayMilliseconds?: number;
   /** Ends the turn after what was said in place of finishing it. */
   readonly error?: { readonly class: ErrorClass; readonly message?: string };
+  /** The provider refuses to answer, in these words. */
+  readonly refusal?: string;
   /** The stream breaks off after what was said. */
   readonly cut?: boolean;
 }

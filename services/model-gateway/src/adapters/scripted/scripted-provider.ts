@@ -66,7 +66,8 @@ function* play(generation: Generation, turn: ScriptedTurn, id: string): Generato
     yield { kind: "tool-call", id: `${id}_${index}`, tool: call.tool, argumentsJson };
   }
   yield { kind: "usage", ...estimateUsage(generation, text) };
-  yield { kind: "finish", reason: calls.length > 0 ? "tool-calls" : "stop", detail: "" };
+  if (turn.refusal !== undefined) yield { kind: "finish", reason: "refusal", detail: turn.refusal };
+  else yield { kind: "finish", reason: calls.length > 0 ? "tool-calls" : "stop", detail: "" };
 }
 
 function silent(question: string, index: number): ModelError {

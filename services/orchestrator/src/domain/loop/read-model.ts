@@ -10,7 +10,7 @@ import type { ModelEvent } from "./ports.ts";
 export async function* readModel(asked: Pick<Asked, "models" | "request" | "limits" | "signal" | "before">): AsyncGenerator<ModelEvent, void> {
   const { limits } = asked;
   const ending = new AbortController();
-  const silence = setTimeout(() => ending.abort(tooLong("sent nothing for", limits.modelSilenceMilliseconds)), limits.modelSilenceMilliseconds);
+  let silence: NodeJS.Timeout | undefined;
   const total = setTimeout(() => ending.abort(tooLong("had not finished after", limits.modelMilliseconds)), limits.modelMilliseconds);
   const stream = asked.models.generate(asked.request, AbortSignal.any([asked.signal, ending.signal]));
   const iterator = stream[Symbol.asyncIterator]();
@@ -18,6 +18,7 @@ export async function* readModel(asked: Pick<Asked, "models" | "request" | "limi
   next.catch(() => undefined);
   try {
     await asked.before;
+    silence = setTimeout(() => ending.abort(tooLong("sent nothing for", limits.modelSilenceMilliseconds)), limits.modelSilenceMilliseconds);
     for (;;) {
       const { done, value } = await next;
       if (done === true) return;

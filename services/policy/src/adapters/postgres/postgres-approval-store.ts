@@ -4,7 +4,7 @@ import type { ApprovalStore, ApprovalWatch } from "../../domain/approval/approva
 import type { AuditEvent } from "../../domain/audit/audit-event.ts";
 import type { SessionAllowance } from "../../domain/decide/question.ts";
 import { APPROVAL_CHANNEL, type ApprovalNotices } from "./approval-notices.ts";
-import { EVENT_COLUMNS, eventValues } from "./event-row.ts";
+import { EVENT_COLUMNS, eventParameters, eventValues } from "./event-row.ts";
 
 const MAXIMUM_PENDING = 200;
 const IDENTITY_COLUMNS = "approval_id, organization, session_id, run_id, call_id, requested_by";
@@ -14,15 +14,14 @@ const COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at,
 /** Arguments of what nobody waits for any more: kept no longer than an hour after it expired. */
 const FORGET = "UPDATE approval SET arguments_json = '' WHERE arguments_json <> '' AND expires_at < now() - interval '1 hour' AND answer IS NULL";
 
-/** An event of which every value is a parameter, counted from the one given, written in the same statement as a change. */
+/** Writes an event, whose parameters begin with this number, in the statement of the change that it tells of. */
 const appendFrom = (first: number, changed: string): string =>
-  `INSERT INTO audit_event (${EVENT_COLUMNS}) SELECT ${Array.from({ length: 11 }, (_, index) => `$${first + index}${EVENT_TYPES[index]}`).join(", ")} FROM ${changed}`;
-const EVENT_TYPES = ["::text", "::timestamptz", "::text", "::text", "::uuid", "::uuid", "::text", "::text", "::text", "::text", "::text"];
+  `INSERT INTO audit_event (${EVENT_COLUMNS}) SELECT ${eventParameters(first)} FROM ${changed}`;
 
 const REQUEST = `
   WITH asked AS (
     INSERT INTO approval (${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, expires_at)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, now() + make_interval(secs => $18)
+    SELECT $1::uuid, $2, $3::uuid, $4::uuid, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text[], $15, $16, $17, now() + make_interval(secs => $18)
     WHERE NOT EXISTS (SELECT FROM audit_event WHERE kind = 'intent' AND organization = $2 AND session_id = $3 AND call_id = $5)
     ON CONFLICT DO NOTHING RETURNING ${COLUMNS}
   ), event AS (${appendFrom(19, "asked")})

@@ -1,19 +1,19 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent, OutcomeEvent, RecordedEvent } from "../../domain/audit/audit-event.ts";
 import type { AuditFilter, AuditLog, RecordedIntent } from "../../domain/audit/audit-log.ts";
-import { EVENT_COLUMNS, eventValues } from "./event-row.ts";
+import { EVENT_COLUMNS, eventParameters, eventValues } from "./event-row.ts";
 
-const APPEND = `INSERT INTO audit_event (${EVENT_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const APPEND = `INSERT INTO audit_event (${EVENT_COLUMNS}) VALUES (${eventParameters(1)})`;
 
 const APPEND_INTENT = `
   INSERT INTO audit_event (${EVENT_COLUMNS})
-  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+  SELECT ${eventParameters(1)}
   WHERE NOT EXISTS (SELECT FROM approval WHERE organization = $1 AND session_id = $5 AND call_id = $7)
   ON CONFLICT DO NOTHING RETURNING id`;
 
 const APPEND_OUTCOME = `
   INSERT INTO audit_event (${EVENT_COLUMNS})
-  SELECT $1, $2, $3, $4, $5, $6, $7, intent.tool, intent.decision, intent.step, $8
+  SELECT $1::text, $2::timestamptz, $3::text, $4::text, $5::uuid, $6::uuid, $7::text, intent.tool, intent.decision, intent.step, $8
   FROM audit_event intent
   WHERE intent.kind = 'intent' AND intent.organization = $1 AND intent.session_id = $5 AND intent.call_id = $7
     AND intent.run_id = $6 AND intent.principal = $4 AND intent.decision = 'allow'
@@ -22,8 +22,6 @@ const APPEND_OUTCOME = `
 const FIND_INTENT = `
   SELECT principal, run_id, tool, decision, payload FROM audit_event
   WHERE kind = 'intent' AND organization = $1 AND session_id = $2 AND call_id = $3`;
-
-const HAS_OUTCOME = "SELECT FROM audit_event WHERE kind = 'outcome' AND organization = $1 AND session_id = $2 AND call_id = $3";
 
 /** The reading is inserted by the statement that reads: one is not to be had without the other. */
 const readStatement = (conditions: string, limit: string): string => `
@@ -69,11 +67,7 @@ export class PostgresAuditLog implements AuditLog {
     return row === undefined ? undefined : BigInt(row.id);
   }
 
-  async hasOutcome(organization: string, sessionId: string, callId: string): Promise<boolean> {
-    return (await this.#database.query(HAS_OUTCOME, [organization, sessionId, callId], "has_outcome")).length > 0;
-  }
-
-  async read(_organization: string, filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]> {
+  async read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]> {
     const values = eventValues(reading);
     const parameter = (value: unknown): string => `$${values.push(value)}`;
     const conditions = [`event.kind = ${parameter(filter.kind)}`];

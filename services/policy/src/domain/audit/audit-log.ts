@@ -34,7 +34,6 @@ export interface AuditLog {
   findIntent(organization: string, sessionId: string, callId: string): Promise<RecordedIntent | undefined>;
   /** Commits what came of an allowed call of this principal and run; undefined where there is none, or its outcome is there already. */
   appendOutcome(event: OutcomeEvent): Promise<bigint | undefined>;
-  hasOutcome(organization: string, sessionId: string, callId: string): Promise<boolean>;
-  /** Newest first; an intent has its outcome joined to it. The reading is itself recorded, before anything is given out. */
-  read(organization: string, filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]>;
+  /** Newest first, of the reader's organization; an intent has its outcome joined to it. No reading without its event being committed. */
+  read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]>;
 }

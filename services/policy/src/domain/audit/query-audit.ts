@@ -17,7 +17,6 @@ export interface AuditPage {
 export async function queryAudit(log: AuditLog, principal: Principal, traceId: string, filter: AuditFilter): Promise<AuditPage> {
   demandAuthority(principal, "read_audit");
   const events = await log.read(
-    principal.organization,
     { ...filter, limit: filter.limit + 1 },
     {
       kind: "audit_read",

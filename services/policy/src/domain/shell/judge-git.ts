@@ -27,8 +27,8 @@ const names: CommandRule = { level: "L0", flags: "adlqsth", longFlags: ["heads",
 const SUBCOMMANDS: Readonly<Record<string, CommandRule>> = {
   status: {
     level: "L0",
-    flags: "bsvuz",
-    valueFlags: "",
+    flags: "bsvz",
+    valueFlags: "u",
     longFlags: ["short", "branch", "show-stash", "long", "verbose", "ahead-behind"],
     longOptionalFlags: ["porcelain", "untracked-files", "ignored", "column"],
   },

@@ -1,0 +1,111 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { readMeshState, type MeshState } from "./mesh-state.ts";
+import type { Lifetime, SupervisorMessage } from "./supervisor-message.ts";
+
+export interface StartOptions {
+  /** The HLVM directory; made when missing. */
+  readonly directory: string;
+  /** While-held: somebody has to `holdMesh` within 10 s. */
+  readonly lifetime: Lifetime;
+  /** A line for a person about what is being done. */
+  readonly onProgress: (line: string) => void;
+}
+
+const LOCK_IS_TAKEN = 75;
+const OTHER_DEADLINE_MILLISECONDS = 60_000;
+const OTHER_POLL_MILLISECONDS = 50;
+
+/**
+ * Runs a supervisor's main module under a lock on the directory, which it holds for as long as it lives: where several
+ * are started at once one wins, and the others' callers get the winner's mesh.
+ * @throws HlvmError the supervisor's own
+ */
+export async function startLocked(main: string, options: StartOptions): Promise<MeshState> {
+  const deadline = Date.now() + OTHER_DEADLINE_MILLISECONDS;
+  let told = false;
+  for (;;) {
+    const state = (await startOne(main, options)) ?? readMeshState(options.directory);
+    if (state !== undefined) return state;
+    if (Date.now() > deadline) throw neverReady(options.directory);
+    if (!told) options.onProgress("Another process is starting or ending this mesh; waiting for it.");
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, OTHER_POLL_MILLISECONDS));
+  }
+}
+
+/** Undefined where another supervisor has the directory. */
+async function startOne(main: string, options: StartOptions): Promise<MeshState | undefined> {
+  const logFile = join(options.directory, "logs", "supervisor.log");
+  const child = launch(main, options, logFile);
+  return new Promise((resolve, reject) => {
+    child.once("error", (cause) => reject(notStarted(cause.message, logFile, cause)));
+    child.once("exit", (code, signal) => {
+      if (code === LOCK_IS_TAKEN) resolve(undefined);
+      else reject(notStarted(`it ended with ${signal ?? `code ${code}`}`, logFile));
+    });
+    child.on("message", (message: SupervisorMessage) => {
+      if (message.kind === "progress") return options.onProgress(message.line);
+      letGo(child);
+      if (message.kind === "ready") resolve(message.state);
+      else reject(new HlvmError(message));
+    });
+  });
+}
+
+/** In a process group of its own: a Ctrl-C in the terminal must not reach it past its starter. */
+function launch(main: string, { directory, lifetime }: StartOptions, logFile: string): ChildProcess {
+  const log = openLog(directory, logFile);
+  const lock = ["--nonblock", "--no-fork", "--conflict-exit-code", String(LOCK_IS_TAKEN), join(directory, "run", "supervisor.lock")];
+  try {
+    return spawn("flock", [...lock, process.execPath, main], {
+      cwd: directory,
+      env: { ...process.env, HLVM_DIR: directory, HLVM_LIFETIME: lifetime, NODE_COMPILE_CACHE: join(directory, "cache", "compile") },
+      stdio: ["ignore", log, log, "ipc"],
+      detached: true,
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function openLog(directory: string, logFile: string): number {
+  try {
+    for (const folder of ["run", "logs"]) mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
+    return openSync(logFile, "a", 0o600);
+  } catch (cause) {
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "directory_not_writable",
+      message: `HLVM cannot write its data to ${directory}: ${(cause as Error).message}.`,
+      advice: "Make that folder writable, or set HLVM_DIR to another one.",
+      cause,
+    });
+  }
+}
+
+function letGo(child: ChildProcess): void {
+  if (child.connected) child.disconnect();
+  child.unref();
+}
+
+function notStarted(why: string, logFile: string, cause?: unknown): HlvmError {
+  return new HlvmError({
+    code: "unavailable",
+    reason: "supervisor_failed",
+    message: `The supervisor did not start: ${why}.`,
+    advice: `Its log says more: ${logFile}`,
+    cause,
+  });
+}
+
+function neverReady(directory: string): HlvmError {
+  return new HlvmError({
+    code: "unavailable",
+    reason: "mesh_not_ready",
+    message: `Another process has been starting or ending the mesh of ${directory} for more than ${OTHER_DEADLINE_MILLISECONDS / 1000} s.`,
+    advice: `${join(directory, "logs", "supervisor.log")} says what it does; \`hlvm down\` ends it.`,
+  });
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { Code, createClient, type Client } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
+import type { Principal } from "@hlvm/identity/principal";
+import { FactOrigin, FactScope, FactType, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { createTestIdentity } from "@hlvm/testing/test-identity";
+import { testLog } from "@hlvm/testing/test-log";
+import { definitionHash } from "@hlvm/tools/definition-hash";
+import { findNativeTool } from "@hlvm/tools/native-tools";
+import { Circuit } from "../adapters/circuit.ts";
+import { MeilisearchConnection } from "../adapters/meilisearch-connection.ts";
+import { MeilisearchFactIndex } from "../adapters/meilisearch-fact-index.ts";
+import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
+import { memoryRoutes } from "./routes.ts";
+
+/** Nobody listens there: every answer here comes from the database. */
+const NOWHERE = { url: "http://127.0.0.1:1", key: "" };
+const PROJECT = "/src/engine";
+
+let test: TestDatabase;
+let server: RpcServer;
+let memory: Client<typeof MemoryService>;
+let identity: Awaited<ReturnType<typeof createTestIdentity>>;
+
+beforeAll(async () => {
+  test = await createTestDatabase(fileURLToPath(new URL("../../migrations", import.meta.url)));
+  identity = await createTestIdentity();
+  const store = new PostgresFactStore(test.database, () => undefined);
+  const index = new MeilisearchFactIndex(new MeilisearchConnection(NOWHERE), new Circuit(), () => undefined);
+  server = await startRpcServer({
+    host: "127.0.0.1",
+    port: 0,
+    log: testLog,
+    routes: memoryRoutes({ store, index, gate: identity.gate() }),
+    services: [MemoryService.typeName],
+    authenticate: identity.verifier,
+  });
+  memory = createClient(MemoryService, createMeshTransport(`http://127.0.0.1:${server.port}`));
+});
+afterAll(async () => {
+  await server.close();
+  await test.drop();
+});
+
+const newcomer = (): Principal => ({ organization: randomUUID(), id: "user:ada", roles: ["developer"] });
+const as = async (principal: Principal) => ({ headers: { authorization: `Bearer ${await identity.minter.mint(principal)}` } });
+const reasonOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => "it went through",
+    (thrown: unknown) => fromConnectError(thrown).reason,
+  );
+
+interface Tampering {
+  readonly callId?: string;
+  readonly grantFor?: string;
+  readonly grant?: string;
+  readonly sessionId?: string;
+  readonly definitionHash?: string;
+}
+
+/** Calls a tool with a grant for this call, or with what the test puts in its place. */
+async function execute(principal: Principal, tool: string, given: object, tampering: Tampering = {}) {
+  const argumentsJson = JSON.stringify(given);
+  const hash = tampering.definitionHash ?? definitionHash(findNativeTool(tool)!);
+  const call = { sessionId: tampering.sessionId ?? randomUUID(), runId: randomUUID(), callId: tampering.callId ?? randomUUID(), tool, definitionHash: hash };
+  const grant =
+    tampering.grant ??
+    (await identity.signer.sign({
+      ...call,
+      organization: principal.organization,
+      principal: principal.id,
+      argumentsHash: canonicalArguments(tampering.grantFor ?? argumentsJson).hash,
+      policyVersion: "1",
+    }));
+  const send = async () => (await memory.executeTool({ call: { ...call, argumentsJson }, grant, project: PROJECT }, await as(principal))).result!;
+  return { send, result: await send() };
+}
+const idIn = (content: string): string => /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(content)![0];
+
+describe("MemoryService", () => {
+  it("writes, finds, edits and recalls a person's facts", async () => {
+    const options = await as(newcomer());
+    const slot = { subject: "repository", predicate: "default_branch", project: PROJECT };
+    const { fact: old } = await memory.writeFact({ text: "The default branch is master", ...slot }, options);
+    expect(old).toMatchObject({
+      ...{ origin: FactOrigin.USER_STATED, scope: FactScope.PROJECT, type: FactType.PROJECT, project: PROJECT, writtenBy: "user:ada" },
+      ...{ sourceSessionId: "", pinned: false },
+    });
+    const written = await memory.writeFact({ text: "The default branch is trunk", ...slot }, options);
+    expect(written.supersededFactIds).toEqual([old!.factId]);
+
+    const change = { case: "replacementText", value: "The default branch is main" } as const;
+    const { fact } = await memory.editFact({ factId: written.fact!.factId, project: PROJECT, change }, options);
+    const found = await memory.searchFacts({ query: "default branch", project: PROJECT }, options);
+    expect(found).toMatchObject({ source: SearchSource.DATABASE, notice: expect.stringContaining("Meilisearch") });
+    expect(found.facts.map((one) => one.fact)).toEqual([fact]);
+    expect(found.facts[0]!.score).toBeGreaterThan(0);
+
+    await memory.editFact({ factId: fact!.factId, project: PROJECT, change: { case: "pinned", value: true } }, options);
+    expect(await memory.recall({ query: "", project: PROJECT }, options)).toMatchObject({ facts: [{ factId: fact!.factId, pinned: true }], moreExist: false });
+    await memory.editFact({ factId: fact!.factId, project: PROJECT, change: { case: "remove", value: true } }, options);
+    expect(await memory.recall({ query: "default branch", project: PROJECT }, options)).toMatchObject({ facts: [] });
+  });
+
+  it("takes no more facts than were asked for", async () => {
+    const options = await as(newcomer());
+    for (let n = 0; n < 12; n++) await memory.writeFact({ text: `Turbine ${n} spins` }, options);
+    expect((await memory.searchFacts({ query: "turbine" }, options)).facts).toHaveLength(10);
+    expect((await memory.searchFacts({ query: "turbine", limit: 3 }, options)).facts).toHaveLength(3);
+  });
+
+  it("finds nothing in a question of nothing but small words", async () => {
+    const options = await as(newcomer());
+    await memory.writeFact({ text: "The what and the why" }, options);
+    expect((await memory.searchFacts({ query: "what is the ' | & ! ?" }, options)).facts).toEqual([]);
+  });
+
+  it("refuses a call without token, and an invalid request", async () => {
+    await expect(memory.searchFacts({ query: "x" })).rejects.toMatchObject({ code: Code.Unauthenticated });
+    const options = await as(newcomer());
+    await expect(memory.writeFact({ text: "" }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(memory.editFact({ factId: randomUUID() }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
+    const change = { case: "remove", value: true } as const;
+    expect(await reasonOf(memory.editFact({ factId: randomUUID(), change }, options))).toBe("fact_not_found");
+  });
+});
+
+describe("ExecuteTool", () => {
+  it("writes what the model inferred, finds it with its id, corrects and removes it", async () => {
+    const ada = newcomer();
+    const sessionId = randomUUID();
+    const { result: written } = await execute(ada, "memory_write", { text: "Tests run with vitest", tags: ["test"] }, { sessionId });
+    expect(written).toMatchObject({ success: true, errorCode: "", resultBytes: BigInt(Buffer.byteLength(written.content)) });
+    const { facts } = await memory.searchFacts({ query: "vitest", project: PROJECT }, await as(ada));
+    expect(facts[0]!.fact).toMatchObject({ origin: FactOrigin.MODEL_INFERRED, scope: FactScope.PROJECT, sourceSessionId: sessionId, factId: idIn(written.content) });
+
+    const { result: found } = await execute(ada, "memory_search", { query: "how do tests run?" });
+    expect(found.content).toContain("Tests run with vitest");
+    const { result: corrected } = await execute(ada, "memory_edit", { fact_id: idIn(found.content), action: "replace", text: "Tests run with vitest 5" });
+    const { result: removed } = await execute(ada, "memory_edit", { fact_id: idIn(corrected.content.split("is now")[1]!), action: "remove" });
+    expect([corrected.success, removed.success]).toEqual([true, true]);
+    expect((await execute(ada, "memory_search", { query: "vitest" })).result.content).toContain("Nothing that was remembered");
+  });
+
+  it("tells the model when the index did not answer", async () => {
+    const ada = newcomer();
+    const { result } = await execute(ada, "memory_search", { query: "anything" });
+    expect(result).toMatchObject({ success: true, content: expect.stringContaining("Meilisearch") });
+  });
+
+  it.each([
+    ["memory_write", { text: "" }, "invalid_arguments", "text"],
+    ["memory_write", { text: "x", scope: "team" }, "invalid_arguments", "personal, project"],
+    ["memory_search", {}, "invalid_arguments", "query"],
+    ["memory_edit", { fact_id: "x".repeat(36), action: "remove" }, "invalid_arguments", "memory_search"],
+    ["memory_edit", { fact_id: randomUUID(), action: "replace" }, "invalid_arguments", "text"],
+    ["memory_edit", { fact_id: randomUUID(), action: "remove" }, "not_found", "Search"],
+  ])("%s %j fails with %s, and says what to do", async (tool, given, errorCode, advice) => {
+    const { result } = await execute(newcomer(), tool, given);
+    expect(result).toMatchObject({ success: false, errorCode, content: expect.stringContaining(advice) });
+  });
+
+  it("runs nothing without a grant for exactly this call, once", async () => {
+    const ada = newcomer();
+    const given = { text: "Planted" };
+    expect(await reasonOf(execute(ada, "memory_write", given, { grant: "none" }))).toBe("grant_refused");
+    expect(await reasonOf(execute(ada, "memory_write", given, { grantFor: '{"text":"Something else"}' }))).toBe("grant_refused");
+    expect(await reasonOf(execute(ada, "memory_write", given, { definitionHash: "0".repeat(64) }))).toBe("definition_changed");
+    expect(await reasonOf(execute(ada, "read_file", { path: "a" }))).toBe("tool_unknown");
+    expect((await memory.searchFacts({ query: "planted", project: PROJECT }, await as(ada))).facts).toEqual([]);
+
+    const { send } = await execute(ada, "memory_write", given);
+    expect(await reasonOf(send())).toBe("grant_refused");
+  });
+
+  it("never does a call twice: it answers what the call came to", async () => {
+    const ada = newcomer();
+    const call = { sessionId: randomUUID(), callId: "call-1" };
+    const given = { text: "The port is 80", subject: "service", predicate: "port" };
+    const all = await Promise.all(Array.from({ length: 5 }, () => execute(ada, "memory_write", given, call)));
+    expect(new Set(all.map(({ result }) => result.content)).size).toBe(1);
+
+    await execute(ada, "memory_write", { ...given, text: "The port is 81" });
+    await execute(ada, "memory_write", given, call);
+    const { facts } = await memory.searchFacts({ query: "port", project: PROJECT }, await as(ada));
+    expect(facts.map(({ fact }) => fact!.text)).toEqual(["The port is 81"]);
+    expect(await reasonOf(execute(ada, "memory_write", { text: "Another thing" }, call))).toBe("call_id_reused");
+    expect(await reasonOf(execute({ ...ada, id: "user:bob" }, "memory_write", given, call))).toBe("call_id_reused");
+  });
+
+  it("lets a call be tried again that failed", async () => {
+    const ada = newcomer();
+    const call = { sessionId: randomUUID(), callId: "call-1" };
+    const given = { fact_id: randomUUID(), action: "remove" };
+    for (let n = 0; n < 2; n++) expect((await execute(ada, "memory_edit", given, call)).result.errorCode).toBe("not_found");
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
+import { generate } from "../../domain/generate.ts";
+import type { Delta } from "../../domain/generation.ts";
+import { collect, generationOf, said, textIn, tools } from "../suite/generations.ts";
+import { LlamaProvider } from "./llama-provider.ts";
+
+const attempt = await startLlamaServer(2);
+const reason = "unavailable" in attempt ? ` (skipped: ${attempt.unavailable})` : "";
+
+interface Slot {
+  readonly is_processing: boolean;
+}
+
+describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}`, () => {
+  const server = attempt as LlamaServer;
+  const patient = new AbortController().signal;
+  let provider: LlamaProvider;
+
+  beforeAll(() => {
+    provider = new LlamaProvider({ urls: [server.url] });
+  });
+  afterAll(() => server.stop());
+
+  const busySlots = async (): Promise<number> => {
+    const slots = (await (await fetch(`${server.url}/slots`)).json()) as readonly Slot[];
+    return slots.filter((slot) => slot.is_processing).length;
+  };
+
+  it("is described by what it says of itself", async () => {
+    expect(await provider.list()).toEqual([{ name: "random", tier: "weak", capability: "chat", contextWindow: 32_768 }]);
+  });
+
+  it("streams an answer with its usage, tools offered and all", async () => {
+    const generation = { ...generationOf("random", [said("system", "You help."), said("system", "# Your Memory"), said("user", "Hello?")]), maximumOutputTokens: 12 };
+    expect(generation.tools).toBe(tools);
+    const deltas = await collect(provider.generate(generation, patient));
+    expect(textIn(deltas)).not.toBe("");
+    expect(deltas.at(-2)).toMatchObject({ kind: "usage", output: 12 });
+    expect(deltas.at(-1)).toMatchObject({ kind: "finish", reason: "length" });
+  });
+
+  it("finds the beginning of a conversation in the server's cache again", async () => {
+    const generation = { ...generationOf("random", [said("system", "A prefix that stays. ".repeat(40)), said("user", "Hello?")]), maximumOutputTokens: 2 };
+    await collect(provider.generate(generation, patient));
+    const again = await collect(provider.generate(generation, patient));
+    const usage = again.find((delta) => delta.kind === "usage");
+    expect(usage?.cacheRead).toBeGreaterThan(500);
+    expect(usage?.input).toBeLessThan(100);
+  });
+
+  it("frees its slot when the caller goes away", async () => {
+    const leaving = new AbortController();
+    const generation = { ...generationOf("random", [said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
+    const seen: Delta[] = [];
+    const run = generate("llama", provider, generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined });
+    const ended = (async () => {
+      for await (const delta of run) {
+        seen.push(delta);
+        if (seen.length === 3) leaving.abort();
+      }
+    })();
+    await expect(ended).rejects.toMatchObject({ class: "abort" });
+    await expect.poll(busySlots, { timeout: 2_000 }).toBe(0);
+  });
+
+  it("tells that a prompt is too long for it", async () => {
+    const generation = generationOf("random", [said("user", "word ".repeat(10_000))]);
+    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({ class: "context_overflow", providerCode: "exceed_context_size_error" });
+  });
+
+  it("says which models there are instead of an unknown one", async () => {
+    const generation = generationOf("clever", [said("user", "Hello?")]);
+    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({ reason: "model_not_found", advice: "They serve: llama/random." });
+  });
+
+  it("constrains its output to a schema", async () => {
+    const format = { type: "json_schema", json_schema: { schema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"], additionalProperties: false } } };
+    const response = await fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ model: "random", messages: [{ role: "user", content: "?" }], response_format: format, max_tokens: 200 }),
+    });
+    const answer = (await response.json()) as { choices: readonly { message: { content: string } }[] };
+    expect(JSON.parse(answer.choices[0]!.message.content)).toEqual({ ok: expect.any(Boolean) });
+  });
+});

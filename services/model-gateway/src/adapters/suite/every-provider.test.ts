@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generate } from "../../domain/generate.ts";
+import type { Delta } from "../../domain/generation.ts";
+import { ModelError } from "../../domain/model-error.ts";
+import type { Provider } from "../../domain/provider.ts";
+import { ScriptedProvider } from "../scripted/scripted-provider.ts";
+import { collect, generationOf, said, textIn } from "./generations.ts";
+import { frame, protocols } from "./protocols.ts";
+import { beginStream, readFixture, ReplayServer } from "./replay-server.ts";
+
+/** What every provider has to be able to play, whatever it is made of. */
+type Scenario = "text" | "tool-calls" | "thinking" | "refusal" | "cut" | "hang";
+
+interface Subject {
+  readonly name: string;
+  readonly model: string;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  readonly play: (scenario: Scenario) => Provider;
+}
+
+const hosted = protocols.map((protocol): Subject => {
+  const server = new ReplayServer(protocol.fixed);
+  let provider: Provider;
+  return {
+    name: protocol.provider,
+    model: protocol.model,
+    start: async () => {
+      provider = protocol.create(await server.start());
+    },
+    stop: () => server.stop(),
+    play: (scenario) => {
+      const lines = readFixture(protocol.folder, scenario === "cut" || scenario === "hang" ? "text" : scenario);
+      server.play(async (response) => {
+        beginStream(response);
+        const isWhole = scenario !== "cut" && scenario !== "hang";
+        for (const line of isWhole ? lines : lines.slice(0, -2)) response.write(frame(line));
+        if (isWhole) response.end(protocol.closing);
+        // Lets what was written arrive before the connection goes.
+        if (scenario === "cut") await sleep(20).then(() => response.destroy());
+      });
+      return provider;
+    },
+  };
+});
+
+const scripted: Subject = {
+  name: "scripted",
+  model: "script",
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+  play: (scenario) => {
+    const turns = {
+      text: { text: "Hello, world." },
+      "tool-calls": { text: "Let me look.", toolCalls: [{ tool: "read_file", arguments: '{"path": "a.txt"}' }, { tool: "list_files", arguments: {} }] },
+      thinking: { thinking: "Two and two is four.", text: "4" },
+      refusal: { refusal: "This is not allowed." },
+      cut: { text: "Hello, wor", cut: true },
+      hang: { delayMilliseconds: 60_000 },
+    };
+    return new ScriptedProvider({ conversations: [{ match: "", turns: [turns[scenario]] }] });
+  },
+};
+
+describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => {
+  const patient = new AbortController().signal;
+  const generation = generationOf(model, [said("system", "You help."), said("user", "Hello?")]);
+
+  beforeAll(start);
+  afterAll(stop);
+
+  it("streams a text in pieces, then usage, then the end", async () => {
+    const deltas = await collect(play("text").generate(generation, patient));
+    expect(textIn(deltas)).toMatch(/^Hello, world\./);
+    expect(deltas.at(-2)).toMatchObject({ kind: "usage", output: expect.toSatisfy((count: number) => count > 0) });
+    expect(deltas.at(-1)).toEqual({ kind: "finish", reason: "stop", detail: "" });
+  });
+
+  it("gives whole tool calls with ids of their own", async () => {
+    const deltas = await collect(play("tool-calls").generate(generation, patient));
+    const calls = deltas.filter((delta) => delta.kind === "tool-call");
+    expect(calls.map(({ tool, argumentsJson }) => [tool, JSON.parse(argumentsJson)])).toEqual([
+      ["read_file", { path: "a.txt" }],
+      ["list_files", {}],
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+    expect(textIn(deltas)).toBe("Let me look.");
+    expect(deltas.at(-1)).toMatchObject({ reason: "tool-calls" });
+  });
+
+  it("streams thinking, then the whole of it, before the answer", async () => {
+    const deltas = await collect(play("thinking").generate(generation, patient));
+    const kinds = deltas.map(({ kind }) => kind);
+    expect(deltas.flatMap((delta) => (delta.kind === "thinking-delta" ? [delta.text] : [])).join("")).toBe("Two and two is four.");
+    expect(deltas.find(({ kind }) => kind === "thinking")).toMatchObject({ text: "Two and two is four." });
+    expect(kinds.indexOf("thinking")).toBeGreaterThan(kinds.lastIndexOf("thinking-delta"));
+    expect(kinds.indexOf("text")).toBeGreaterThan(kinds.indexOf("thinking"));
+  });
+
+  it("tells a refusal in the provider's words", async () => {
+    const deltas = await collect(play("refusal").generate(generation, patient));
+    expect(deltas.at(-1)).toEqual({ kind: "finish", reason: "refusal", detail: "This is not allowed." });
+  });
+
+  it("ends a cut stream with an error after what came", async () => {
+    const seen: Delta[] = [];
+    const run = collect(generate("p", play("cut"), generation, { signal: patient, remainingMilliseconds: undefined, onRetry: () => undefined }), seen);
+    await expect(run).rejects.toMatchObject({ class: "transient" });
+    expect(textIn(seen)).toMatch(/^Hello/);
+    expect(seen.some(({ kind }) => kind === "finish")).toBe(false);
+  });
+
+  it("ends within 100 ms of its caller's leaving", async () => {
+    const leaving = new AbortController();
+    const run = collect(generate("p", play("hang"), generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined }));
+    const ended = run.then(() => undefined, (thrown: unknown) => thrown);
+    await sleep(50);
+    const left = performance.now();
+    leaving.abort();
+    const error = await ended;
+    expect(error).toBeInstanceOf(ModelError);
+    expect(error).toMatchObject({ class: "abort" });
+    expect(performance.now() - left).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Delta, Generation, Message } from "../../domain/generation.ts";
+
+export const tools: Generation["tools"] = [
+  { name: "read_file", description: "Read a file.", inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] } },
+  { name: "list_files", description: "List files.", inputSchema: { type: "object", properties: {} } },
+];
+
+export function generationOf(model: string, messages: readonly Message[]): Generation {
+  return { model, messages, tools, maximumOutputTokens: 100, temperature: undefined };
+}
+
+export function said(role: Message["role"], text: string): Message {
+  return { role, parts: [{ kind: "text", text }] };
+}
+
+export async function collect(deltas: AsyncIterable<Delta>, into: Delta[] = []): Promise<Delta[]> {
+  for await (const delta of deltas) into.push(delta);
+  return into;
+}
+
+export function textIn(deltas: readonly Delta[]): string {
+  return deltas.flatMap((delta) => (delta.kind === "text" ? [delta.text] : [])).join("");
+}
+
+export function partsOf(deltas: readonly Delta[]): Message {
+  return { role: "assistant", parts: deltas.filter((delta) => delta.kind === "text" || delta.kind === "thinking" || delta.kind === "tool-call") };
+}

@@ -1,0 +1,235 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { generate, type Retry } from "../../domain/generate.ts";
+import type { Delta } from "../../domain/generation.ts";
+import type { Provider } from "../../domain/provider.ts";
+import { collect, generationOf, partsOf, said, textIn } from "./generations.ts";
+import { frame, protocols } from "./protocols.ts";
+import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "./replay-server.ts";
+
+const SILENCE_MILLISECONDS = 150;
+
+describe.each(protocols)("$provider", (protocol) => {
+  const server = new ReplayServer(protocol.fixed);
+  const patient = new AbortController().signal;
+  const conversation = [said("system", "Prefix."), said("system", "# Your Memory"), said("user", "Hello?")];
+  const generation = generationOf(protocol.model, conversation);
+  let url: string;
+  let provider: Provider;
+
+  beforeAll(async () => {
+    url = await server.start();
+    provider = protocol.create(url, SILENCE_MILLISECONDS);
+  });
+  afterAll(() => server.stop());
+  // No jitter: retries come at once.
+  beforeEach(() => vi.spyOn(Math, "random").mockReturnValue(0));
+  afterEach(() => vi.restoreAllMocks());
+
+  const whole = (name: string): Reply => (response) => void beginStream(response).end(readFixture(protocol.folder, name).map(frame).join("") + protocol.closing);
+  const once = (): Promise<Delta[]> => collect(provider.generate(generation, patient));
+  const retries: Retry[] = [];
+  const run = (seen: Delta[] = [], signal = patient, subject = provider): Promise<Delta[]> => {
+    retries.length = 0;
+    return collect(
+      generate(protocol.provider, subject, generation, { signal, remainingMilliseconds: undefined, onRetry: (retry) => retries.push(retry) }),
+      seen,
+    );
+  };
+
+  it("counts every token once", async () => {
+    server.play(whole("text"));
+    expect((await once()).at(-2)).toEqual({
+      kind: "usage",
+      input: 10,
+      output: 5,
+      cacheRead: 90,
+      cacheWrite: protocol.cacheWrite,
+      reasoning: protocol.reasoning,
+    });
+  });
+
+  it("uses its connections again", async () => {
+    const connections = new Set<number | undefined>();
+    server.play((response) => {
+      connections.add(response.socket?.remotePort);
+      return whole("text")(response);
+    });
+    for (let request = 0; request < 10; request++) await once();
+    // A request that follows at once may find the last one's connection not yet free.
+    expect(connections.size).toBeLessThanOrEqual(2);
+  });
+
+  it("sends its thinking back to the same model, and to no other", async () => {
+    server.play(whole("thinking"));
+    const first = await once();
+    const next = [...conversation, partsOf(first), said("user", "And now?")];
+    server.play(whole("text"));
+    await collect(provider.generate(generationOf(protocol.model, next), patient));
+    expect(server.requests[0]?.body).toContain("Two and two is four.");
+    if (protocol.folder !== "openai-chat") expect(server.requests[0]?.body).toContain("c2VhbA==");
+    const sealed = partsOf(first).parts.map((part) => (part.kind === "thinking" ? { ...part, providerData: new TextEncoder().encode('{"provider":"other"}') } : part));
+    server.play(whole("text"));
+    await collect(provider.generate(generationOf(protocol.model, [...conversation, { role: "assistant", parts: sealed }, said("user", "?")]), patient));
+    expect(server.requests[0]?.body).not.toContain("Two and two is four.");
+  });
+
+  it("drops a call that was cut off for length", async () => {
+    server.play(whole("length-in-call"));
+    const deltas = await run();
+    expect(deltas.some(({ kind }) => kind === "tool-call")).toBe(false);
+    expect(deltas.at(-1)).toMatchObject({ kind: "finish", reason: "length" });
+  });
+
+  describe("with a fault", () => {
+    it("refused connection", async () => {
+      const closed = new ReplayServer();
+      const nowhere = await closed.start();
+      await closed.stop();
+      await expect(run([], patient, protocol.create(nowhere))).rejects.toMatchObject({ class: "transient", reason: "provider_unreachable" });
+      expect(retries.length).toBe(2);
+    });
+
+    it("reset before headers, then an answer", async () => {
+      server.play((response) => void response.destroy(), whole("text"));
+      expect(textIn(await run())).toBe("Hello, world.");
+      expect(retries.length).toBe(1);
+    });
+
+    it("reset after headers", async () => {
+      server.play(async (response) => {
+        beginStream(response);
+        await sleep(20);
+        response.destroy();
+      });
+      await expect(run()).rejects.toMatchObject({ class: "transient" });
+      expect(server.requests.length).toBe(3);
+    });
+
+    it("429 without retry-after", async () => {
+      server.play(errorReply(429, protocol.errorBody("rate_limit_error", null, "Slow down")));
+      await expect(run()).rejects.toMatchObject({ class: "rate_limit", code: "resource_exhausted" });
+      expect(server.requests.length).toBe(3);
+    });
+
+    it("429 with retry-after", async () => {
+      server.play(errorReply(429, protocol.errorBody("rate_limit_error", null, "Slow down"), { "retry-after": "0.05" }), whole("text"));
+      expect(textIn(await run())).toBe("Hello, world.");
+      expect(retries).toMatchObject([{ waitMilliseconds: 50 }]);
+    });
+
+    it("429 that asks for more patience than anybody has", async () => {
+      server.play(errorReply(429, protocol.errorBody("rate_limit_error", null, "Slow down"), { "retry-after": "3600" }));
+      await expect(run()).rejects.toMatchObject({ class: "rate_limit", retryAfterMilliseconds: 3_600_000 });
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("5xx, then an answer", async () => {
+      server.play(errorReply(503, protocol.errorBody("api_error", null, "Not now")), whole("text"));
+      expect(textIn(await run())).toBe("Hello, world.");
+    });
+
+    it("a key that it refuses", async () => {
+      server.play(errorReply(401, protocol.errorBody("authentication_error", null, "invalid x-api-key")));
+      await expect(run()).rejects.toMatchObject({
+        class: "permanent",
+        reason: "key_refused",
+        code: "failed_precondition",
+        message: `${protocol.provider} refused the key: invalid x-api-key`,
+        advice: expect.stringMatching(/^Set /),
+      });
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("a model that it does not know", async () => {
+      server.play(errorReply(404, protocol.errorBody("not_found_error", null, "model: nope")));
+      await expect(run()).rejects.toMatchObject({ class: "permanent", reason: "model_not_found", code: "not_found" });
+    });
+
+    it("too long a prompt", async () => {
+      const { type, code, message } = protocol.overflow;
+      server.play(errorReply(400, protocol.errorBody(type, code, message)));
+      await expect(run()).rejects.toMatchObject({ class: "context_overflow" });
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("no byte at all", async () => {
+      server.play(() => undefined);
+      await expect(run()).rejects.toMatchObject({ class: "timeout", reason: "model_silent" });
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("silence in mid-stream", async () => {
+      server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
+      const seen: Delta[] = [];
+      await expect(run(seen)).rejects.toMatchObject({ class: "timeout", reason: "model_silent" });
+      expect(textIn(seen)).toMatch(/^Hello/);
+    });
+
+    it("a slow drip that never falls silent", async () => {
+      server.play(async (response) => {
+        beginStream(response);
+        for (const line of readFixture(protocol.folder, "text")) {
+          response.write(frame(line));
+          await sleep(SILENCE_MILLISECONDS / 3);
+        }
+        response.end(protocol.closing);
+      });
+      expect(textIn(await run())).toBe("Hello, world.");
+    });
+
+    it("a cut inside a tool call", async () => {
+      const lines = readFixture(protocol.folder, "tool-calls");
+      const inside = lines.findIndex((line) => /th\\": \\"a|\\"path|"\{\\"pat|th\\"/.test(line)) + 1;
+      server.play((response) => void beginStream(response).end(lines.slice(0, inside).map(frame).join("")));
+      const seen: Delta[] = [];
+      await expect(run(seen)).rejects.toMatchObject({ class: "transient", reason: "stream_cut" });
+      expect(seen.some(({ kind }) => kind === "tool-call")).toBe(false);
+    });
+
+    it("an error as the first event of a 200, then an answer", async () => {
+      server.play(whole("error-first"), whole("text"));
+      expect(textIn(await run())).toBe("Hello, world.");
+      expect(retries).toMatchObject([{ error: { class: "transient", reason: "provider_failing" } }]);
+    });
+
+    it("an error in mid-stream is not tried again", async () => {
+      server.play(whole("error-in-middle"), whole("text"));
+      const seen: Delta[] = [];
+      await expect(run(seen)).rejects.toMatchObject({ class: "transient" });
+      expect(textIn(seen)).toBe("Hello");
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("an event that is not JSON", async () => {
+      const type = protocol.folder === "openai-chat" ? "" : `event: ${protocol.folder === "anthropic" ? "message_start" : "response.created"}\n`;
+      server.play((response) => void beginStream(response).end(`${type}data: {"type": oops\n\n`));
+      await expect(run()).rejects.toMatchObject({ class: "transient", reason: "stream_malformed" });
+    });
+
+    it("an empty answer", async () => {
+      server.play(whole("empty"));
+      await expect(run()).rejects.toMatchObject({ class: "transient", reason: "empty_answer" });
+      expect(server.requests.length).toBe(3);
+    });
+
+    it("a page in place of a stream", async () => {
+      server.play((response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"));
+      await expect(run()).rejects.toMatchObject({ class: "permanent", reason: "not_a_stream" });
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("a caller that goes away: the connection is closed within 100 ms", async () => {
+      server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
+      const leaving = new AbortController();
+      const seen: Delta[] = [];
+      const ended = run(seen, leaving.signal).then(() => undefined, (thrown: unknown) => thrown);
+      await vi.waitUntil(() => textIn(seen).includes("Hello"), { interval: 5 });
+      const left = performance.now();
+      leaving.abort();
+      await server.requests[0]?.gone;
+      expect(performance.now() - left).toBeLessThan(100);
+      expect(await ended).toMatchObject({ class: "abort" });
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import type { Append, Lease } from "../../domain/log/event-log.ts";
+import { eventPayload } from "../../domain/log/event-payload.ts";
+import { endAbandonedRuns } from "../../domain/run/end-abandoned-runs.ts";
+import { PostgresEventLog } from "./postgres-event-log.ts";
+import { PostgresSessionStore } from "./postgres-session-store.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
+let test: TestDatabase;
+let log: PostgresEventLog;
+let store: PostgresSessionStore;
+
+beforeAll(async () => {
+  test = await createTestDatabase(MIGRATIONS);
+  log = new PostgresEventLog(test.database, () => undefined);
+  store = new PostgresSessionStore(test.database);
+});
+
+afterAll(() => test.drop());
+
+const delta = (text: string) => ({ turn: 1, payload: eventPayload("messageDelta", { text }) });
+
+async function begin(sessionId: string = randomUUID(), isNew = true): Promise<Lease> {
+  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
+  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
+  const events = [eventPayload("userMessage", { text: "q" })];
+  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  return lease;
+}
+
+const appendOf = (lease: Lease, after: number, texts: readonly string[], stopReason?: StopReason): Append => ({
+  lease,
+  principal: "user:ada",
+  after,
+  events: texts.map(delta),
+  stopReason,
+});
+const sequences = async (sessionId: string): Promise<number[]> => (await log.read(sessionId, 1)).map((event) => Number(event.sequence));
+
+describe("PostgresEventLog", () => {
+  it("numbers events without gaps and gives them back as they were, NUL included", async () => {
+    const lease = await begin();
+    await log.append(appendOf(lease, 1, ["a\u0000b", "c"]));
+    await log.append(appendOf(lease, 3, ["d"]));
+    const events = await log.read(lease.sessionId, 2);
+    expect(events.map((event) => [Number(event.sequence), event.turn, event.payload.value])).toMatchObject([
+      [2, 1, { text: "a\u0000b" }],
+      [3, 1, { text: "c" }],
+      [4, 1, { text: "d" }],
+    ]);
+    expect(events[0]).toMatchObject({ sessionId: lease.sessionId, runId: lease.runId, principal: "user:ada" });
+  });
+
+  it("finds an append there whose answer was lost, instead of writing it twice", async () => {
+    const lease = await begin();
+    const append = appendOf(lease, 1, ["a"]);
+    await log.append(append);
+    await log.append(append);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2]);
+    const last = appendOf(lease, 2, ["b"], StopReason.COMPLETED);
+    await log.append(last);
+    await log.append(last);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
+  });
+
+  it("fences an owner whose lease ran out, and one that was replaced", async () => {
+    const lease = await begin();
+    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [lease.runId]);
+    await expect(log.append(appendOf(lease, 1, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
+    const [claimed] = (await store.claimAbandoned(randomUUID())).filter((run) => run.lease.runId === lease.runId);
+    await expect(log.append(appendOf(lease, 1, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
+    await expect(log.append(appendOf(lease, 1, ["late"], StopReason.COMPLETED))).rejects.toMatchObject({ reason: "lease_lost" });
+    await log.append(appendOf(claimed!.lease, 1, ["mine"]));
+    expect((await log.read(lease.sessionId, 2)).map((event) => event.payload.value)).toMatchObject([{ text: "mine" }]);
+  });
+
+  it("lets two owners race without a gap, a double or a lost event", async () => {
+    const lease = await begin();
+    const stranger = { ...lease, owner: randomUUID() };
+    const tries = await Promise.allSettled([lease, stranger, lease, stranger].map((owner, index) => log.append(appendOf(owner, 1, [`${index}`, "x"]))));
+    expect(tries.filter((one) => one.status === "rejected").length).toBeGreaterThanOrEqual(2);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
+  });
+
+  it("writes nothing after a run's end", async () => {
+    const lease = await begin();
+    await log.append(appendOf(lease, 1, ["end"], StopReason.COMPLETED));
+    await expect(log.append(appendOf(lease, 2, ["after"]))).rejects.toMatchObject({ reason: "lease_lost" });
+    expect(await store.find("local", lease.sessionId)).toMatchObject({ runningRunId: "", lastStopReason: StopReason.COMPLETED, lastSequence: 2 });
+  });
+
+  it("reads a long log in pieces of about a megabyte, none lost", async () => {
+    const lease = await begin();
+    for (let index = 0; index < 5; index++) await log.append(appendOf(lease, index + 1, ["x".repeat(400_000)]));
+    const first = await log.read(lease.sessionId, 1);
+    expect(first.length).toBeGreaterThan(1);
+    expect(first.length).toBeLessThan(6);
+    expect((await log.read(lease.sessionId, first.length + 1)).map((event) => Number(event.sequence))[0]).toBe(first.length + 1);
+  });
+
+  it("refuses that an entry is changed", async () => {
+    const lease = await begin();
+    const change = test.database.query("UPDATE event SET principal = 'user:eve' WHERE session_id = $1", [lease.sessionId]);
+    await expect(change).rejects.toThrow("append-only");
+  });
+});
+
+describe("PostgresSessionStore", () => {
+  it("lets one run go on in a session at a time", async () => {
+    const lease = await begin();
+    await expect(begin(lease.sessionId, false)).rejects.toMatchObject({ code: "failed_precondition", reason: "run_in_progress" });
+    expect(await sequences(lease.sessionId)).toEqual([1]);
+    await log.append(appendOf(lease, 1, ["end"], StopReason.COMPLETED));
+    await begin(lease.sessionId, false);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
+  });
+
+  it("prolongs leases that are held, and leaves out those that are not", async () => {
+    const held = await begin();
+    const lost = { ...(await begin()), owner: randomUUID() };
+    await store.requestCancel("local", held.sessionId, held.runId);
+    expect([...(await store.renewLeases([held, lost]))]).toEqual([[held.runId, { cancelRequested: true }]]);
+  });
+
+  it("ends runs that nobody holds any more, each once, whoever looks", async () => {
+    const leases = [await begin(), await begin(), await begin()];
+    const alive = await begin();
+    const ids = leases.map((lease) => lease.runId);
+    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = ANY($1::uuid[])", [ids]);
+    const ended = await Promise.all([endAbandonedRuns(store, log, randomUUID), endAbandonedRuns(store, log, randomUUID)]);
+    expect(ended[0]! + ended[1]!).toBe(3);
+    for (const lease of leases) {
+      const [event] = await log.read(lease.sessionId, 2);
+      expect(event?.payload).toMatchObject({ case: "runStopped", value: { reason: StopReason.ERROR, message: "The orchestrator ended during this run." } });
+      expect(await sequences(lease.sessionId)).toEqual([1, 2]);
+    }
+    expect(await store.find("local", alive.sessionId)).toMatchObject({ runningRunId: alive.runId });
+  });
+});

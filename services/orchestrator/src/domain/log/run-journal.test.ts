@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Append } from "./event-log.ts";
+import { eventPayload } from "./event-payload.ts";
+import { RunJournal } from "./run-journal.ts";
+
+const lease = { sessionId: "s", runId: "r", owner: "o" };
+const delta = (text: string) => eventPayload("messageDelta", { text });
+const unreachable = (): HlvmError => new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "gone" });
+
+function journalOver(append: (request: Append) => Promise<void>, retryMilliseconds?: number): { journal: RunJournal; failures: unknown[] } {
+  const failures: unknown[] = [];
+  const log = { append, read: () => Promise.resolve([]), readConversation: () => Promise.resolve([]) };
+  return { journal: new RunJournal({ log, lease, principal: "user:ada", after: 2, onFailure: (cause) => failures.push(cause), retryMilliseconds }), failures };
+}
+
+describe("RunJournal", () => {
+  it("writes what waits together in one statement, in order", async () => {
+    const appends: Append[] = [];
+    let release = (): void => undefined;
+    const { journal } = journalOver(async (request) => {
+      appends.push(request);
+      if (appends.length === 1) await new Promise<void>((resolve) => (release = resolve));
+    });
+    const first = journal.append(1, delta("a"));
+    await Promise.resolve();
+    await Promise.resolve();
+    const others = [journal.append(1, delta("b"), delta("c")), journal.end(1, eventPayload("runStopped", {}), StopReason.COMPLETED)];
+    release();
+    await Promise.all([first, ...others]);
+    expect(appends.map(({ after, events, stopReason }) => [after, events.length, stopReason])).toEqual([
+      [2, 1, undefined],
+      [3, 3, StopReason.COMPLETED],
+    ]);
+  });
+
+  it("tries the same append again while the database cannot be reached", async () => {
+    const afters: number[] = [];
+    const { journal, failures } = journalOver(async ({ after }) => {
+      afters.push(after);
+      if (afters.length < 3) throw unreachable();
+    });
+    await journal.append(1, delta("a"));
+    expect(afters).toEqual([2, 2, 2]);
+    expect(failures).toEqual([]);
+  });
+
+  it("fails everything after the first failure, and says so once", async () => {
+    let appends = 0;
+    const { journal, failures } = journalOver(async () => {
+      appends++;
+      throw unreachable();
+    }, 0);
+    await expect(journal.append(1, delta("a"))).rejects.toThrow("gone");
+    const before = appends;
+    await expect(journal.append(1, delta("b"))).rejects.toThrow("gone");
+    expect(appends).toBe(before);
+    expect(failures).toHaveLength(1);
+  });
+});

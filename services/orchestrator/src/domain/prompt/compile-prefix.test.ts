@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { SessionFacts } from "../session/session.ts";
+import { compilePrefix } from "./compile-prefix.ts";
+
+const session: SessionFacts = { sessionId: "s", owner: "user:ada", title: "t", workspace: "/home/ada/shop", gitRepository: true, gitBranch: "main", stateless: false };
+const agent = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT };
+
+describe("compilePrefix", () => {
+  it("gives the same bytes for the same session and model, whichever the run", () => {
+    const one = compilePrefix(session, agent);
+    const other = compilePrefix({ ...session }, { ...agent });
+    expect(other.systemPrompt).toBe(one.systemPrompt);
+    expect(other.hash).toBe(one.hash);
+    expect(compilePrefix({ ...session, gitBranch: "next" }, agent).hash).not.toBe(one.hash);
+  });
+
+  it("routes from the shell's commands to the tools that replace them", () => {
+    const { systemPrompt } = compilePrefix(session, agent);
+    expect(systemPrompt).toContain("| cat, head, tail | read_file |");
+    expect(systemPrompt).toContain("on branch main");
+    expect(systemPrompt).toContain("/home/ada/shop");
+  });
+
+  it("spares a weak model words and tools", () => {
+    const weak = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.TOOL });
+    expect(weak.systemPrompt).not.toContain("## Tool routing");
+    expect(weak.systemPrompt).toContain("You are HLVM, an executor");
+    expect(weak.tools.map((tool) => tool.name)).toEqual(["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec"]);
+  });
+
+  it("hands no tools to a model that only chats, and says so", () => {
+    const chat = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.CHAT });
+    expect(chat.modelTools).toEqual([]);
+    expect(chat.systemPrompt).toContain("You have no tools here");
+    expect(chat.systemPrompt).not.toContain("executor");
+  });
+
+  it("offers no memory to a stateless session", () => {
+    const names = compilePrefix({ ...session, stateless: true }, agent).tools.map((tool) => tool.name);
+    expect(names).toContain("shell_exec");
+    expect(names.filter((name) => name.startsWith("memory_"))).toEqual([]);
+  });
+});

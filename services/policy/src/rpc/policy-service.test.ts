@@ -1,0 +1,278 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
+import type { Principal } from "@hlvm/identity/principal";
+import { ApprovalAnswer, ApprovalState, DecidingStep, Decision, PermissionMode, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { testPrincipal } from "@hlvm/testing/test-identity";
+import { definitionHash } from "@hlvm/tools/definition-hash";
+import { findNativeTool } from "@hlvm/tools/native-tools";
+import { startTestPolicy, type TestPolicy } from "./start-test-policy.ts";
+
+const person: Principal = { ...testPrincipal, id: "user:ada" };
+const elsewhere: Principal = { ...testPrincipal, organization: "other" };
+
+let service: TestPolicy;
+beforeAll(async () => {
+  service = await startTestPolicy();
+});
+afterAll(() => service.close());
+
+interface Asked {
+  readonly sessionId?: string;
+  readonly runId?: string;
+  readonly callId?: string;
+  readonly tool: string;
+  readonly arguments: Record<string, unknown> | string;
+  readonly definitionHash?: string;
+}
+
+function callOf({ tool, arguments: values, ...ids }: Asked) {
+  return {
+    sessionId: randomUUID(),
+    runId: randomUUID(),
+    callId: randomUUID(),
+    tool,
+    argumentsJson: typeof values === "string" ? values : JSON.stringify(values),
+    definitionHash: definitionHash(findNativeTool(tool) ?? findNativeTool("read_file")!),
+    ...ids,
+  };
+}
+
+interface Settings {
+  readonly mode?: PermissionMode;
+  readonly allowedTools?: string[];
+  readonly disallowedTools?: string[];
+  readonly canAsk?: boolean;
+}
+
+async function decide(call: ReturnType<typeof callOf>, settings: Settings = {}, principal = person): Promise<Verdict> {
+  const full = { mode: PermissionMode.DEFAULT, canAsk: true, ...settings };
+  const { verdict } = await service.policy.decide({ call, settings: full }, await service.as(principal));
+  return verdict!;
+}
+
+const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "no error", (thrown) => fromConnectError(thrown));
+const shell = (command: string): Asked => ({ tool: "shell_exec", arguments: { command } });
+
+describe("Decide", () => {
+  it("allows a read with a grant that fits exactly the canonical bytes, once", async () => {
+    const call = callOf({ tool: "read_file", arguments: '{ "start_line": 1, "path": "a.txt" }' });
+    const verdict = await decide(call);
+    expect(verdict).toMatchObject({ decision: Decision.ALLOW, step: DecidingStep.READ_ONLY, rule: "L0" });
+    const granted = {
+      organization: person.organization,
+      principal: person.id,
+      sessionId: call.sessionId,
+      runId: call.runId,
+      callId: call.callId,
+      tool: call.tool,
+      definitionHash: call.definitionHash,
+      argumentsHash: canonicalArguments('{"path":"a.txt","start_line":1}').hash,
+    };
+    const gate = service.gate();
+    await expect(gate.pass(verdict.grant, { ...granted, argumentsHash: canonicalArguments('{"path":"b.txt"}').hash })).rejects.toThrow("argumentsHash");
+    await gate.pass(verdict.grant, granted);
+    await expect(gate.pass(verdict.grant, granted)).rejects.toThrow("used before");
+  });
+
+  it("commits the intent before it answers", async () => {
+    const call = callOf(shell("npm test"));
+    await decide(call, { mode: PermissionMode.DONT_ASK });
+    const [event] = await eventsOf(call.sessionId);
+    expect(event).toMatchObject({ principal: "user:ada", tool: "shell_exec", decision: Decision.DENY, step: DecidingStep.MODE, rule: "dontAsk: L2" });
+    expect(event).toMatchObject({ callId: call.callId, argumentsJson: '{"command":"npm test"}', mode: PermissionMode.DONT_ASK });
+  });
+
+  it("denies an unknown tool, a changed definition and arguments that are no object, without a grant", async () => {
+    const unknown = await decide(callOf({ tool: "get_status", arguments: {} }));
+    const changed = await decide(callOf({ tool: "read_file", arguments: { path: "a" }, definitionHash: "0".repeat(64) }));
+    const list = await decide(callOf({ tool: "read_file", arguments: "[1]" }));
+    const broken = await decide(callOf({ tool: "read_file", arguments: "{no" }));
+    const noCommand = await decide(callOf({ tool: "shell_exec", arguments: { command: 7 } }));
+    const half = await decide(callOf({ tool: "read_file", arguments: '{"path":"\\ud800"}' }));
+    for (const verdict of [unknown, changed, list, broken, noCommand, half])
+      expect(verdict).toMatchObject({ decision: Decision.DENY, step: DecidingStep.DEFINITION, grant: "" });
+    expect([unknown, changed, list].map(({ rule }) => rule)).toEqual(["tool: unknown", "tool: definition changed", "arguments: invalid"]);
+  });
+
+  it("72: denies the next call once the role is gone", async () => {
+    const sessionId = randomUUID();
+    const read: Asked = { sessionId, tool: "read_file", arguments: { path: "a" } };
+    expect(await decide(callOf(read))).toMatchObject({ decision: Decision.ALLOW });
+    const without = { ...person, roles: ["security-auditor"] } as const satisfies Principal;
+    expect(await decide(callOf(read), {}, without)).toMatchObject({ decision: Decision.DENY, rule: "role: missing", grant: "" });
+  });
+
+  it("73: gives nothing where the settings cannot be read", async () => {
+    const call = callOf({ tool: "read_file", arguments: { path: "a" } });
+    for (const mode of [0, 77]) {
+      const asked = service.policy.decide({ call, settings: { mode: mode as PermissionMode, canAsk: true } }, await service.as(person));
+      expect(await failure(asked)).toMatchObject({ code: "invalid_argument" });
+    }
+    expect(await eventsOf(call.sessionId)).toEqual([]);
+  });
+
+  it("gives no second grant for a call, and the same deny again", async () => {
+    const allowed = callOf({ tool: "read_file", arguments: { path: "a" } });
+    await decide(allowed);
+    expect(await failure(decide(allowed))).toMatchObject({ code: "already_exists", reason: "call_already_decided" });
+    const denied = callOf(shell("npm test"));
+    const first = await decide(denied, { mode: PermissionMode.DONT_ASK });
+    expect(await decide(denied, { mode: PermissionMode.BYPASS_PERMISSIONS })).toEqual(first);
+    const other = { ...denied, argumentsJson: '{"command":"ls"}' };
+    expect(await failure(decide(other))).toMatchObject({ reason: "call_already_decided" });
+  });
+
+  it("gives one grant for a call that is asked twice at once", async () => {
+    const call = callOf({ tool: "read_file", arguments: { path: "a" } });
+    const answers = await Promise.allSettled([decide(call), decide(call), decide(call)]);
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("68: takes the organization from the token", async () => {
+    const call = callOf({ tool: "read_file", arguments: { path: "a" } });
+    await decide(call);
+    expect(await decide(call, {}, elsewhere)).toMatchObject({ decision: Decision.ALLOW });
+    const rows = await service.database.database.query("SELECT organization FROM audit_event WHERE call_id = $1 ORDER BY id", [call.callId]);
+    expect(rows).toEqual([{ organization: "local" }, { organization: "other" }]);
+  });
+
+  it("denies what would be asked where nobody can be", async () => {
+    const verdict = await decide(callOf(shell("npm test")), { canAsk: false });
+    expect(verdict).toMatchObject({ decision: Decision.DENY, rule: "default: L2; nobody can be asked", grant: "" });
+  });
+});
+
+describe("approvals", () => {
+  it("shows the very bytes, and after a yes gives one grant for them", async () => {
+    const call = callOf({ tool: "write_file", arguments: '{"path":"a.txt","content":"hi"}' });
+    const asked = await decide(call);
+    expect(asked).toMatchObject({ decision: Decision.ASK, step: DecidingStep.MODE, rule: "default: L1", grant: "" });
+    const { approvalId } = asked.approval!;
+    expect(asked.approval).toMatchObject({ argumentsJson: '{"content":"hi","path":"a.txt"}', state: ApprovalState.PENDING, requestedBy: "user:ada" });
+    const waiting = service.policy.awaitApproval({ approvalId }, await service.as(person));
+    const answered = await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal));
+    expect(answered.approval).toMatchObject({ state: ApprovalState.APPROVED, answeredBy: "user:test" });
+    const { verdict } = await waiting;
+    expect(verdict).toMatchObject({ decision: Decision.ALLOW, step: DecidingStep.APPROVAL, rule: "approval: once by user:test" });
+    await service.gate().pass(verdict!.grant, {
+      organization: "local",
+      principal: "user:ada",
+      sessionId: call.sessionId,
+      runId: call.runId,
+      callId: call.callId,
+      tool: "write_file",
+      definitionHash: call.definitionHash,
+      argumentsHash: asked.approval!.argumentsHash,
+    });
+    expect(await eventsOf(call.sessionId)).toMatchObject([{ decision: Decision.ALLOW, step: DecidingStep.APPROVAL, approvalId }]);
+  });
+
+  it("71: uses an answer once, and not for other arguments", async () => {
+    const call = callOf({ tool: "write_file", arguments: { path: "a", content: "b" } });
+    const { approvalId } = (await decide(call)).approval!;
+    expect((await decide(call)).approval!.approvalId).toBe(approvalId);
+    expect(await failure(decide({ ...call, argumentsJson: '{"path":"a","content":"evil"}' }))).toMatchObject({ reason: "call_already_decided" });
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    const both = await Promise.allSettled([awaitApproval(approvalId), awaitApproval(approvalId)]);
+    expect(both.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await failure(awaitApproval(approvalId))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
+  });
+
+  it("70: takes answers only from an approver of the organization, and only one", async () => {
+    const { approvalId } = (await decide(callOf(shell("npm test")))).approval!;
+    const answer = { approvalId, answer: ApprovalAnswer.ONCE };
+    const developer: Principal = { ...person, roles: ["developer"] };
+    expect(await failure(service.policy.answerApproval(answer, await service.as(developer)))).toMatchObject({ reason: "role_missing" });
+    expect(await failure(service.policy.answerApproval(answer, await service.as(elsewhere)))).toMatchObject({ code: "not_found" });
+    await service.policy.answerApproval({ ...answer, answer: ApprovalAnswer.DENY }, await service.as(person));
+    expect(await failure(service.policy.answerApproval(answer, await service.as(person)))).toMatchObject({ reason: "approval_not_pending" });
+    expect(await awaitApproval(approvalId)).toMatchObject({ decision: Decision.DENY, rule: "approval: denied by user:ada", grant: "" });
+  });
+
+  it("69: shows and gives nothing to another organization or person", async () => {
+    const call = callOf(shell("npm test"));
+    const { approvalId } = (await decide(call)).approval!;
+    expect(await failure(awaitApproval(approvalId, elsewhere))).toMatchObject({ code: "not_found" });
+    expect(await failure(awaitApproval(approvalId, testPrincipal))).toMatchObject({ code: "not_found" });
+    expect(await listed(elsewhere, call.sessionId)).toEqual([]);
+    expect(await listed({ ...testPrincipal, roles: ["developer"] }, call.sessionId)).toEqual([]);
+    expect(await listed({ ...person, roles: ["developer"] }, call.sessionId)).toEqual([approvalId]);
+    expect(await listed(testPrincipal, call.sessionId)).toEqual([approvalId]);
+    expect(await listed({ ...person, roles: ["developer"] }, "")).toEqual([]);
+    expect(await listed(testPrincipal, "")).toContain(approvalId);
+  });
+
+  it("waits on when the caller left, and denies after the time is over", async () => {
+    const short = await startTestPolicy({ approvalSeconds: 1 });
+    try {
+      const call = callOf(shell("npm test"));
+      const options = await short.as(person);
+      const { verdict } = await short.policy.decide({ call, settings: { mode: PermissionMode.DEFAULT, canAsk: true } }, options);
+      const { approvalId } = verdict!.approval!;
+      const left = short.policy.awaitApproval({ approvalId }, { ...options, timeoutMs: 100 });
+      expect(await failure(left)).toMatchObject({ code: "deadline_exceeded" });
+      const { verdict: late } = await short.policy.awaitApproval({ approvalId }, options);
+      expect(late).toMatchObject({ decision: Decision.DENY, step: DecidingStep.APPROVAL, rule: "approval: expired", grant: "" });
+      const answer = short.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, options);
+      expect(await failure(answer)).toMatchObject({ reason: "approval_not_pending" });
+    } finally {
+      await short.close();
+    }
+  });
+
+  it("44: denies where the tool's definition changed after the answer", async () => {
+    const { approvalId } = (await decide(callOf({ tool: "write_file", arguments: { path: "a", content: "b" } }))).approval!;
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    service.changedTools.set("write_file", { ...findNativeTool("write_file")!, description: "changed" });
+    try {
+      expect(await awaitApproval(approvalId)).toMatchObject({ decision: Decision.DENY, rule: "tool: definition changed", grant: "" });
+    } finally {
+      service.changedTools.clear();
+    }
+  });
+
+  it("hears of an answer that came while the listening connection was cut", async () => {
+    const { approvalId } = (await decide(callOf(shell("npm test")))).approval!;
+    const waiting = awaitApproval(approvalId);
+    const database = service.database.database;
+    await database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'");
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    expect(await waiting).toMatchObject({ decision: Decision.ALLOW });
+  });
+
+  it("asks no more in this session for what was allowed for it, destructive calls excepted", async () => {
+    const sessionId = randomUUID();
+    const inSession = (asked: Asked) => callOf({ ...asked, sessionId });
+    await allowForSession(inSession(shell("npm test")));
+    const again = await decide(inSession(shell("npm test -- --watch=false")));
+    expect(again).toMatchObject({ decision: Decision.ALLOW, step: DecidingStep.EXPLICIT_ALLOW, rule: "session approval: shell_exec" });
+    expect(await decide(inSession(shell("mkdir build")))).toMatchObject({ decision: Decision.ALLOW });
+    expect(await decide(inSession(shell("npm publish")))).toMatchObject({ decision: Decision.ASK });
+    expect(await decide(inSession(shell("npm test && node evil.js")))).toMatchObject({ decision: Decision.ASK });
+    expect(await decide(inSession({ tool: "write_file", arguments: { path: "a", content: "" } }))).toMatchObject({ decision: Decision.ASK });
+    expect(await decide(callOf(shell("npm test")))).toMatchObject({ decision: Decision.ASK });
+    await allowForSession(inSession(shell("rm -r build")));
+    expect(await decide(inSession(shell("rm -r build")))).toMatchObject({ decision: Decision.ASK, step: DecidingStep.DESTRUCTIVE });
+  });
+});
+
+async function allowForSession(call: ReturnType<typeof callOf>): Promise<void> {
+  const { approvalId } = (await decide(call)).approval!;
+  await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.SESSION }, await service.as(person));
+  await awaitApproval(approvalId);
+}
+
+async function awaitApproval(approvalId: string, principal = person): Promise<Verdict> {
+  return (await service.policy.awaitApproval({ approvalId }, await service.as(principal))).verdict!;
+}
+
+async function listed(principal: Principal, sessionId: string): Promise<string[]> {
+  const { approvals } = await service.policy.listApprovals({ sessionId }, await service.as(principal));
+  return approvals.map(({ approvalId }) => approvalId);
+}
+
+async function eventsOf(sessionId: string) {
+  return (await service.audit.query({ sessionId }, await service.as(testPrincipal))).events;
+}

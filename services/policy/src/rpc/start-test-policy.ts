@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
+import type { GrantGate } from "@hlvm/grant/grant-gate";
+import type { Principal } from "@hlvm/identity/principal";
+import { Notifications } from "@hlvm/postgres/notifications";
+import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { createTestIdentity } from "@hlvm/testing/test-identity";
+import { testLog } from "@hlvm/testing/test-log";
+import type { ToolDefinition } from "@hlvm/tools/tool-definition";
+import { findNativeTool } from "@hlvm/tools/native-tools";
+import { loadTreeSitterWords } from "../adapters/parsers/tree-sitter-words.ts";
+import { unbashWords } from "../adapters/parsers/unbash-words.ts";
+import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
+import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
+import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
+import { createCallJudge } from "../domain/judge/create-call-judge.ts";
+import { createCommandJudge } from "../domain/shell/judge-command.ts";
+import { policyRoutes } from "./routes.ts";
+
+export interface TestPolicy {
+  readonly policy: Client<typeof PolicyService>;
+  readonly audit: Client<typeof AuditService>;
+  /** Call options of a person. */
+  readonly as: (principal: Principal) => Promise<CallOptions>;
+  readonly gate: () => GrantGate;
+  readonly database: TestDatabase;
+  /** Tools whose definition differs from the platform's, by name: put one in to change it under way. */
+  readonly changedTools: Map<string, ToolDefinition>;
+  readonly close: () => Promise<void>;
+}
+
+/** The service over a real database and real HTTP, with keys made for the test. */
+export async function startTestPolicy({ approvalSeconds = 60 } = {}): Promise<TestPolicy> {
+  const identity = await createTestIdentity();
+  const database = await createTestDatabase(join(import.meta.dirname, "../../migrations"));
+  const notifications = await Notifications.open(database.url, APPROVAL_CHANNEL, testLog);
+  const changedTools = new Map<string, ToolDefinition>();
+  const server = await startRpcServer({
+    host: "127.0.0.1",
+    port: 0,
+    log: testLog,
+    routes: policyRoutes({
+      audit: new PostgresAuditLog(database.database),
+      approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
+      findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
+      judgeCall: createCallJudge(createCommandJudge([await loadTreeSitterWords(), unbashWords])),
+      signGrant: identity.signer.sign.bind(identity.signer),
+      approvalSeconds,
+    }),
+    services: [PolicyService.typeName, AuditService.typeName],
+    authenticate: identity.verifier,
+  });
+  const transport = createMeshTransport(`http://127.0.0.1:${server.port}`);
+  return {
+    policy: createClient(PolicyService, transport),
+    audit: createClient(AuditService, transport),
+    as: async (principal) => ({ headers: { authorization: `Bearer ${await identity.minter.mint(principal)}` } }),
+    gate: identity.gate,
+    database,
+    changedTools,
+    close: async () => {
+      await server.close();
+      await notifications.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Log } from "@hlvm/log/create-log";
+import type { SessionSandbox, ToolRun } from "../../domain/isolation.ts";
+import { failedResult, type ToolOutput, type ToolResult } from "../../domain/tool-event.ts";
+import type { LimitGroup } from "../limits/sandbox-limits.ts";
+import { RunnerConnection } from "./runner-connection.ts";
+import type { SandboxProcess } from "./sandbox-process.ts";
+
+/** The runner ends a cancelled tool within 100 ms; one that does not answer by then is ended with its sandbox. */
+const CANCEL_GRACE_MILLISECONDS = 1_000;
+/** The runner keeps a tool's time limit; this much later the service does. */
+const TIMEOUT_GRACE_MILLISECONDS = 5_000;
+
+/** A session's sandbox by bubblewrap: one bwrap process, the runner in it, its limits. */
+export class BubblewrapSandbox implements SessionSandbox {
+  readonly #process: SandboxProcess;
+  readonly #group: LimitGroup;
+  readonly #runner: RunnerConnection;
+  readonly ended: Promise<void>;
+  #kills = 0;
+  #isEnding = false;
+
+  constructor(process: SandboxProcess, group: LimitGroup, log: Log, onEnded: () => void) {
+    this.#process = process;
+    this.#group = group;
+    this.#runner = new RunnerConnection(process.runner, (cause) => {
+      if (!this.#isEnding) log.warn({ err: cause }, "the sandbox ended by itself or was ended for what its runner sent");
+      process.kill();
+    });
+    this.ended = this.#end(log).finally(onEnded);
+  }
+
+  /** Resolves when calls can be run. */
+  get ready(): Promise<void> {
+    return this.#runner.ready;
+  }
+
+  async run(run: ToolRun, onOutput: (output: ToolOutput) => void, signal: AbortSignal): Promise<ToolResult> {
+    const began = performance.now();
+    const killsBefore = this.#outOfMemoryKills();
+    const over = new AbortController();
+    const cancel = (): void => {
+      this.#runner.cancel(run.callId);
+      this.#killAfter(CANCEL_GRACE_MILLISECONDS, over.signal);
+    };
+    if (signal.aborted) return failedResult("cancelled", "The tool was cancelled.", 0);
+    signal.addEventListener("abort", cancel);
+    this.#killAfter(run.timeoutMilliseconds + TIMEOUT_GRACE_MILLISECONDS, over.signal);
+    try {
+      const died = this.ended.then(() => this.#diedUnder(signal, performance.now() - began));
+      const result = await Promise.race([this.#runner.execute(run, onOutput), died]);
+      const wasOutOfMemory = !result.success && this.#outOfMemoryKills() > killsBefore;
+      return wasOutOfMemory && result.errorCode !== "cancelled" ? outOfMemory(result) : result;
+    } finally {
+      over.abort();
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isEnding = true;
+    this.#process.kill();
+    await this.ended;
+  }
+
+  async #end(log: Log): Promise<void> {
+    await this.#process.exited;
+    this.#isEnding = true;
+    this.#kills = this.#outOfMemoryKills();
+    await this.#group.remove().catch((error: unknown) => log.warn({ err: error }, "a control group could not be removed"));
+  }
+
+  #killAfter(milliseconds: number, over: AbortSignal): void {
+    wait(milliseconds, undefined, { signal: over, ref: false }).then(
+      () => this.#process.kill(),
+      () => undefined,
+    );
+  }
+
+  #diedUnder(signal: AbortSignal, milliseconds: number): ToolResult {
+    const duration = Math.round(milliseconds);
+    if (signal.aborted) return failedResult("cancelled", "The tool was cancelled, and its sandbox with it.", duration);
+    const message = "The sandbox ended while the tool ran; what the tool had done so far stays. The next call gets a new sandbox.";
+    return failedResult("unavailable", message, duration);
+  }
+
+  #outOfMemoryKills(): number {
+    try {
+      this.#kills = this.#group.outOfMemoryKills();
+    } catch {
+      // The group is gone; what it counted last was kept.
+    }
+    return this.#kills;
+  }
+}
+
+function outOfMemory(result: ToolResult): ToolResult {
+  const note = "The memory limit of the sandbox was reached and the system ended a process. Use less memory.";
+  return { ...result, content: `${result.content}\n[${note}]`, summary: "out of memory", errorCode: "out_of_memory" };
+}

@@ -1,0 +1,38 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { SessionSandbox } from "../../domain/isolation.ts";
+
+const TIMEOUT_MILLISECONDS = 10_000;
+
+/** What the kernel says of a process inside, by the name of the protection that it proves. */
+const PROOFS: readonly (readonly [protection: string, holds: (report: string) => boolean])[] = [
+  ["a user of its own", (report) => /^Uid:\s+2\d{4}\s/m.test(report)],
+  ["no capabilities", (report) => /^CapEff:\s+0+$/m.test(report) && /^CapBnd:\s+0+$/m.test(report)],
+  ["no way to gain privileges", (report) => /^NoNewPrivs:\s+1$/m.test(report)],
+  ["a seccomp filter", (report) => /^Seccomp:\s+2$/m.test(report)],
+  ["processes of its own", (report) => /^NSpid:\s+[1-9]\d?$/m.test(report)],
+  ["no network", (report) => interfacesOf(report).every((name) => name === "lo")],
+];
+
+/** The names in /proc/net/dev, which comes last in the report, below two lines of headings. */
+function interfacesOf(report: string): string[] {
+  const table = report.slice(report.indexOf("Inter-|"));
+  return [...table.matchAll(/^\s*(\w+):/gm)].map((match) => match[1]!);
+}
+
+/**
+ * Looks from inside whether the isolation holds, before any session relies on it.
+ * @throws HlvmError `isolation_incomplete`
+ */
+export async function selfTest(sandbox: SessionSandbox): Promise<void> {
+  const argumentsJson = JSON.stringify({ command: "cat /proc/self/status /proc/net/dev" });
+  const run = { callId: "self-test", tool: "shell_exec", argumentsJson, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
+  const result = await sandbox.run(run, () => undefined, new AbortController().signal);
+  const missing = result.success ? PROOFS.filter(([, holds]) => !holds(result.content)).map(([protection]) => protection) : ["a command that runs"];
+  if (missing.length === 0) return;
+  throw new HlvmError({
+    code: "failed_precondition",
+    reason: "isolation_incomplete",
+    message: `A process that was started in the sandbox lacks ${missing.join(", ")}. ${result.success ? "" : result.content}`.trim(),
+    advice: "Tools are not run without it. Update bubblewrap and the kernel, or run HLVM on another machine.",
+  });
+}

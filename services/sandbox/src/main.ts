@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { readConfig } from "@hlvm/config/read-config";
+import { GrantGate } from "@hlvm/grant/grant-gate";
+import { readPublicKeys } from "@hlvm/identity/public-keys";
+import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { runService } from "@hlvm/service/run-service";
+import { BubblewrapIsolation } from "./adapters/bubblewrap/bubblewrap-isolation.ts";
+import { findBubblewrap } from "./adapters/bubblewrap/find-bubblewrap.ts";
+import { FileJournal } from "./adapters/file-journal.ts";
+import { findLimits } from "./adapters/limits/find-limits.ts";
+import { LocalFolders } from "./adapters/local-folders.ts";
+import { knobs } from "./config.ts";
+import { Sessions } from "./domain/sessions.ts";
+import { ToolExecutor } from "./domain/tool-executor.ts";
+import { routes } from "./rpc/routes.ts";
+
+await runService("sandbox", async (log, environment) => {
+  const config = readConfig(knobs, environment);
+  const tokens = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
+  const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
+  mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 });
+
+  const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");
+  const limits = findLimits(config.limits, process.getuid?.() ?? 0);
+  const isolation = await BubblewrapIsolation.open({ ...config, bubblewrap, limits, log });
+  const sessions = new Sessions({
+    isolation,
+    folders: new LocalFolders([config.stateDirectory, config.tokenPublicKeys, config.grantPublicKeys]),
+    journal: await FileJournal.open(config.stateDirectory, log),
+    maximumSandboxes: config.sandboxes,
+    idleMilliseconds: config.idleSeconds * 1_000,
+    log,
+  });
+  const executor = new ToolExecutor(sessions, gate);
+
+  const server = await startRpcServer({
+    host: config.host,
+    port: config.port,
+    log,
+    routes: (router) => routes(router, { sessions, executor, isolation }),
+    services: [SandboxService.typeName],
+    authenticate: tokens,
+  });
+  return {
+    port: server.port,
+    close: async () => {
+      await Promise.all([sessions.closeAll(), server.close()]);
+    },
+  };
+});

@@ -1,0 +1,24 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { ExecuteRequest, ExecuteResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { ToolOutput_Stream } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import type { ToolExecutor } from "../domain/tool-executor.ts";
+import { toolResultMessage } from "./tool-result-message.ts";
+
+const streams = { stdout: ToolOutput_Stream.STDOUT, stderr: ToolOutput_Stream.STDERR };
+
+export async function* execute(
+  executor: ToolExecutor,
+  request: ExecuteRequest,
+  context: HandlerContext,
+): AsyncGenerator<MessageInitShape<typeof ExecuteResponseSchema>> {
+  const { principal, signal } = callContext(context);
+  const { grant, timeoutMilliseconds } = request;
+  for await (const event of executor.execute(principal, { ...request.call!, grant, timeoutMilliseconds }, signal)) {
+    if (event.kind === "output") {
+      const { stream, text } = event.output;
+      yield { event: { case: "output", value: { stream: streams[stream], text } } };
+    } else yield { event: { case: "result", value: toolResultMessage(event.result) } };
+  }
+}

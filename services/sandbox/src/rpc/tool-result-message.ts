@@ -1,0 +1,8 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ToolResultSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { ToolResult } from "../domain/tool-event.ts";
+
+/** The wire form of a result. */
+export function toolResultMessage(result: ToolResult): MessageInitShape<typeof ToolResultSchema> {
+  return { ...result, resultBytes: BigInt(result.resultBytes) };
+}

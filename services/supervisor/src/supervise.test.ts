@@ -1,0 +1,138 @@
+import { fork } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { holdMesh } from "@hlvm/mesh/hold-mesh";
+import { meshStateFile, readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
+import { startLocked } from "@hlvm/mesh/start-locked";
+import { stopMesh } from "@hlvm/mesh/stop-mesh";
+import type { Lifetime } from "@hlvm/mesh/supervisor-message";
+import { processesEnded } from "./testing/process-ended.ts";
+
+const MAIN = fileURLToPath(new URL("testing/fake-supervisor.ts", import.meta.url));
+
+let directory: string;
+let started: MeshState[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "hlvm-supervise-"));
+  started = [];
+  process.env.HLVM_PORT = "0";
+});
+
+afterEach(async () => {
+  delete process.env.HLVM_PORT;
+  delete process.env.FAKE_BEHAVIOUR;
+  for (const state of started) await stopMesh(state.controlSocket).catch(() => undefined);
+  rmSync(directory, { recursive: true });
+});
+
+async function start(lifetime: Lifetime): Promise<MeshState> {
+  const state = await startLocked(MAIN, { directory, lifetime, onProgress: () => undefined });
+  started.push(state);
+  return state;
+}
+
+function pidsOf(state: MeshState): number[] {
+  return [state.supervisorPid, ...state.services.map(({ pid }) => pid)];
+}
+
+describe("the supervisor", () => {
+  it("says where everything is, in a file for its owner alone", async () => {
+    const state = await start("foreground");
+    expect(readMeshState(directory)).toEqual(state);
+    expect(statSync(meshStateFile(directory)).mode & 0o777).toBe(0o600);
+    expect(state.services.map(({ name }) => name)).toEqual(["policy", "edge"]);
+    expect(state.edgeUrl).toBe(`http://127.0.0.1:${state.services[1]?.port}`);
+  });
+
+  it("is one for a directory, however many start it at once", async () => {
+    const states = await Promise.all([start("while-held"), start("while-held"), start("while-held")]);
+    expect(new Set(states.map(({ supervisorPid }) => supervisorPid)).size).toBe(1);
+  });
+
+  it("ends with its last holder, and leaves nothing", async () => {
+    const state = await start("while-held");
+    const first = await holdMesh(state.controlSocket);
+    const second = await holdMesh(state.controlSocket);
+    await first.release();
+    expect(readMeshState(directory)).toEqual(state);
+    await second.release();
+    await processesEnded(pidsOf(state));
+    expect(existsSync(meshStateFile(directory))).toBe(false);
+    expect(existsSync(state.controlSocket)).toBe(false);
+    await expect(holdMesh(state.controlSocket)).rejects.toMatchObject({ reason: "mesh_gone" });
+  });
+
+  it("stays in the foreground when a holder goes, and ends when it is told to, which its holders learn", async () => {
+    const state = await start("foreground");
+    await (await holdMesh(state.controlSocket)).release();
+    const hold = await holdMesh(state.controlSocket);
+    await stopMesh(state.controlSocket);
+    await hold.lost;
+    await processesEnded(pidsOf(state));
+  });
+
+  it("ends on SIGTERM with all that it started", async () => {
+    const state = await start("foreground");
+    process.kill(state.supervisorPid, "SIGTERM");
+    await processesEnded(pidsOf(state));
+    expect(readMeshState(directory)).toBeUndefined();
+  });
+
+  it("leaves no process when it is killed, and can be started again", async () => {
+    const state = await start("foreground");
+    process.kill(state.supervisorPid, "SIGKILL");
+    await processesEnded(pidsOf(state));
+    const again = await start("foreground");
+    expect(again.supervisorPid).not.toBe(state.supervisorPid);
+  });
+
+  it("says which service could not start, on which port and where its log is, and leaves nothing", async () => {
+    process.env.FAKE_BEHAVIOUR = "dies at start";
+    await expect(start("foreground")).rejects.toMatchObject({
+      message: expect.stringContaining("The service edge (on any free port) ended while starting (code 3)"),
+      advice: expect.stringContaining(join(directory, "edge.log")),
+    });
+    expect(readMeshState(directory)).toBeUndefined();
+    delete process.env.FAKE_BEHAVIOUR;
+    await start("foreground");
+  });
+
+  it("names the edge, its port and its log when that port is taken", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    process.env.HLVM_PORT = String(port);
+    await expect(start("foreground")).rejects.toMatchObject({
+      message: expect.stringContaining(`The service edge (on port ${port}) could not start`),
+      advice: expect.stringContaining("edge.log"),
+    });
+    other.close();
+  });
+
+  it("says what is wrong with its settings", async () => {
+    process.env.HLVM_PORT = "many";
+    await expect(start("foreground")).rejects.toMatchObject({ reason: "invalid_configuration", message: expect.stringContaining("HLVM_PORT") });
+  });
+
+  it("writes down the new process of a service that died", async () => {
+    const state = await start("foreground");
+    process.kill(state.services[0]!.pid, "SIGKILL");
+    await expect.poll(() => readMeshState(directory)?.services[0]?.pid, { timeout: 5_000 }).not.toBe(state.services[0]!.pid);
+    expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("started again");
+  });
+
+  it("ends when its starter goes before the mesh is up", async () => {
+    process.env.FAKE_BEHAVIOUR = "is never ready";
+    const supervisor = fork(MAIN, [], { env: { ...process.env, HLVM_DIR: directory }, execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    const exited = once(supervisor, "exit");
+    await expect.poll(() => existsSync(join(directory, "edge.log")), { timeout: 5_000 }).toBe(true);
+    supervisor.disconnect();
+    expect(await exited).toEqual([0, null]);
+  });
+});

@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { servicePart } from "../adapters/service-process.ts";
+import type { Layer, Part } from "../domain/part.ts";
+
+export interface FakeService {
+  readonly name: string;
+  readonly layer?: Layer;
+  readonly port?: number;
+  readonly needs?: readonly string[];
+  readonly behaviour?: string;
+}
+
+/** A real process that behaves as it is told, with its log in the folder. */
+export function fakeService(directory: string, { name, layer = "back", port = 0, needs = [], behaviour = "" }: FakeService): Part {
+  return servicePart({
+    name,
+    layer,
+    port,
+    needs,
+    main: fileURLToPath(new URL("fake-service.ts", import.meta.url)),
+    logFile: join(directory, `${name}.log`),
+    environment: { PATH: process.env.PATH ?? "", FAKE_BEHAVIOUR: behaviour },
+  });
+}

@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import { fakeService } from "./fake-part.ts";
+import { readSupervisorConfig } from "../config.ts";
+import { supervise } from "../supervise.ts";
+
+// The supervisor as it is, with two fake services for a mesh; the second behaves as FAKE_BEHAVIOUR says.
+await supervise(
+  () => readSupervisorConfig(process.env),
+  async ({ directory, edgePort, edgeHost }) => ({
+    edge: "edge",
+    edgeHost,
+    tokenFile: join(directory, "token"),
+    controlSocket: join(directory, "run", "control.sock"),
+    parts: [
+      fakeService(directory, { name: "policy", layer: "back" }),
+      fakeService(directory, { name: "edge", layer: "front", port: edgePort, behaviour: process.env.FAKE_BEHAVIOUR }),
+    ],
+  }),
+);
