@@ -8,7 +8,7 @@ import { repositoryFiles, repositoryRoot, workspacePackages, type Layer } from "
 const files = repositoryFiles();
 const packages = workspacePackages(files);
 const sources = files.filter((path) => /\.(ts|tsx)$/.test(path) && packages.some((one) => path.startsWith(`${one.folder}/`)) && !path.startsWith("proto/gen/"));
-const isTest = (path: string): boolean => path.endsWith(".test.ts") || path.startsWith("tests/") || path.startsWith("libs/testing/");
+const isTest = (path: string): boolean => path.endsWith(".test.ts") || path.startsWith("tests/") || path.startsWith("libs/testing/") || path.includes("/src/testing/");
 const packageOf = (path: string) => packages.find((one) => path.startsWith(`${one.folder}/`))!;
 const packageNameOf = (specifier: string): string => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
 const imports = sources.flatMap((path) => importsOf(path).map((specifier) => ({ path, specifier })));

@@ -30,7 +30,7 @@ let definitions: GrpcObject;
 
 beforeAll(async () => {
   mesh = await startTestMesh();
-  token = await new TokenMinter(await readSigningKey(join(mesh.directory, "keys", "edge.private.jwk"))).mint(testPrincipal);
+  token = await new TokenMinter(await readSigningKey(join(mesh.directory, "keys", "edge.jwk"))).mint(testPrincipal);
   const health = join(PROTO, "third_party", "grpc", "health", "v1", "health.proto");
   const loaded = loadSync([...FILES, health], { includeDirs: [PROTO, join(PROTO, "third_party")], keepCase: true, defaults: true, enums: String });
   definitions = loadPackageDefinition(loaded);

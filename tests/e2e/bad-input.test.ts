@@ -20,7 +20,7 @@ const script = {
     { match: "dotted path", turns: [read("../../etc/passwd"), answer] },
     { match: "linked path", turns: [read("link/passwd"), answer] },
     { match: "wrong arguments", turns: [{ toolCalls: [{ tool: "read_file", arguments: { file: "a.txt" } }] }, answer] },
-    { match: "broken arguments", turns: [{ toolCalls: [{ tool: "read_file", argumentsJson: '{"path": ' }] }, answer] },
+    { match: "broken arguments", turns: [{ toolCalls: [{ tool: "read_file", arguments: '{"path": ' }] }, answer] },
     { match: "unknown tool", turns: [{ toolCalls: [{ tool: "launch_rocket", arguments: {} }] }, answer] },
     { match: "full disk", turns: [{ toolCalls: [{ tool: "write_file", arguments: { path: "big.txt", content: "x".repeat(1_500_000) } }] }, answer] },
     { match: "cut stream", turns: [{ text: "This sentence is not", cut: true }] },
@@ -109,7 +109,7 @@ describe("a command line that is wrong", () => {
 
 describe("a tool call that cannot be done is told to the model, and the run goes on", () => {
   it.each([
-    ["large file", "too_large", /2 MB[\s\S]*(start_line|range)/],
+    ["large file", "too_large", /limit is 2097152[\s\S]*search_code/],
     ["binary file", "binary_file", /binary/],
     ["latin file", "invalid_utf8", /UTF-8/],
     ["missing file", "not_found", /nowhere\.txt/],

@@ -38,9 +38,9 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const cancelled = await Notifications.open(config.databaseUrl, "run_cancel", log);
 
   const store = new PostgresSessionStore(database);
-  const wakeups = new PostgresWakeups(grown);
-  const eventLog = new PostgresEventLog(database, (sessionId) => wakeups.wake(sessionId));
   const runs = new RunRegistry(store);
+  const wakeups = new PostgresWakeups(grown, (sessionId) => runs.holds(sessionId));
+  const eventLog = new PostgresEventLog(database, (sessionId) => wakeups.wake(sessionId));
   cancelled.onPayload((runId) => runs.cancel(runId));
   const sweep = async (): Promise<void> => {
     const ended = await endAbandonedRuns(store, eventLog, randomUUID);

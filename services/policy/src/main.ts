@@ -11,14 +11,11 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { findNativeTool } from "@hlvm/tools/native-tools";
-import { loadTreeSitterWords } from "./adapters/parsers/tree-sitter-words.ts";
-import { unbashWords } from "./adapters/parsers/unbash-words.ts";
+import { openJudge } from "./adapters/parsers/open-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
 import { readConfig } from "./config.ts";
-import { createCallJudge } from "./domain/judge/create-call-judge.ts";
-import { createCommandJudge } from "./domain/shell/judge-command.ts";
 import { policyRoutes } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
@@ -30,12 +27,11 @@ await runService("policy", async (log, environment) => {
   await migrate(database, MIGRATIONS);
   const notifications = await Notifications.open(config.databaseUrl, APPROVAL_CHANNEL, log);
 
-  const judgeCommand = createCommandJudge([await loadTreeSitterWords(), unbashWords]);
   const ports = {
     audit: new PostgresAuditLog(database),
     approvals: new PostgresApprovalStore(database, new ApprovalNotices(notifications)),
     findTool: findNativeTool,
-    judgeCall: createCallJudge(judgeCommand),
+    openJudge,
     signGrant: signer.sign.bind(signer),
     approvalSeconds: config.approvalSeconds,
   };

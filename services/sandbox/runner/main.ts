@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import type { RunnerRequest_ExecuteJson, RunnerRequestJson, RunnerResponseJson } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import { closeInherited } from "./close-inherited.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
@@ -7,6 +8,7 @@ import { runTool } from "./tools.ts";
 /** The descriptor on which the service that started this process speaks. */
 const SERVICE_DESCRIPTOR = 3;
 
+closeInherited(SERVICE_DESCRIPTOR);
 const service = new Socket({ fd: SERVICE_DESCRIPTOR, readable: true, writable: true });
 const decoder = new FrameDecoder();
 const running = new Map<string, AbortController>();

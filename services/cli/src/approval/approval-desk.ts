@@ -8,7 +8,11 @@ import { readKey, type Keyboard } from "../terminal/read-key.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { approvalLines } from "./approval-lines.ts";
 
-const ANSWERS: Readonly<Record<string, ApprovalAnswer>> = { y: ApprovalAnswer.ONCE, n: ApprovalAnswer.DENY, a: ApprovalAnswer.SESSION };
+const ANSWERS: Readonly<Record<string, { readonly answer: ApprovalAnswer; readonly said: string }>> = {
+  y: { answer: ApprovalAnswer.ONCE, said: "Allowed, this once." },
+  n: { answer: ApprovalAnswer.DENY, said: "Denied." },
+  a: { answer: ApprovalAnswer.SESSION, said: "Allowed, for this session." },
+};
 const QUESTION = "y / n / a (always for this session)";
 
 /**
@@ -63,9 +67,11 @@ export class ApprovalDesk {
     for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel })) this.#screen.note(line.text, line.tone);
     this.#screen.note(`Allow it? ${QUESTION}`, "warning");
     const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, this.#onControlC);
-    if (key === undefined) return this.#screen.note("The question is closed: it was answered elsewhere, or the run has stopped.", "dim");
+    const chosen = key === undefined ? undefined : ANSWERS[key];
+    if (chosen === undefined) return this.#screen.note("The question is closed: it was answered elsewhere, or the run has stopped.", "dim");
+    this.#screen.note(chosen.said, "dim");
     try {
-      await this.#policy.answerApproval({ approvalId: approval.approvalId, answer: ANSWERS[key] });
+      await this.#policy.answerApproval({ approvalId: approval.approvalId, answer: chosen.answer });
     } catch (thrown) {
       this.#screen.note(`The answer was not taken: ${fromConnectError(thrown).message}`, "bad");
     }

@@ -5,6 +5,7 @@ import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { messageJson } from "../output/message-json.ts";
+import { counted } from "../terminal/sizes.ts";
 
 export interface MemoryWriteFlags {
   readonly type?: "user" | "feedback" | "project" | "reference";
@@ -33,7 +34,7 @@ export async function memoryWrite(text: string, flags: MemoryWriteFlags, context
   );
   if (flags.json === true) process.stdout.write(jsonLine({ ...(fact && messageJson(FactSchema, fact)), superseded_fact_ids: supersededFactIds }));
   else {
-    const replaced = supersededFactIds.length === 0 ? "" : `, in place of ${supersededFactIds.length === 1 ? "an older fact" : `${supersededFactIds.length} older facts`}`;
+    const replaced = supersededFactIds.length === 0 ? "" : `, in place of ${counted(supersededFactIds.length, "older fact")}`;
     process.stdout.write(`Remembered as ${fact?.factId}${replaced}.\n`);
   }
   return EXIT_OK;

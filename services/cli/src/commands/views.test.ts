@@ -98,6 +98,7 @@ describe("hlvm audit query", () => {
       decision: "allow",
       step: "explicit_allow",
       mode: "dontAsk",
+      safety_level: "L2",
       outcome: "succeeded",
     });
   });

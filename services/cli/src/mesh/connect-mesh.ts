@@ -38,10 +38,20 @@ export async function connectMesh(config: CliConfig, screen: Screen): Promise<Me
   const progress = startProgress(screen);
   try {
     const state = await startSupervisor({ directory: config.directory, lifetime: "while-held", onProgress: progress.line });
-    return await connectLocal(state);
+    return endedAloud(await connectLocal(state), screen);
   } finally {
     progress.end();
   }
+}
+
+/** Ending a whole mesh takes a moment, and a person should know what is waited for. */
+function endedAloud(mesh: MeshConnection, screen: Screen): MeshConnection {
+  const release = async (): Promise<void> => {
+    screen.status("ending the mesh");
+    await mesh.release();
+    screen.status("");
+  };
+  return { ...mesh, release };
 }
 
 function connectRemote({ edgeUrl, token }: CliConfig): MeshConnection {

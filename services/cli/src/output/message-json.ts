@@ -1,7 +1,8 @@
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { DescEnum, DescMessage, Message } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { timestampDate, TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
+import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 type Json = string | number | boolean | Json[] | { [field: string]: Json };
 
@@ -17,7 +18,7 @@ function fieldsOf(message: ReflectMessage): { [field: string]: Json } {
   const json: { [field: string]: Json } = {};
   for (const field of message.desc.fields) {
     if (field.fieldKind === "scalar") json[field.name] = scalar(message.get(field));
-    else if (field.fieldKind === "enum") json[field.name] = enumWord(field.enum, message.get(field));
+    else if (field.fieldKind === "enum") json[field.name] = word(field.enum, message.get(field));
     else if (field.fieldKind === "message" && message.isSet(field)) json[field.name] = nested(message.get(field));
     else if (field.fieldKind === "list" && field.listKind === "scalar") json[field.name] = Array.from(message.get(field), scalar);
     else if (field.fieldKind === "list" && field.listKind === "message")
@@ -29,6 +30,12 @@ function fieldsOf(message: ReflectMessage): { [field: string]: Json } {
 function nested(message: ReflectMessage): Json {
   if (message.desc.typeName !== TimestampSchema.typeName) return fieldsOf(message);
   return timestampDate(message.message as Timestamp).toISOString();
+}
+
+/** Safety levels are written L0, L1, L2 everywhere. */
+function word(description: DescEnum, value: number): string {
+  const lower = enumWord(description, value);
+  return description.typeName === SafetyLevelSchema.typeName ? lower.toUpperCase() : lower;
 }
 
 function scalar(value: unknown): Json {

@@ -5,7 +5,7 @@ import { DecidingStepSchema, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_
 import { StopReason, StopReasonSchema, type Event, type PermissionCheck, type RunStopped, type ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { shortDuration, shortSize } from "../terminal/sizes.ts";
+import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
 import type { RunView } from "./run-view.ts";
 
 export interface TextViewOptions {
@@ -77,13 +77,13 @@ export class TextView implements RunView {
       case "turnStats": {
         const { toolCount, durationMilliseconds, inputTokens, outputTokens } = payload.value;
         if (this.#options.verbose)
-          this.#screen.note(`turn: ${shortDuration(durationMilliseconds)} · ${toolCount} tools · ${inputTokens} tokens in · ${outputTokens} out`, "dim");
+          this.#screen.note(`turn: ${shortDuration(durationMilliseconds)} · ${counted(toolCount, "tool")} · ${inputTokens} tokens in · ${outputTokens} out`, "dim");
         return;
       }
       case "memoryActivity": {
         const { recalled, written, notice } = payload.value;
-        if (recalled.length > 0) this.#screen.note(`memory: ${facts(recalled)} recalled`, "dim");
-        if (written.length > 0) this.#screen.note(`memory: ${facts(written)} written`, "dim");
+        if (recalled.length > 0) this.#screen.note(`memory: ${counted(recalled.length, "fact")} recalled`, "dim");
+        if (written.length > 0) this.#screen.note(`memory: ${counted(written.length, "fact")} written`, "dim");
         if (this.#options.verbose) for (const fact of [...recalled, ...written]) this.#screen.note(`  ${printableLine(fact)}`, "dim");
         if (notice !== "") this.#screen.note(`memory: ${notice}`, "warning");
         return;
@@ -140,14 +140,10 @@ export class TextView implements RunView {
     if (!this.#textOfRun) this.#text(stopped.text);
     this.#screen.endLine();
     if (this.#options.verbose)
-      this.#screen.note(`${enumWord(StopReasonSchema, stopped.reason)} · ${stopped.turns} turns · ${stopped.toolCalls} tool calls · ${shortDuration(stopped.durationMilliseconds)}`, "dim");
+      this.#screen.note(`${enumWord(StopReasonSchema, stopped.reason)} · ${counted(stopped.turns, "turn")} · ${counted(stopped.toolCalls, "tool call")} · ${shortDuration(stopped.durationMilliseconds)}`, "dim");
     if (stopped.reason === StopReason.COMPLETED) return;
     if (stopped.reason === StopReason.USER_CANCELLED) return this.#screen.note("cancelled", "warning");
     this.#screen.note(stopped.message || `The run stopped: ${enumWord(StopReasonSchema, stopped.reason)}.`, "bad");
     if (stopped.advice !== "") this.#screen.note(`What to do: ${stopped.advice}`);
   }
-}
-
-function facts(texts: readonly string[]): string {
-  return texts.length === 1 ? "1 fact" : `${texts.length} facts`;
 }

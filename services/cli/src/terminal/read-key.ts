@@ -10,7 +10,7 @@ export interface Keyboard {
 }
 
 /**
- * Waits for one of these keys, without Enter. What was typed before the question was there does not answer it.
+ * Waits for one of these keys, with or without Enter. What was typed before the question was there does not answer it.
  * @returns the key, or undefined when the signal was aborted first
  */
 export function readKey(keyboard: Keyboard, keys: readonly string[], signal: AbortSignal, onControlC: () => void): Promise<string | undefined> {
@@ -20,7 +20,7 @@ export function readKey(keyboard: Keyboard, keys: readonly string[], signal: Abo
       const typed = data.toString("utf8");
       if (typed.includes(CONTROL_C)) return onControlC();
       if (performance.now() - askedAt < TYPED_BEFORE_MILLISECONDS) return;
-      const key = typed.toLowerCase();
+      const key = typed.trim().toLowerCase();
       if (keys.includes(key)) finish(key);
     };
     const onAbort = (): void => finish(undefined);

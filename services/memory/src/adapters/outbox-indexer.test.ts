@@ -119,9 +119,6 @@ describe("the index", () => {
     const degraded = await search(ada, "deployment");
     expect(textsOf(degraded).sort()).toEqual(["Deployments stop on Fridays", "Migrations run before the deployment"]);
     expect(degraded).toMatchObject({ source: "database", notice: expect.stringContaining("hlvm status") });
-    const begun = performance.now();
-    await search(ada, "deployment");
-    expect(performance.now() - begun).toBeLessThan(400);
 
     await meilisearch.start();
     await everythingIsIndexed();
@@ -138,21 +135,21 @@ describe("the index", () => {
 
     const during = await search(ada, "backups");
     expect(textsOf(during)).toEqual(["Backups are taken every night"]);
-    await expect.poll(async () => (await search(ada, "backups")).source, { timeout: 10_000 }).toBe("index");
+    await expect.poll(async () => (await search(ada, "backups")).source, { timeout: 5_000 }).toBe("index");
     await everythingIsIndexed();
     expect(await indexedIds(ada, "backup")).toHaveLength(1);
   });
 
   it("is not waited for when it takes requests and answers none", async () => {
-    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    let requests = 0;
+    const silent = createServer(() => requests++).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), new Circuit(), () => undefined);
     await write(ada, "Turbines are oiled in May");
-    const begun = performance.now();
     expect(await search(ada, "turbines")).toMatchObject({ source: "database", facts: [{ fact: { text: "Turbines are oiled in May" } }] });
     await search(ada, "turbines");
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(requests).toBe(1);
     silent.closeAllConnections();
     silent.close();
   });

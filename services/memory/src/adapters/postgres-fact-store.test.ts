@@ -1,18 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Database } from "@hlvm/postgres/database";
+import { migrate } from "@hlvm/postgres/migrate";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { testLog } from "@hlvm/testing/test-log";
 import { pinFact, removeFact, replaceFact } from "../domain/edit-fact.ts";
 import type { Fact } from "../domain/fact.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { writeFact, type FactDraft } from "../domain/write-fact.ts";
 import { PostgresFactStore } from "./postgres-fact-store.ts";
 
+const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 let test: TestDatabase;
 let store: PostgresFactStore;
 
 beforeAll(async () => {
-  test = await createTestDatabase(fileURLToPath(new URL("../../migrations", import.meta.url)));
+  test = await createTestDatabase(MIGRATIONS);
   store = new PostgresFactStore(test.database, () => undefined);
 });
 afterAll(() => test.drop());
@@ -22,8 +26,8 @@ function newcomer(): Viewer {
   return { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
 }
 
-const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}) =>
-  store.inScope(viewer, (facts) =>
+const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}, into = store) =>
+  into.inScope(viewer, (facts) =>
     writeFact(facts, viewer, {
       ...{ text, category: "", type: undefined, scope: undefined, origin: "user-stated", subject: "", predicate: "", tags: [] },
       ...{ pinned: false, sourceSessionId: "" },
@@ -31,8 +35,8 @@ const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}) =>
     }),
   );
 const find = (viewer: Viewer, id: string) => store.inScope(viewer, (facts) => facts.find(id));
-const holds = async (viewer: Viewer, term: string): Promise<string[]> => {
-  const { ids } = await store.inScope(viewer, (facts) => facts.fullTextCandidates([term], 50));
+const holds = async (viewer: Viewer, term: string, from = store): Promise<string[]> => {
+  const { ids } = await from.inScope(viewer, (facts) => facts.fullTextCandidates([term], 50));
   return [...ids];
 };
 
@@ -152,6 +156,25 @@ describe("scope", () => {
     await write(newcomer(), "for everybody", { scope: "team" });
     const nobody = { organization: "", principal: "", project: "", mayWriteTeamFacts: false };
     expect(await holds(nobody, "everybodi")).toEqual([]);
+  });
+
+  it("holds for a service whose own role is no superuser", async () => {
+    const name = `test_owner_${randomUUID().slice(0, 8)}`;
+    await test.database.query(`CREATE ROLE ${name} LOGIN PASSWORD 'own'`);
+    await test.database.query(`GRANT hlvm_memory_viewer TO ${name}`);
+    await test.database.query(`CREATE DATABASE ${name} OWNER ${name}`);
+    const own = new Database(test.url.replace(/\/\/[^@]*@\/[^?]*/, `//${name}:own@/${name}`), testLog);
+    await migrate(own, MIGRATIONS);
+    const ada = newcomer();
+    const bob: Viewer = { ...ada, principal: "user:bob" };
+    const owned = new PostgresFactStore(own, () => undefined);
+    await write(ada, "personal to Ada", { scope: "personal" }, owned);
+    expect(await holds(ada, "person", owned)).toHaveLength(1);
+    expect(await holds(bob, "person", owned)).toEqual([]);
+    expect(await own.query("SELECT FROM fact JOIN outbox USING (fact_id)")).toHaveLength(1);
+    await own.close();
+    await test.database.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await test.database.query(`DROP ROLE ${name}`);
   });
 
   it("lets team facts be written and changed by those alone who may", async () => {

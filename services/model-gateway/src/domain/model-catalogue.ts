@@ -41,7 +41,7 @@ export class ModelCatalogue {
     const { provider, name, providerName } = this.find(wanted);
     const description = await provider.describe(name, signal);
     if (description === undefined) throw modelNotFound(wanted, providerName, await provider.list(signal));
-    return this.#model(providerName, description, (await this.#defaultId(signal)) === wanted);
+    return this.#model(providerName, description, await this.#isDefault(wanted, providerName, provider, signal));
   }
 
   /**
@@ -99,18 +99,27 @@ export class ModelCatalogue {
   }
 
   async #first(signal: AbortSignal): Promise<Model> {
-    for (const providerName of this.#order) {
-      const provider = this.#providers.find((each) => each.name === providerName)?.provider;
-      if (provider === undefined) continue;
-      const [description] = await provider.list(signal);
-      if (description !== undefined) return this.#model(providerName, description, true);
-    }
+    const first = this.#firstSetUp();
+    const [description] = (await first?.provider?.list(signal)) ?? [];
+    if (first !== undefined && description !== undefined) return this.#model(first.name, description, true);
     throw new HlvmError({
       code: "failed_precondition",
       reason: "no_model",
-      message: "No provider offers a model.",
+      message: `${first?.name ?? "No provider"} offers no model.`,
       advice: "Name one with --model provider/name; `hlvm model list` shows what there is.",
     });
+  }
+
+  #firstSetUp(): CataloguedProvider | undefined {
+    return this.#order.flatMap((name) => this.#providers.find((each) => each.name === name && each.provider !== undefined) ?? [])[0];
+  }
+
+  /** Asks no other provider than the model's own: one that is down does not hold up the rest. */
+  async #isDefault(id: string, providerName: string, provider: Provider, signal: AbortSignal): Promise<boolean> {
+    if (this.#chosen !== "") return id === this.#chosen;
+    if (this.#firstSetUp()?.name !== providerName) return false;
+    const [first] = await provider.list(signal);
+    return id === `${providerName}/${first?.name}`;
   }
 
   async #defaultId(signal: AbortSignal): Promise<string> {

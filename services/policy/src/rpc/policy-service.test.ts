@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import type { Principal } from "@hlvm/identity/principal";
 import { ApprovalAnswer, ApprovalState, DecidingStep, Decision, PermissionMode, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { testPrincipal } from "@hlvm/testing/test-identity";
-import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 import { startTestPolicy, type TestPolicy } from "./start-test-policy.ts";
+import { callOf, failure, settingsOf, shell, type Asked, type Settings } from "./test-calls.ts";
 
 const person: Principal = { ...testPrincipal, id: "user:ada" };
 const elsewhere: Principal = { ...testPrincipal, organization: "other" };
@@ -18,42 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface Asked {
-  readonly sessionId?: string;
-  readonly runId?: string;
-  readonly callId?: string;
-  readonly tool: string;
-  readonly arguments: Record<string, unknown> | string;
-  readonly definitionHash?: string;
-}
-
-function callOf({ tool, arguments: values, ...ids }: Asked) {
-  return {
-    sessionId: randomUUID(),
-    runId: randomUUID(),
-    callId: randomUUID(),
-    tool,
-    argumentsJson: typeof values === "string" ? values : JSON.stringify(values),
-    definitionHash: definitionHash(findNativeTool(tool) ?? findNativeTool("read_file")!),
-    ...ids,
-  };
-}
-
-interface Settings {
-  readonly mode?: PermissionMode;
-  readonly allowedTools?: string[];
-  readonly disallowedTools?: string[];
-  readonly canAsk?: boolean;
-}
-
 async function decide(call: ReturnType<typeof callOf>, settings: Settings = {}, principal = person): Promise<Verdict> {
-  const full = { mode: PermissionMode.DEFAULT, canAsk: true, ...settings };
-  const { verdict } = await service.policy.decide({ call, settings: full }, await service.as(principal));
+    const { verdict } = await service.policy.decide({ call, settings: settingsOf(settings) }, await service.as(principal));
   return verdict!;
 }
 
-const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "no error", (thrown) => fromConnectError(thrown));
-const shell = (command: string): Asked => ({ tool: "shell_exec", arguments: { command } });
 
 describe("Decide", () => {
   it("allows a read with a grant that fits exactly the canonical bytes, once", async () => {

@@ -7,19 +7,20 @@ import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { Database } from "@hlvm/postgres/database";
+import { migrate } from "@hlvm/postgres/migrate";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { createTestIdentity } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import { findNativeTool } from "@hlvm/tools/native-tools";
-import { loadTreeSitterWords } from "../adapters/parsers/tree-sitter-words.ts";
-import { unbashWords } from "../adapters/parsers/unbash-words.ts";
+import { openJudge } from "../adapters/parsers/open-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
-import { createCallJudge } from "../domain/judge/create-call-judge.ts";
-import { createCommandJudge } from "../domain/shell/judge-command.ts";
 import { policyRoutes } from "./routes.ts";
+
+const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 
 export interface TestPolicy {
   readonly policy: Client<typeof PolicyService>;
@@ -34,9 +35,9 @@ export interface TestPolicy {
 }
 
 /** The service over a real database and real HTTP, with keys made for the test. */
-export async function startTestPolicy({ approvalSeconds = 60 } = {}): Promise<TestPolicy> {
+export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" } = {}): Promise<TestPolicy> {
   const identity = await createTestIdentity();
-  const database = await createTestDatabase(join(import.meta.dirname, "../../migrations"));
+  const database = databaseUrl === "" ? await createTestDatabase(MIGRATIONS) : await useDatabase(databaseUrl);
   const notifications = await Notifications.open(database.url, APPROVAL_CHANNEL, testLog);
   const changedTools = new Map<string, ToolDefinition>();
   const server = await startRpcServer({
@@ -47,7 +48,7 @@ export async function startTestPolicy({ approvalSeconds = 60 } = {}): Promise<Te
       audit: new PostgresAuditLog(database.database),
       approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
-      judgeCall: createCallJudge(createCommandJudge([await loadTreeSitterWords(), unbashWords])),
+      openJudge,
       signGrant: identity.signer.sign.bind(identity.signer),
       approvalSeconds,
     }),
@@ -68,4 +69,11 @@ export async function startTestPolicy({ approvalSeconds = 60 } = {}): Promise<Te
       await database.drop();
     },
   };
+}
+
+/** A database that the test itself made, and can take away. */
+async function useDatabase(url: string): Promise<TestDatabase> {
+  const database = new Database(url, testLog);
+  await migrate(database, MIGRATIONS);
+  return { database, url, drop: () => database.close() };
 }

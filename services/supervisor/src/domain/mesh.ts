@@ -17,6 +17,7 @@ export class Mesh {
   failedPart: string | undefined;
   readonly #events: MeshEvents;
   readonly #log: Log;
+  #stopped: Promise<void> | undefined;
 
   constructor(parts: readonly Part[], patience: Patience, log: Log, events: MeshEvents) {
     this.#events = events;
@@ -42,8 +43,19 @@ export class Mesh {
   }
 
   /** Resolves when no process of any part is left. */
-  async stop(): Promise<void> {
-    for (const layer of LAYERS) await Promise.all(this.parts.filter((kept) => kept.part.layer === layer).map((kept) => kept.stop()));
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAll();
+    return this.#stopped;
+  }
+
+  async #stopAll(): Promise<void> {
+    for (const layer of LAYERS) await Promise.all(this.parts.filter((kept) => kept.part.layer === layer).map((kept) => this.#stop(kept)));
+  }
+
+  async #stop(kept: KeptPart): Promise<void> {
+    const since = performance.now();
+    await kept.stop();
+    this.#log.info({ part: kept.part.name, milliseconds: Math.round(performance.now() - since) }, "down");
   }
 
   async #start(kept: KeptPart, needed: readonly (Promise<void> | undefined)[]): Promise<void> {

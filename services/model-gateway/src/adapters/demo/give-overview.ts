@@ -63,12 +63,8 @@ function section(outcome: ToolOutcome): string {
   switch (outcome.tool) {
     case "read_file":
       return readSection(outcome);
-    case "list_files": {
-      const paths = readPaths(outcome);
-      if (paths.length === 0) return "The folder is empty.";
-      const top = paths.filter((path) => !path.slice(0, -1).includes("/"));
-      return `At the top: ${(top.length > 0 ? top : paths).slice(0, SHOWN_ENTRIES).join(", ")} (${paths.length} entries in two levels).`;
-    }
+    case "list_files":
+      return listSection(readPaths(outcome));
     case "search_code": {
       const hits = readHits(outcome).slice(0, SHOWN_QUOTES);
       const what = outcome.arguments.pattern === ENTRY_POINT ? "Where it may start" : `Where "${String(outcome.arguments.pattern)}" stands`;
@@ -81,6 +77,13 @@ function section(outcome: ToolOutcome): string {
     default:
       return `${outcome.tool} of ${String(outcome.arguments.path ?? ".")}:\n${head(outcome.content, SHOWN_QUOTES)}`;
   }
+}
+
+function listSection(paths: readonly string[]): string {
+  if (paths.length === 0) return "The folder holds no files.";
+  const top = [...new Set(paths.map((path) => /^[^/]+\/?/.exec(path)?.[0] ?? path))];
+  const more = top.length > SHOWN_ENTRIES ? ` and ${top.length - SHOWN_ENTRIES} more` : "";
+  return `At the top: ${top.slice(0, SHOWN_ENTRIES).join(", ")}${more}.`;
 }
 
 function readSection(outcome: ToolOutcome): string {

@@ -6,30 +6,26 @@ export interface Line {
   readonly text: string;
 }
 
-/** What read_file returned, line by line. */
+/** What read_file returned: a number, a tab and the line; the notes after them are left out. */
 export function readLines(outcome: ToolOutcome): Line[] {
   const path = String(outcome.arguments.path ?? "");
-  const numbered = outcome.content.split("\n").flatMap((line): Line[] => {
-    const match = /^\s*(\d+)\s*(?:[:|│→\t]\s?|\s)(.*)$/.exec(line) ?? /^\s*(\d+)()$/.exec(line);
+  return outcome.content.split("\n").flatMap((line): Line[] => {
+    const match = /^\s*(\d+)\t(.*)$/.exec(line);
     return match === null ? [] : [{ path, line: Number(match[1]), text: match[2]! }];
   });
-  return numbered;
 }
 
 /** What search_code returned: `path:line: text`. */
 export function readHits(outcome: ToolOutcome): Line[] {
   return outcome.content.split("\n").flatMap((line): Line[] => {
-    const match = /^(.+?):(\d+):\s?(.*)$/.exec(line);
+    const match = /^([^[].*?):(\d+): ?(.*)$/.exec(line);
     return match === null ? [] : [{ path: match[1]!, line: Number(match[2]), text: match[3]! }];
   });
 }
 
-/** What list_files returned: paths, folders with a slash at the end. */
+/** What list_files returned: paths, and folders that go deeper as `path/ (7 files)`; notes stand in brackets. */
 export function readPaths(outcome: ToolOutcome): string[] {
-  return outcome.content
-    .split("\n")
-    .map((line) => line.trim().replace(/^\.\//, ""))
-    .filter((line) => line !== "" && !line.startsWith("("));
+  return outcome.content.split("\n").flatMap((line) => /^(?!\[)(.+?)(?:(?<=\/) \(\d+ files?\))?$/.exec(line)?.[1] ?? []);
 }
 
 const LONGEST_QUOTE = 160;

@@ -3,7 +3,7 @@ const COMMON = new Set(
     "about after again all also and any anything are area ask back been before being below both but call called can cannot code codebase come could did " +
     "directory does doing done each else everything explain describe file files find first folder for from function get give goes had has have here how " +
     "into its just know like line lines look made make many may mean more most much must need not now off once one only other our out over overview " +
-    "package please project read repo repository same say see shall should show some something such summarise summarize tell than that the their them " +
+    "memory package please project read recall remember repo repository same say see shall should show some something such summarise summarize tell than that the their them " +
     "then there these they thing things this those through too use used uses using very want was well were what when where whether which while who " +
     "whole why will with word work works workspace would write you your"
   ).split(" "),

@@ -1,8 +1,8 @@
 import type { Client } from "@connectrpc/connect";
 import type { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import type { Audit, Outcome } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
+import { meshError } from "./mesh-error.ts";
 
 const DEADLINE_MILLISECONDS = 5_000;
 /** In characters, as the contract has it. */
@@ -23,7 +23,7 @@ export class MeshAudit implements Audit {
       const summary = outcome.summary.slice(0, SUMMARY_LENGTH);
       await this.#client.recordOutcome({ ...outcome, summary }, await this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown);
     }
   }
 }

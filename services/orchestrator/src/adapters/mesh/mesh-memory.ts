@@ -2,9 +2,9 @@ import type { Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import type { Memory, Recalled, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
+import { meshError } from "./mesh-error.ts";
 
 /** A run does not wait longer for what it may be reminded of. */
 const RECALL_DEADLINE_MILLISECONDS = 3_000;
@@ -24,7 +24,7 @@ export class MeshMemory implements Memory {
       const { facts, moreExist, notice } = await this.#client.recall({ query, project: workspace }, await this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal));
       return { facts: facts.map((fact) => fact.text), moreExist, notice };
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown, signal);
     }
   }
 
@@ -34,7 +34,7 @@ export class MeshMemory implements Memory {
       if (result === undefined) throw new HlvmError({ code: "internal", reason: "result_missing", message: "Memory answered without a result." });
       return result;
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown, signal);
     }
   }
 }

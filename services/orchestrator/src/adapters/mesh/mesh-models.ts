@@ -1,11 +1,11 @@
 import { ConnectError, type Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ErrorClass, ModelErrorSchema, type Model, type ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { readStream } from "@hlvm/rpc/read-stream";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
+import { meshError } from "./mesh-error.ts";
 
 const RESOLVE_DEADLINE_MILLISECONDS = 15_000;
 /** Above the loop's own limit, which says more. */
@@ -27,7 +27,7 @@ export class MeshModels implements Models {
       if (response.model === undefined) throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
       return response.model;
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown, signal);
     }
   }
 
@@ -40,13 +40,13 @@ export class MeshModels implements Models {
         if (event.case !== undefined) yield event;
     } catch (thrown) {
       signal.throwIfAborted();
-      throw modelFailure(thrown);
+      throw modelFailure(thrown, signal);
     }
   }
 }
 
-function modelFailure(thrown: unknown): ModelFailure {
-  const error = fromConnectError(thrown);
+function modelFailure(thrown: unknown, signal: AbortSignal): ModelFailure {
+  const error = meshError(thrown, signal);
   const [detail] = ConnectError.from(error.cause ?? thrown).findDetails(ModelErrorSchema);
   const withoutDetail = error.code === "unavailable" ? ErrorClass.TRANSIENT : ErrorClass.UNKNOWN;
   return new ModelFailure({

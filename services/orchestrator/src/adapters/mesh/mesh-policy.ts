@@ -1,9 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { PermissionSettings, PolicyService, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import type { Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
+import { meshError } from "./mesh-error.ts";
 
 const DECIDE_DEADLINE_MILLISECONDS = 10_000;
 /** One look at an approval; the loop looks again until it expires. */
@@ -24,7 +24,7 @@ export class MeshPolicy implements Policy {
       const { verdict } = await this.#client.decide({ call, settings }, await this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal));
       return required(verdict);
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown, signal);
     }
   }
 
@@ -33,8 +33,9 @@ export class MeshPolicy implements Policy {
       const { verdict } = await this.#client.awaitApproval({ approvalId }, await this.#caller.options(AWAIT_DEADLINE_MILLISECONDS, signal));
       return required(verdict);
     } catch (thrown) {
-      const error = fromConnectError(thrown);
-      if (error.code === "deadline_exceeded") return undefined;
+      const error = meshError(thrown, signal);
+      // Policy notices the deadline too, and may be the first to say so.
+      if (error.code === "deadline_exceeded" || error.reason === "connection_lost") return undefined;
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import { GetReceiptResponse_State as State, type SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { readStream } from "@hlvm/rpc/read-stream";
 import type { OpenedWorkspace, Receipt, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
+import { meshError } from "./mesh-error.ts";
 
 const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
@@ -22,7 +22,7 @@ export class MeshSandbox implements Sandbox {
     try {
       return await this.#client.openWorkspace({ sessionId, path }, await this.#caller.options(OPEN_DEADLINE_MILLISECONDS, signal));
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown, signal);
     }
   }
 
@@ -30,7 +30,7 @@ export class MeshSandbox implements Sandbox {
     try {
       await this.#client.closeWorkspace({ sessionId }, await this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown);
     }
   }
 
@@ -42,7 +42,7 @@ export class MeshSandbox implements Sandbox {
         if (event.case === "result") yield { result: event.value };
       }
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown, signal);
     }
   }
 
@@ -53,7 +53,7 @@ export class MeshSandbox implements Sandbox {
       if (state === State.NEVER_STARTED) return { state: "never_started" };
       return { state: state === State.RUNNING ? "running" : "unknown" };
     } catch (thrown) {
-      throw fromConnectError(thrown);
+      throw meshError(thrown);
     }
   }
 }

@@ -5,8 +5,11 @@ import type { LogSubscription, LogWakeups } from "../../domain/log/log-wakeups.t
 export class PostgresWakeups implements LogWakeups {
   readonly #subscriptions = new Map<string, Set<Subscription>>();
 
-  constructor(notifications: Notifications) {
-    notifications.onPayload((sessionId) => this.wake(sessionId));
+  /** @param isHeld whether this process runs that session: it alone appends then, and wakes without a notification */
+  constructor(notifications: Notifications, isHeld: (sessionId: string) => boolean) {
+    notifications.onPayload((sessionId) => {
+      if (!isHeld(sessionId)) this.wake(sessionId);
+    });
     notifications.onReconnect(() => {
       for (const sessionId of this.#subscriptions.keys()) this.wake(sessionId);
     });

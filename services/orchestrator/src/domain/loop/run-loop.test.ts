@@ -264,6 +264,21 @@ describe("a mesh that fails", () => {
     expect(test.fake.seen.executed).toEqual([]);
   });
 
+  it("does not run a call whose grant was lost on the way, and tells the audit log", async () => {
+    answers(["", [read("a")]], ["done"]);
+    let calls = 0;
+    test.fake.behaviour.decide = () => {
+      throw ++calls === 1
+        ? new HlvmError({ code: "unavailable", reason: "unavailable", message: "gone" })
+        : new HlvmError({ code: "already_exists", reason: "call_already_decided", message: "decided before" });
+    };
+    const events = await run();
+    expect(results(events)).toMatchObject([{ success: false, content: expect.stringContaining("was lost on the way, so read_file did not run") }]);
+    expect(test.fake.seen.executed).toEqual([]);
+    expect(test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.REFUSED }]);
+    expect(stopped(events).reason).toBe(StopReason.COMPLETED);
+  });
+
   it("stops the run where an outcome cannot be recorded, before anything else is shown", async () => {
     answers(["", [read("a")]], ["must not be seen"]);
     test.fake.behaviour.recordOutcome = () => {
@@ -278,7 +293,7 @@ describe("a mesh that fails", () => {
     answers(["", [read("a")]], ["done"]);
     let calls = 0;
     test.fake.behaviour.execute = async function* () {
-      if (++calls === 1) throw new HlvmError({ code: "failed_precondition", reason: "workspace_not_open", message: "not open" });
+      if (++calls === 1) throw new HlvmError({ code: "not_found", reason: "session_not_found", message: "not open" });
       yield { event: { case: "result", value: { success: true, content: "here" } } };
     };
     const events = await run();

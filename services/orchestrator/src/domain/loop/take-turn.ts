@@ -15,6 +15,8 @@ const LARGE_WINDOW_TOKENS = 64_000;
 /** Room for a whole file in one call where the window has it; else the seeds' output reserve. */
 const LARGE_OUTPUT_TOKENS = 16_384;
 const OUTPUT_RESERVE_TOKENS = 4_096;
+/** A call without a tool's name could not be told back to the model. */
+const UNNAMED_TOOL = "unnamed";
 
 export interface Taken {
   readonly message: EventPayload;
@@ -97,6 +99,6 @@ function withOwnIds(parts: readonly ToolCallPart[], runId: string, turn: number)
   return parts.map((part, index) => {
     const id = part.id === "" || seen.has(part.id) ? callId(runId, turn, index + 1) : part.id;
     seen.add(id);
-    return create(ToolCallPartSchema, { ...part, id });
+    return create(ToolCallPartSchema, { ...part, id, tool: part.tool || UNNAMED_TOOL });
   });
 }

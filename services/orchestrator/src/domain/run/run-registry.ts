@@ -16,6 +16,7 @@ interface HeldRun {
 export class RunRegistry {
   readonly #store: SessionStore;
   readonly #runs = new Map<string, HeldRun>();
+  readonly #sessions = new Set<string>();
   readonly #heartbeat: NodeJS.Timeout;
   #isBeating = false;
   #isClosing = false;
@@ -34,9 +35,18 @@ export class RunRegistry {
   /** Holds a run while `work` goes on; the lease was just taken. */
   hold(lease: Lease, work: (controller: AbortController) => Promise<void>): void {
     const controller = new AbortController();
-    const ended = work(controller).finally(() => this.#runs.delete(lease.runId));
+    const ended = work(controller).finally(() => {
+      this.#runs.delete(lease.runId);
+      this.#sessions.delete(lease.sessionId);
+    });
+    this.#sessions.add(lease.sessionId);
     this.#runs.set(lease.runId, { lease, controller, ended, heldUntil: performance.now() + LEASE_MILLISECONDS });
     if (this.#isClosing) controller.abort(new Interruption("shutdown"));
+  }
+
+  /** Whether a run of that session is held here. */
+  holds(sessionId: string): boolean {
+    return this.#sessions.has(sessionId);
   }
 
   /** Stops the run where this process holds it. */

@@ -110,16 +110,17 @@ async function openAndResolve(sessionId: string, existing: Session | undefined, 
       message: "A new session needs a workspace.",
       advice: "Give the absolute path of the folder to work in (--workspace).",
     });
-  const opening = mesh.sandbox.openWorkspace(sessionId, path, asked.signal);
-  const resolving = mesh.models.resolve(asked.model === "" ? (existing?.model ?? "") : asked.model, asked.signal);
-  try {
-    const [opened, model] = await Promise.all([opening, resolving]);
-    if (existing !== undefined && opened.path !== existing.workspace) throw workspaceDiffers(existing, opened.path);
-    return [opened, model];
-  } catch (thrown) {
-    if (existing === undefined) void opening.then(() => mesh.sandbox.closeWorkspace(sessionId)).catch(() => undefined);
-    throw thrown;
+  const [opened, resolved] = await Promise.allSettled([
+    mesh.sandbox.openWorkspace(sessionId, path, asked.signal),
+    mesh.models.resolve(asked.model === "" ? (existing?.model ?? "") : asked.model, asked.signal),
+  ]);
+  if (opened.status === "rejected") throw opened.reason;
+  if (resolved.status === "rejected") {
+    if (existing === undefined) await mesh.sandbox.closeWorkspace(sessionId).catch(() => undefined);
+    throw resolved.reason;
   }
+  if (existing !== undefined && opened.value.path !== existing.workspace) throw workspaceDiffers(existing, opened.value.path);
+  return [opened.value, resolved.value];
 }
 
 function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): SessionFacts {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStep, Decision, type Approval, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
@@ -13,6 +14,8 @@ const MARGIN_MILLISECONDS = 10_000;
 /** Where an approval does not say: the seeds' limit for a person's answer. */
 const DEFAULT_WAIT_MILLISECONDS = 300_000;
 const RETRY_MILLISECONDS = 500;
+/** Policy's words for a decision or an approval whose answer was given before. */
+const ANSWER_LOST = new Set(["call_already_decided", "approval_used"]);
 
 /** The grant, and the entry that tells of it, still to be written; or what the model is told instead. */
 export type Permission = { readonly grant: string; readonly check: EventPayload } | { readonly denial: ToolResult };
@@ -22,13 +25,27 @@ export type Permission = { readonly grant: string; readonly check: EventPayload 
  * @throws HlvmError where policy cannot decide: nothing may run then
  */
 export async function askPermission(call: ToolCall, turn: number, run: RunContext, signal: AbortSignal): Promise<Permission> {
-  const verdict = await run.slots.use(() => decide(call, run, signal));
-  if (verdict.decision !== Decision.ASK) return permissionOf(call, verdict, turn, run);
-  if (verdict.approval === undefined) throw unusable("it asks for an approval without naming one");
-  await run.journal.append(turn, checkOf(call, verdict));
-  const answer = await awaitAnswer(verdict.approval, run, signal);
-  if (answer === undefined) return denyUnanswered(call, turn, run);
-  return permissionOf(call, answer, turn, run);
+  try {
+    const verdict = await run.slots.use(() => decide(call, run, signal));
+    if (verdict.decision !== Decision.ASK) return await permissionOf(call, verdict, turn, run);
+    if (verdict.approval === undefined) throw unusable("it asks for an approval without naming one");
+    await run.journal.append(turn, checkOf(call, verdict));
+    const answer = await awaitAnswer(verdict.approval, run, signal);
+    return answer === undefined ? await denyUnanswered(call, turn, run) : await permissionOf(call, answer, turn, run);
+  } catch (thrown) {
+    if (!(thrown instanceof HlvmError) || !ANSWER_LOST.has(thrown.reason)) throw thrown;
+    return { denial: await settleLostAnswer(call, run) };
+  }
+}
+
+/** Policy gives each grant once: where its answer did not arrive the call never runs, and the audit log is told so. */
+async function settleLostAnswer(call: ToolCall, run: RunContext): Promise<ToolResult> {
+  const result = failedResult("unavailable", `Policy's answer to this call was lost on the way, so ${call.tool} did not run. You may make the call again.`);
+  const { sessionId, runId, callId } = call;
+  const outcome = { sessionId, runId, callId, status: OutcomeStatus.REFUSED, summary: result.summary, durationMilliseconds: 0 };
+  // Refused where the lost answer was a denial: there is no outcome then.
+  await run.mesh.audit.recordOutcome(outcome).catch(() => undefined);
+  return result;
 }
 
 async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Promise<Verdict> {
@@ -47,9 +64,9 @@ async function permissionOf(call: ToolCall, verdict: Verdict, turn: number, run:
   if (verdict.decision === Decision.ALLOW && verdict.grant !== "") return { grant: verdict.grant, check };
   if (verdict.decision !== Decision.DENY) throw unusable(`its verdict is ${verdict.decision} with${verdict.grant === "" ? "out" : ""} a grant`);
   await run.journal.append(turn, check);
-  const who = verdict.step === DecidingStep.APPROVAL ? verdict.approval?.answeredBy || "A person" : "Policy";
+  const what = verdict.step === DecidingStep.APPROVAL ? "Not approved" : "Policy denied this call";
   const rule = verdict.rule === "" ? "" : ` (${verdict.rule})`;
-  return { denial: denied(call, `${who} denied this call${rule}: ${verdict.reason}`) };
+  return { denial: denied(call, `${what}${rule}: ${verdict.reason}`) };
 }
 
 async function denyUnanswered(call: ToolCall, turn: number, run: RunContext): Promise<Permission> {

@@ -44,7 +44,8 @@ async function executeInSandbox(ready: ReadyCall, grant: string, turn: number, r
   } catch (thrown) {
     if (signal.aborted || !(thrown instanceof HlvmError)) throw thrown;
     const { sandbox } = run.mesh;
-    if (thrown.reason === "workspace_not_open") {
+    // The sandbox was started anew: it refused before it looked at the grant.
+    if (thrown.reason === "session_not_found") {
       await sandbox.openWorkspace(run.sessionId, run.workspace, signal);
       const receipt = await sandbox.receipt(run.sessionId, ready.call.callId);
       if (receipt.state === "never_started") return attempt();
@@ -99,6 +100,7 @@ function failureOf(error: HlvmError, took: number): Executed {
     case "unauthenticated":
     case "invalid_argument":
     case "failed_precondition":
+    case "already_exists":
       return { result: failedResult("unavailable", `The executor would not run this call: ${said}`, took), status: OutcomeStatus.REFUSED };
     default:
       return { result: failedResult("unavailable", `The tool failed: ${said}`, took), status: OutcomeStatus.FAILED };

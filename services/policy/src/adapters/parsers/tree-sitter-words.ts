@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { Language, Parser, type Node } from "web-tree-sitter";
+import type { Node } from "web-tree-sitter";
 import type { WordReader } from "../../domain/shell/word-reader.ts";
 
 const GRAMMAR = createRequire(import.meta.url).resolve("tree-sitter-bash/tree-sitter-bash.wasm");
@@ -8,6 +8,7 @@ const OPERATORS = new Set(["&&", "||", ";", "|"]);
 
 /** Reads words with tree-sitter-bash, whose grammar is loaded once: about 20 ms and 16 MB. */
 export async function loadTreeSitterWords(): Promise<WordReader> {
+  const { Language, Parser } = await import("web-tree-sitter");
   await Parser.init();
   const parser = new Parser().setLanguage(await Language.load(GRAMMAR));
   return (command) => {

@@ -2,6 +2,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import { demandAuthority } from "../authority.ts";
 import type { RecordedEvent } from "./audit-event.ts";
 import type { AuditFilter, AuditLog } from "./audit-log.ts";
+import { redactText } from "./redact.ts";
 
 export interface AuditPage {
   /** Newest first. */
@@ -23,7 +24,7 @@ export async function queryAudit(log: AuditLog, principal: Principal, traceId: s
       at: new Date().toISOString(),
       organization: principal.organization,
       principal: principal.id,
-      query: inWords(filter),
+      query: redactText(inWords(filter)),
       traceId,
     },
   );

@@ -1,3 +1,5 @@
+import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
+
 /** Programs whose second word names what they do; the words after that are about what they do it to. */
 const NAMING_WORDS: Readonly<Record<string, readonly string[]>> = {
   npm: ["test", "ci", "install", "build"],
@@ -14,7 +16,7 @@ const NAMING_WORDS: Readonly<Record<string, readonly string[]>> = {
  * word: `python -c` with one program says nothing of another. A command that cannot be read literally is one entry.
  */
 export function commandScope(command: string, parts: readonly (readonly string[])[] | undefined): readonly string[] {
-  if (parts === undefined) return [`exactly: ${command}`];
+  if (parts === undefined) return [exactly(command)];
   return [...new Set(parts.map(partScope))];
 }
 
@@ -22,5 +24,10 @@ function partScope(words: readonly string[]): string {
   const [program = "", first = "", second = ""] = words;
   if (program === "npm" && first === "run" && /^[\w:-]+$/.test(second) && !second.startsWith("-")) return `npm run ${second}`;
   const naming = Object.hasOwn(NAMING_WORDS, program) ? NAMING_WORDS[program]! : [];
-  return naming.includes(first) ? `${program} ${first}` : `exactly: ${JSON.stringify(words)}`;
+  return naming.includes(first) ? `${program} ${first}` : exactly(JSON.stringify(words));
+}
+
+/** As a hash: what is kept of a command may hold no secret. */
+function exactly(text: string): string {
+  return `exactly: ${sha256Hex(text)}`;
 }

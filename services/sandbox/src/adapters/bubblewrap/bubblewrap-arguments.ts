@@ -23,7 +23,8 @@ export interface SandboxLayout {
 /**
  * Everything that bwrap is told. No destination of a mount lies below /workspace: bwrap before 0.12 follows a symbolic
  * link that it finds there, out of the sandbox (CVE-2026-87766). The workspace is bound after the system's folders and
- * nothing is mounted after it but files of ours beside it.
+ * nothing is mounted after it. /proc is read-only: where root started the service, a tool's user is root outside, who may
+ * write /proc/sys (and so have the kernel run a program) without any capability.
  */
 export function bubblewrapArguments(layout: SandboxLayout): string[] {
   const { userId } = layout;
@@ -44,7 +45,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--ro-bind", layout.node, "/opt/hlvm/bin/node",
     "--ro-bind", layout.ripgrep, "/opt/hlvm/bin/rg",
     "--bind", layout.workspace, "/workspace",
-    "--remount-ro", "/dev", "--remount-ro", "/",
+    "--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/",
     "--chdir", "/workspace",
     "--info-fd", String(descriptors.information), "--block-fd", String(descriptors.block), "--seccomp", String(descriptors.seccomp),
     "--",

@@ -3,6 +3,9 @@ import type { SessionSandbox } from "../../domain/isolation.ts";
 
 const TIMEOUT_MILLISECONDS = 10_000;
 
+/** A setting by which the kernel could be told to run a program outside is opened for writing, and not written. */
+const COMMAND = "(true >> /proc/sys/kernel/core_pattern) 2>/dev/null && echo kernel-settings-open; cat /proc/self/status /proc/net/dev";
+
 /** What the kernel says of a process inside, by the name of the protection that it proves. */
 const PROOFS: readonly (readonly [protection: string, holds: (report: string) => boolean])[] = [
   ["a user of its own", (report) => /^Uid:\s+2\d{4}\s/m.test(report)],
@@ -10,6 +13,7 @@ const PROOFS: readonly (readonly [protection: string, holds: (report: string) =>
   ["no way to gain privileges", (report) => /^NoNewPrivs:\s+1$/m.test(report)],
   ["a seccomp filter", (report) => /^Seccomp:\s+2$/m.test(report)],
   ["processes of its own", (report) => /^NSpid:\s+[1-9]\d?$/m.test(report)],
+  ["kernel settings out of reach", (report) => !report.includes("kernel-settings-open")],
   ["no network", (report) => interfacesOf(report).every((name) => name === "lo")],
 ];
 
@@ -24,7 +28,7 @@ function interfacesOf(report: string): string[] {
  * @throws HlvmError `isolation_incomplete`
  */
 export async function selfTest(sandbox: SessionSandbox): Promise<void> {
-  const argumentsJson = JSON.stringify({ command: "cat /proc/self/status /proc/net/dev" });
+  const argumentsJson = JSON.stringify({ command: COMMAND });
   const run = { callId: "self-test", tool: "shell_exec", argumentsJson, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const result = await sandbox.run(run, () => undefined, new AbortController().signal);
   const missing = result.success ? PROOFS.filter(([, holds]) => !holds(result.content)).map(([protection]) => protection) : ["a command that runs"];

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { collect, generationOf, said, textIn } from "../suite/generations.ts";
+import { frame } from "../suite/protocols.ts";
+import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "../suite/replay-server.ts";
+import { ChatCompletionsProvider } from "./chat-completions-provider.ts";
+
+const server = new ReplayServer({ "/v1/models": { data: [{ id: "m", max_model_len: 12_345 }] } });
+const generation = generationOf("m", [said("user", "Hello?")]);
+const patient = new AbortController().signal;
+const whole = (name: string): Reply => (response) => void beginStream(response).end(`${readFixture("openai-chat", name).map(frame).join("")}data: [DONE]\n\n`);
+let url: string;
+let provider: ChatCompletionsProvider;
+
+beforeAll(async () => {
+  url = await server.start();
+  provider = new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: `${url}/v1/`, apiKey: "secret" });
+});
+afterAll(() => server.stop());
+
+it("sends its key, and the limit under the newer name to a model that refuses the older", async () => {
+  const refusal = { error: { message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", type: "invalid_request_error", code: "unsupported_parameter" } };
+  server.play(errorReply(400, refusal), whole("text"));
+  expect(textIn(await collect(provider.generate(generation, patient)))).toBe("Hello, world.");
+  await collect(provider.generate(generation, patient));
+  expect(server.requests.map(({ body }) => Object.keys(JSON.parse(body) as object).filter((field) => field.startsWith("max_")))).toEqual([
+    ["max_tokens"],
+    ["max_completion_tokens"],
+    ["max_completion_tokens"],
+  ]);
+  expect(server.requests[0]?.headers.authorization).toBe("Bearer secret");
+});
+
+it("tells parallel calls apart that share an index", async () => {
+  server.play(whole("tool-calls-same-index"));
+  const deltas = await collect(provider.generate(generation, patient));
+  expect(deltas.flatMap((delta) => (delta.kind === "tool-call" ? [delta.tool] : []))).toEqual(["read_file", "list_files"]);
+});
+
+it("takes the context window from the server's list, and any name that is not on it", async () => {
+  expect(await provider.describe("m", patient)).toMatchObject({ name: "m", contextWindow: 12_345 });
+  expect(await provider.describe("other", patient)).toMatchObject({ name: "other", contextWindow: 32_768 });
+});
+
+it("does without a list", async () => {
+  const listless = new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: `${url}/v2`, apiKey: "" });
+  server.play(errorReply(404, {}));
+  expect(await listless.describe("m", patient)).toMatchObject({ name: "m" });
+  await expect(listless.list(patient)).rejects.toMatchObject({ class: "permanent" });
+});

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { collect, generationOf, said, textIn } from "../suite/generations.ts";
+import { readScript } from "./script.ts";
+import { ScriptedProvider } from "./scripted-provider.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "script-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function written(text: string): string {
+  const path = join(folder, "script.json");
+  writeFileSync(path, text);
+  return path;
+}
+
+it("plays the turn that the conversation has come to, and confesses in the answer", async () => {
+  const turns = [{ toolCalls: [{ tool: "t", arguments: { a: 1 } }] }, { text: "Done." }];
+  const provider = new ScriptedProvider(readScript(written(JSON.stringify({ conversations: [{ match: "go", turns }] }))));
+  const play = (...messages: Parameters<typeof generationOf>[1]) => collect(provider.generate(generationOf("script", messages), new AbortController().signal));
+  const first = await play(said("user", "go on"));
+  expect(first[0]).toMatchObject({ kind: "tool-call", tool: "t", argumentsJson: '{"a":1}' });
+  const second = await play(said("user", "go on"), said("assistant", ""), said("tool", ""), said("system", "by the way"));
+  expect(textIn(second)).toBe("Done.\n\n(Played from a script; no model was asked.)");
+  await expect(play(said("user", "stop"))).rejects.toMatchObject({ class: "permanent", reason: "script_has_no_turn" });
+});
+
+it.each(["", "[]", '{"conversations": [{"match": 1}]}'])("says what is wrong with a script: %j", (text) => {
+  expect(() => readScript(written(text))).toThrow(expect.objectContaining({ reason: "script_not_readable", advice: expect.stringContaining("HLVM_SCRIPT_FILE") }));
+});
+
+it("says that there is no such file", () => {
+  expect(() => readScript(join(folder, "none.json"))).toThrow(/ENOENT/);
+});

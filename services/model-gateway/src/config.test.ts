@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { readGatewayConfig } from "./config.ts";
+import { providers } from "./providers.ts";
+
+const needed = { HLVM_TOKEN_PUBLIC_KEYS: "/keys.json" };
+
+it("sets up what has a key or a URL, and the demo always", () => {
+  const setUp = (environment: Record<string, string>): string[] =>
+    providers(readGatewayConfig({ ...needed, ...environment })).flatMap(({ name, provider }) => (provider === undefined ? [] : [name]));
+  expect(setUp({})).toEqual(["demo"]);
+  expect(setUp({ OPENAI_API_KEY: "k", HLVM_LLAMA_URLS: "http://a, http://b" })).toEqual(["openai", "llama", "demo"]);
+  expect(setUp({ ANTHROPIC_API_KEY: "k", HLVM_OPENAI_COMPATIBLE_URL: "http://a/v1" })).toEqual(["anthropic", "openai-compatible", "demo"]);
+});
+
+it("refuses a default model without its provider at the start", () => {
+  expect(() => readGatewayConfig({ ...needed, HLVM_MODEL: "gpt-5.5" })).toThrow('HLVM_MODEL must be provider/name, for example demo/rules, not "gpt-5.5"');
+});

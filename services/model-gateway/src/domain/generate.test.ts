@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { generate, type Retry } from "./generate.ts";
+import type { Delta, Generation } from "./generation.ts";
+import { ModelError } from "./model-error.ts";
+import type { Provider } from "./provider.ts";
+
+const generation: Generation = { model: "m", messages: [], tools: [], maximumOutputTokens: 1, temperature: undefined };
+const patient = new AbortController().signal;
+
+function providerOf(attempts: readonly (() => Iterable<Delta>)[]): Provider & { readonly calls: () => number } {
+  let calls = 0;
+  return {
+    calls: () => calls,
+    list: () => Promise.resolve([]),
+    describe: () => Promise.resolve(undefined),
+    async *generate() {
+      yield* attempts[calls++]!();
+    },
+  };
+}
+
+function failing(fields: Partial<ConstructorParameters<typeof ModelError>[0]>): () => Iterable<Delta> {
+  return () => {
+    throw new ModelError({ class: "transient", reason: "r", message: "m", advice: "a", provider: "p", ...fields });
+  };
+}
+
+const answer = (): Delta[] => [
+  { kind: "text", text: "hi" },
+  { kind: "finish", reason: "stop", detail: "" },
+];
+
+async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Delta[]> {
+  const deltas: Delta[] = [];
+  for await (const delta of generate("p", provider, generation, { signal: patient, remainingMilliseconds, onRetry: (retry) => retries.push(retry) }))
+    deltas.push(delta);
+  return deltas;
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("generate", () => {
+  it("waits between nothing and twice as long each time before it tries again", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.04);
+    const retries: Retry[] = [];
+    await run(providerOf([failing({}), failing({}), answer]), undefined, retries);
+    expect(retries.map(({ waitMilliseconds }) => waitMilliseconds)).toEqual([20, 40]);
+  });
+
+  it("does not wait past its caller's deadline", async () => {
+    const provider = providerOf([failing({ class: "rate_limit", retryAfterMilliseconds: 5_000 }), answer]);
+    await expect(run(provider, 1_000)).rejects.toMatchObject({ class: "rate_limit" });
+    expect(provider.calls()).toBe(1);
+  });
+
+  it.each(["abort", "timeout", "context_overflow", "permanent", "unknown"] as const)("never tries again after %s", async (errorClass) => {
+    const provider = providerOf([failing({ class: errorClass }), answer]);
+    await expect(run(provider)).rejects.toMatchObject({ class: errorClass });
+    expect(provider.calls()).toBe(1);
+  });
+
+  it("never tries again once something of an answer has come", async () => {
+    const provider = providerOf([
+      function* () {
+        yield { kind: "thinking-delta", text: "hm" };
+        yield* failing({})();
+      },
+      answer,
+    ]);
+    await expect(run(provider)).rejects.toMatchObject({ class: "transient" });
+    expect(provider.calls()).toBe(1);
+  });
+
+  it("ends at its caller's deadline even where the provider goes on", async () => {
+    const provider: Provider = {
+      ...providerOf([]),
+      async *generate(_generation, signal) {
+        await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+        yield* answer();
+      },
+    };
+    await expect(run(provider, 50)).rejects.toMatchObject({ class: "timeout", reason: "model_too_slow" });
+  });
+
+  it("makes one sense of how servers end an answer that asks for tools", async () => {
+    const call: Delta = { kind: "tool-call", id: "1", tool: "t", argumentsJson: "{}" };
+    expect(await run(providerOf([() => [call, { kind: "finish", reason: "stop", detail: "" }]]))).toMatchObject([call, { reason: "tool-calls" }]);
+    expect(await run(providerOf([() => [{ kind: "text", text: "x" }, { kind: "finish", reason: "tool-calls", detail: "" }]]))).toMatchObject([{}, { reason: "stop" }]);
+  });
+
+  it("wraps what nobody expected", async () => {
+    const broken = providerOf([
+      () => {
+        throw new RangeError("odd");
+      },
+    ]);
+    await expect(run(broken)).rejects.toMatchObject({ class: "unknown", code: "internal", message: "The answer of p could not be read: odd." });
+  });
+});
