@@ -27,7 +27,7 @@ export async function benchStartAndSize(): Promise<void> {
   try {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MILLISECONDS));
     printMemory(mesh);
-    const asks = await times(() => mesh.hlvm(["ask", "--json", "--model", "scripted/script", "hello"]));
+    const asks = await times(() => mesh.hlvm(["ask", "--json", "--model", "scripted/script", "hello"], { cwd: folder }));
     const helps = await times(() => mesh.hlvm(["--help"]));
     printTable("Whole commands, milliseconds", [
       { what: "npm start to ready, new HLVM_DIR", p50: quantile(starts, 0.5), min: Math.min(...starts), max: Math.max(...starts), limit: LIMITS.start },

@@ -1,4 +1,5 @@
-import { startTestMesh } from "../e2e/test-mesh.ts";
+import { rmSync } from "node:fs";
+import { createWorkspace, startTestMesh } from "../e2e/test-mesh.ts";
 import { startMeasuringModel } from "./measuring-model.ts";
 import { askPi } from "./peer-pi.ts";
 import { printTable } from "./print-table.ts";
@@ -11,9 +12,15 @@ const COMMAND = "echo hi";
 /** One tool turn: from the end of the model's answer to its next request, ours and pi's in turn within the same minute. */
 export async function benchToolTurn(): Promise<void> {
   const model = await startMeasuringModel(TURNS, COMMAND);
-  const mesh = await startTestMesh({ HLVM_OPENAI_COMPATIBLE_URL: model.url });
+  const mesh = await startTestMesh({
+    HLVM_OPENAI_COMPATIBLE_URL: model.url,
+    HLVM_MAXIMUM_TURNS: String(TURNS + 1),
+    HLVM_MAXIMUM_IDENTICAL_CALLS: String(TURNS),
+  });
+  const workspace = await createWorkspace({ "README.md": "# Nothing\n" });
   const askHlvm = async (question: string): Promise<void> => {
-    const ended = await mesh.hlvm(["ask", "--json", "--model", "openai-compatible/fake", "--permission-mode", "bypassPermissions", question]);
+    const flags = ["--json", "--model", "openai-compatible/fake", "--permission-mode", "bypassPermissions"];
+    const ended = await mesh.hlvm(["ask", ...flags, question], { cwd: workspace });
     if (ended.code !== 0) throw new Error(`hlvm ended with ${ended.code}: ${ended.stdout.slice(-500)}`);
   };
   const agents = { hlvm: askHlvm, pi: (question: string) => askPi(model.url, question) };
@@ -34,6 +41,7 @@ export async function benchToolTurn(): Promise<void> {
   } finally {
     await mesh.stop();
     await model.close();
+    rmSync(workspace, { recursive: true });
   }
   printTable(
     `Tool turn: ${COMMAND}, ${TURNS} turns, ${ROUNDS} rounds after one to warm up, milliseconds`,

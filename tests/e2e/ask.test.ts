@@ -103,7 +103,7 @@ describe("hlvm ask", () => {
     const ended = await mesh.hlvm(["ask", "--json", "--attach", join(workspace, "teapot.js"), "What is attached?"], { cwd: workspace });
     expect(ended).toMatchObject({ code: 0 });
     expect(eventsOf(linesOf(ended), "user_message")).toEqual([
-      expect.objectContaining({ attachments: [{ path: join(workspace, "teapot.js"), characters: 30 }] }),
+      expect.objectContaining({ attachments: [{ path: join(workspace, "teapot.js"), characters: 31 }] }),
     ]);
   });
 });

@@ -62,9 +62,14 @@ async function startOn(port: number, options: MeilisearchOptions): Promise<Runni
 /** In a process group of its own: a Ctrl-C in the terminal must reach it only through us. The key is not on the command line. */
 function launch(port: number, options: MeilisearchOptions): ChildProcess {
   const [command, commandArguments] = meilisearchCommand([
-    ...["--env", "production", "--no-analytics", "--log-level", "WARN", "--http-addr", `127.0.0.1:${port}`],
-    ...["--db-path", join(options.directory, "data"), "--max-indexing-memory", MAXIMUM_INDEXING_MEMORY],
-    ...["--dump-dir", join(options.directory, "dumps"), "--snapshot-dir", join(options.directory, "snapshots")],
+    "--no-analytics",
+    "--env=production",
+    "--log-level=WARN",
+    `--http-addr=127.0.0.1:${port}`,
+    `--db-path=${join(options.directory, "data")}`,
+    `--dump-dir=${join(options.directory, "dumps")}`,
+    `--snapshot-dir=${join(options.directory, "snapshots")}`,
+    `--max-indexing-memory=${MAXIMUM_INDEXING_MEMORY}`,
   ]);
   const log = openSync(options.logFile, "a", 0o600);
   try {

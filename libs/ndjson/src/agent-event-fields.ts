@@ -14,7 +14,10 @@ export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | 
 export function agentEventFields(payload: AgentEventPayload): JsonObject {
   switch (payload.case) {
     case "userMessage":
-      return { text: payload.value.text, attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })) };
+      return {
+        text: payload.value.text,
+        attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
+      };
     case "runStarted": {
       const { model, workspace, settings, prefixHash } = payload.value;
       return {

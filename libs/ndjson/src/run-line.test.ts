@@ -77,7 +77,11 @@ describe("runLine", () => {
   });
 
   it("names the fields of the first specification as it does", () => {
-    expect(agentEvent({ case: "reasoningUpdate", value: { text: "hm" } })).toMatchObject({ type: "reasoning_update", iteration: 2, summary: "hm" });
+    expect(agentEvent({ case: "reasoningUpdate", value: { text: "hm" } })).toMatchObject({
+      type: "reasoning_update",
+      iteration: 2,
+      summary: "hm",
+    });
     expect(
       agentEvent({ case: "toolStart", value: { callId: "c1", tool: "read_file", argumentsJson: "{}", argumentsSummary: "README.md" } }),
     ).toMatchObject({ type: "tool_start", callId: "c1", name: "read_file", argsSummary: "README.md", argumentsJson: "{}" });
@@ -105,9 +109,23 @@ describe("runLine", () => {
     expect(
       agentEvent({
         case: "permissionCheck",
-        value: { callId: "c1", tool: "write_file", decision: Decision.DENY, step: DecidingStep.MODE, rule: "dontAsk: L1", reason: "Nobody." },
+        value: {
+          callId: "c1",
+          tool: "write_file",
+          decision: Decision.DENY,
+          step: DecidingStep.MODE,
+          rule: "dontAsk: L1",
+          reason: "Nobody.",
+        },
       }),
-    ).toMatchObject({ type: "permission_check", name: "write_file", decision: "deny", step: "mode", rule: "dontAsk: L1", reason: "Nobody." });
+    ).toMatchObject({
+      type: "permission_check",
+      name: "write_file",
+      decision: "deny",
+      step: "mode",
+      rule: "dontAsk: L1",
+      reason: "Nobody.",
+    });
     expect(
       agentEvent({
         case: "permissionCheck",
@@ -135,15 +153,28 @@ describe("runLine", () => {
     expect(
       agentEvent({
         case: "assistantMessage",
-        value: { text: "t", thinking: [{ text: "th" }], toolCalls: [{ id: "1", tool: "git_log", argumentsJson: "{}" }], finish: { reason: FinishReason.TOOL_CALLS } },
+        value: {
+          text: "t",
+          thinking: [{ text: "th" }],
+          toolCalls: [{ id: "1", tool: "git_log", argumentsJson: "{}" }],
+          finish: { reason: FinishReason.TOOL_CALLS },
+        },
       }),
     ).toMatchObject({ thinking: ["th"], toolCalls: [{ id: "1", name: "git_log", argumentsJson: "{}" }], finishReason: "tool_calls" });
-    expect(agentEvent({ case: "toolSelected", value: { tool: "git_log", toolIndex: 1, toolTotal: 3 } })).toMatchObject({ toolIndex: 1, toolTotal: 3 });
-    expect(agentEvent({ case: "toolOutput", value: { callId: "c", output: { stream: ToolOutput_Stream.STDERR, text: "x" } } })).toMatchObject({
+    expect(agentEvent({ case: "toolSelected", value: { tool: "git_log", toolIndex: 1, toolTotal: 3 } })).toMatchObject({
+      toolIndex: 1,
+      toolTotal: 3,
+    });
+    expect(
+      agentEvent({ case: "toolOutput", value: { callId: "c", output: { stream: ToolOutput_Stream.STDERR, text: "x" } } }),
+    ).toMatchObject({
       stream: "stderr",
       text: "x",
     });
-    expect(agentEvent({ case: "usageUpdate", value: { usage: { inputTokens: 1n, outputTokens: 2n } } })).toMatchObject({ inputTokens: 1, outputTokens: 2 });
+    expect(agentEvent({ case: "usageUpdate", value: { usage: { inputTokens: 1n, outputTokens: 2n } } })).toMatchObject({
+      inputTokens: 1,
+      outputTokens: 2,
+    });
   });
 
   it("has no line for a kind of event that it does not know", () => {

@@ -26,7 +26,8 @@ Try:
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
   hlvm audit query --since 1h`,
     );
-  for (const command of [askCommand, sessionCommand, auditCommand, memoryCommand]) program.addCommand(inherit(program, command(context, finish)));
+  for (const command of [askCommand, sessionCommand, auditCommand, memoryCommand])
+    program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));
   return program;

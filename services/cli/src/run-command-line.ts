@@ -25,7 +25,8 @@ export async function runCommandLine(words: readonly string[], environment: Node
 /** Commander has printed the message or the help already. */
 async function commanderExit(error: CommanderError, words: readonly string[]): Promise<number> {
   if (error.exitCode === 0) return EXIT_OK;
-  const wantsLines = words[0] === "ask" && (words.includes("--json") || words.includes("stream-json") || words.includes("--output-format=stream-json"));
+  const wantsLines =
+    words[0] === "ask" && (words.includes("--json") || words.includes("stream-json") || words.includes("--output-format=stream-json"));
   if (wantsLines) {
     const { failureLine } = await import("./run/failure-line.ts");
     const { jsonLine } = await import("./output/json-line.ts");

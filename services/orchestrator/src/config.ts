@@ -14,6 +14,13 @@ export const knobs = {
   memoryUrl: text({ variable: "HLVM_MEMORY_URL", description: "Where memory listens." }),
   maximumTurns: integer({ variable: "HLVM_MAXIMUM_TURNS", description: "Model calls in a run.", fallback: 20, minimum: 1, maximum: 1_000 }),
   maximumToolCalls: integer({ variable: "HLVM_MAXIMUM_TOOL_CALLS", description: "Tool calls in a turn.", fallback: 50, minimum: 1, maximum: 1_000 }),
+  maximumIdenticalCalls: integer({
+    variable: "HLVM_MAXIMUM_IDENTICAL_CALLS",
+    description: "Times in a row that a model may make the very same tool call.",
+    fallback: 2,
+    minimum: 1,
+    maximum: 1_000,
+  }),
   modelSilenceSeconds: integer({
     variable: "HLVM_MODEL_SILENCE_SECONDS",
     description: "Seconds without a sign from the model after which a model call has failed.",

@@ -53,6 +53,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const limits = {
     turns: config.maximumTurns,
     toolCallsPerTurn: config.maximumToolCalls,
+    identicalCallsInARow: config.maximumIdenticalCalls,
     modelSilenceMilliseconds: config.modelSilenceSeconds * 1_000,
     modelMilliseconds: config.modelSeconds * 1_000,
     runMilliseconds: config.runSeconds * 1_000,

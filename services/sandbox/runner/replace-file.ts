@@ -12,7 +12,7 @@ const NEW_FILE_MODE = 0o666;
 export type Replaced = "created" | "replaced";
 
 /**
- * Writes a whole file in one step: readers see the old content or the new, never a part. An existing file keeps its mode.
+ * Writes a whole file in one step: readers see the old content or the new, never a part. An existing file keeps its permissions.
  * @throws ToolFailure `outside_workspace`, `too_large`, `no_space`, …; the file is then as it was
  */
 export async function replaceFile(path: string, content: string): Promise<Replaced> {
@@ -40,7 +40,7 @@ async function write(place: HeldPlace, bytes: Buffer, path: string): Promise<Rep
   const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, NEW_FILE_MODE);
   try {
     await handle.writeFile(bytes);
-    if (before?.isFile()) await handle.chmod(before.mode & 0o7777);
+    if (before?.isFile()) await handle.chmod(before.mode & 0o777);
     await handle.close();
     await rename(temporary, target);
   } catch (thrown) {

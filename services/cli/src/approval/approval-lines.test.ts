@@ -18,7 +18,11 @@ describe("approvalLines", () => {
   });
 
   it("shows what will be written", () => {
-    expect(shown("write_file", { path: "a.txt", content: "one\ntwo" }).slice(1)).toEqual(["  write a.txt (7 characters)", "  + one", "  + two"]);
+    expect(shown("write_file", { path: "a.txt", content: "one\ntwo" }).slice(1)).toEqual([
+      "  write a.txt (7 characters)",
+      "  + one",
+      "  + two",
+    ]);
   });
 
   it("shows what goes and what comes", () => {

@@ -35,7 +35,11 @@ function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[
   }
   if (tool === "write_file" && typeof given.path === "string" && typeof given.content === "string") {
     const { path, content, ...rest } = given;
-    return [{ text: `write ${path} (${content.length} characters)`, tone: "plain" }, ...cut(lines(content, "+ ", "+ ", "good")), ...otherArguments(rest)];
+    return [
+      { text: `write ${path} (${content.length} characters)`, tone: "plain" },
+      ...cut(lines(content, "+ ", "+ ", "good")),
+      ...otherArguments(rest),
+    ];
   }
   if (tool === "edit_file" && typeof given.path === "string" && typeof given.old_text === "string" && typeof given.new_text === "string") {
     const { path, old_text: before, new_text: after, replace_all: everywhere, ...rest } = given;

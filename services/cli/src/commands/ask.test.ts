@@ -48,14 +48,21 @@ describe("hlvm ask, as text", () => {
     const edge = await edgeWith(async (it) => {
       it.append({ case: "toolSelected", value: { callId: "c1", tool: "read_file", argumentsJson: '{"path":"a.txt"}' } });
       it.append({ case: "toolStart", value: { callId: "c1", tool: "read_file", argumentsSummary: "a.txt" } });
-      it.append({ case: "toolEnd", value: { callId: "c1", tool: "read_file", result: { success: true, durationMilliseconds: 3, resultBytes: 2048n } } });
+      it.append({
+        case: "toolEnd",
+        value: { callId: "c1", tool: "read_file", result: { success: true, durationMilliseconds: 3, resultBytes: 2048n } },
+      });
       await answers(it);
     });
     const hlvm = runHlvm(["ask", "What", "does it say?"], { edgeUrl: edge.url, workingDirectory: folder });
     expect(await hlvm.ended).toBe(0);
     expect(hlvm.stdout).toBe("It says hello.\n");
     expect(hlvm.stderr).toBe("✓ read_file a.txt · 3 ms · 2.0 KB\n");
-    expect(edge.requests[0]).toMatchObject({ prompt: "What does it say?", workspace: folder, settings: { mode: PermissionMode.DEFAULT, canAsk: false } });
+    expect(edge.requests[0]).toMatchObject({
+      prompt: "What does it say?",
+      workspace: folder,
+      settings: { mode: PermissionMode.DEFAULT, canAsk: false },
+    });
   });
 
   it("shows the answer while the run is still going on", async () => {
@@ -78,7 +85,14 @@ describe("hlvm ask, as text", () => {
       it.append({ case: "toolSelected", value: { callId: "c1", tool: "write_file", argumentsJson: '{"path":"hello.txt"}' } });
       it.append({
         case: "permissionCheck",
-        value: { callId: "c1", tool: "write_file", decision: Decision.DENY, step: DecidingStep.MODE, rule: "dontAsk: L1", reason: "Nobody can be asked." },
+        value: {
+          callId: "c1",
+          tool: "write_file",
+          decision: Decision.DENY,
+          step: DecidingStep.MODE,
+          rule: "dontAsk: L1",
+          reason: "Nobody can be asked.",
+        },
       });
       it.append({ case: "toolEnd", value: { callId: "c1", tool: "write_file", result: { success: false, content: "denied" } } });
       await answers(it);
@@ -98,7 +112,9 @@ describe("hlvm ask, as text", () => {
   });
 
   it("ends with 1, the message and what to do when the run fails", async () => {
-    const edge = await edgeWith(async (it) => it.stop(StopReason.ERROR, { message: "The key is refused.", advice: "Set ANTHROPIC_API_KEY." }));
+    const edge = await edgeWith(async (it) =>
+      it.stop(StopReason.ERROR, { message: "The key is refused.", advice: "Set ANTHROPIC_API_KEY." }),
+    );
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url });
     expect(await hlvm.ended).toBe(1);
     expect(hlvm.stdout).toBe("");
@@ -167,7 +183,10 @@ describe("hlvm ask, for programs", () => {
     await edge.close();
     const hlvm = runHlvm(["ask", "--json", "q"], { edgeUrl: edge.url });
     expect(await hlvm.ended).toBe(1);
-    expect(jsonLines(hlvm.stdout)[0]).toMatchObject({ type: "final", message: expect.stringContaining(`The edge at ${edge.url} does not answer`) });
+    expect(jsonLines(hlvm.stdout)[0]).toMatchObject({
+      type: "final",
+      message: expect.stringContaining(`The edge at ${edge.url} does not answer`),
+    });
   });
 });
 
@@ -249,11 +268,11 @@ describe("hlvm ask, stopped", () => {
 
   it("cancels the run and is silent when the reader of its output goes away", async () => {
     const edge = await edgeWith(async (it) => {
-      let stopped = false;
-      const cancelled = it.until("cancelled").then(() => (stopped = true));
+      const stopped = new AbortController();
+      const cancelled = it.until("cancelled").then(() => stopped.abort());
       it.append({ case: "messageDelta", value: { text: "line\n" } });
       await it.until("watched");
-      while (!stopped) {
+      while (!stopped.signal.aborted) {
         it.append({ case: "messageDelta", value: { text: "line\n" } });
         await Promise.race([cancelled, delay(10)]);
       }
@@ -268,22 +287,31 @@ describe("hlvm ask, stopped", () => {
 });
 
 describe("hlvm ask on a terminal", () => {
-  const asks = (tool: string, argumentsJson: string): Script => async (it) => {
-    const answered = it.until("answered");
-    it.append({
-      case: "permissionCheck",
-      value: {
-        callId: "c1",
-        tool,
-        decision: Decision.ASK,
-        step: DecidingStep.MODE,
-        approval: { approvalId: "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e", tool, argumentsJson, safetyLevel: SafetyLevel.L2, reason: "mode default asks for L2", state: ApprovalState.PENDING },
-      },
-    });
-    await answered;
-    it.append({ case: "permissionCheck", value: { callId: "c1", tool, decision: Decision.ALLOW, step: DecidingStep.APPROVAL } });
-    await answers(it);
-  };
+  const asks =
+    (tool: string, argumentsJson: string): Script =>
+    async (it) => {
+      const answered = it.until("answered");
+      it.append({
+        case: "permissionCheck",
+        value: {
+          callId: "c1",
+          tool,
+          decision: Decision.ASK,
+          step: DecidingStep.MODE,
+          approval: {
+            approvalId: "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e",
+            tool,
+            argumentsJson,
+            safetyLevel: SafetyLevel.L2,
+            reason: "mode default asks for L2",
+            state: ApprovalState.PENDING,
+          },
+        },
+      });
+      await answered;
+      it.append({ case: "permissionCheck", value: { callId: "c1", tool, decision: Decision.ALLOW, step: DecidingStep.APPROVAL } });
+      await answers(it);
+    };
 
   it.each([
     ["y", ApprovalAnswer.ONCE],

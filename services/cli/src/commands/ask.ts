@@ -62,8 +62,9 @@ type RunRequest = ReturnType<typeof readRequest>;
 
 function readRequest(question: string, flags: AskFlags, { config }: CommandContext) {
   if (question.trim() === "") throw wrongUsage("The question is empty.", 'Ask something: hlvm ask "What does this repository do?"');
-  if (Buffer.byteLength(question) > MAXIMUM_QUESTION_BYTES) throw wrongUsage("The question is larger than 1 MB.", "Put long text into a file and use --attach.");
-  const canAsk = flags.outputFormat === "text" && flags.print !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
+  if (Buffer.byteLength(question) > MAXIMUM_QUESTION_BYTES)
+    throw wrongUsage("The question is larger than 1 MB.", "Put long text into a file and use --attach.");
+  const canAsk = flags.outputFormat === "text" && flags.print !== true && process.stdin.isTTY && process.stderr.isTTY;
   const resuming = flags.resume !== undefined;
   return {
     sessionId: flags.resume ?? "",
@@ -89,17 +90,26 @@ function createView(flags: AskFlags, { screen }: CommandContext): RunView {
   return new TextView(screen, { verbose: flags.verbose === true, showsQuestions: false });
 }
 
-async function run(mesh: MeshConnection, request: RunRequest, view: RunView, interrupts: Interrupts, { screen }: CommandContext): Promise<number> {
-  if (interrupts.signal.aborted) throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
+async function run(
+  mesh: MeshConnection,
+  request: RunRequest,
+  view: RunView,
+  interrupts: Interrupts,
+  { screen }: CommandContext,
+): Promise<number> {
+  if (interrupts.signal.aborted)
+    throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
   const { sessionId, runId, sequence, model } = await sessions.startRun(request);
   const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), screen, process.stdin, () => interrupts.interrupt(130));
   const leave = new AbortController();
   let meshLost = false;
-  void mesh.lost.then(() => {
+  const onLost = async (): Promise<void> => {
+    await mesh.lost;
     meshLost = true;
     leave.abort();
-  });
+  };
+  void onLost();
   const cancel = (): void => {
     desk.close();
     setTimeout(() => leave.abort(), CANCEL_MILLISECONDS).unref();
@@ -113,7 +123,8 @@ async function run(mesh: MeshConnection, request: RunRequest, view: RunView, int
       if (event.runId !== runId) continue;
       if (!interrupts.brokenPipe) view.event(event);
       if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);
-      if (event.payload.case === "runStopped") return interrupts.exitCode ?? (event.payload.value.reason === StopReason.COMPLETED ? EXIT_OK : EXIT_FAILED);
+      if (event.payload.case === "runStopped")
+        return interrupts.exitCode ?? (event.payload.value.reason === StopReason.COMPLETED ? EXIT_OK : EXIT_FAILED);
     }
     throw new HlvmError({ code: "internal", reason: "log_ended", message: "The session's log ended before the run did." });
   } catch (thrown) {

@@ -57,5 +57,14 @@ function eventJson(event: AuditEvent): object {
 function row(event: AuditEvent): string[] {
   const outcome = event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
   const { principal, tool, decision, step, rule, argumentsJson } = event;
-  return [localTime(event.at), principal, tool, enumWord(DecisionSchema, decision), enumWord(DecidingStepSchema, step), rule, outcome, argumentsJson];
+  return [
+    localTime(event.at),
+    principal,
+    tool,
+    enumWord(DecisionSchema, decision),
+    enumWord(DecidingStepSchema, step),
+    rule,
+    outcome,
+    argumentsJson,
+  ];
 }

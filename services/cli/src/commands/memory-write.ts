@@ -32,7 +32,8 @@ export async function memoryWrite(text: string, flags: MemoryWriteFlags, context
       project: readWorkspace(".", process.cwd()),
     }),
   );
-  if (flags.json === true) process.stdout.write(jsonLine({ ...(fact && messageJson(FactSchema, fact)), superseded_fact_ids: supersededFactIds }));
+  if (flags.json === true)
+    process.stdout.write(jsonLine({ ...(fact && messageJson(FactSchema, fact)), superseded_fact_ids: supersededFactIds }));
   else {
     const replaced = supersededFactIds.length === 0 ? "" : `, in place of ${counted(supersededFactIds.length, "older fact")}`;
     process.stdout.write(`Remembered as ${fact?.factId}${replaced}.\n`);

@@ -11,13 +11,20 @@ import { Interrupts } from "../terminal/interrupts.ts";
 import { sessionState } from "./session-list.ts";
 
 /** A session and its whole log as it is now; with --json the session on the first line and an event on every other. */
-export async function sessionShow(sessionId: string, flags: { json?: boolean; verbose?: boolean }, context: CommandContext): Promise<number> {
+export async function sessionShow(
+  sessionId: string,
+  flags: { json?: boolean; verbose?: boolean },
+  context: CommandContext,
+): Promise<number> {
   using interrupts = new Interrupts();
   const view = logView(flags, context.config);
   await withMesh(context, async (transport) => {
     const sessions = createClient(SessionService, transport);
     const { session } = await sessions.getSession({ sessionId });
-    if (session !== undefined) process.stdout.write(flags.json === true ? jsonLine({ type: "session", session: messageJson(SessionSchema, session) }) : heading(session));
+    if (session !== undefined)
+      process.stdout.write(
+        flags.json === true ? jsonLine({ type: "session", session: messageJson(SessionSchema, session) }) : heading(session),
+      );
     for await (const event of followSession(sessions, { sessionId, from: 0n, follow: false, signal: interrupts.signal })) view.event(event);
   });
   return interrupts.exitCode ?? EXIT_OK;

@@ -13,7 +13,13 @@ export async function status(flags: { json?: boolean }, { config, screen }: Comm
 }
 
 function describe(state: MeshState): string {
-  const rows = state.services.map(({ name, pid, port, logFile }) => [name, isAlive(pid) ? "up" : "gone", String(pid), port === undefined ? "" : String(port), logFile]);
+  const rows = state.services.map(({ name, pid, port, logFile }) => [
+    name,
+    isAlive(pid) ? "up" : "gone",
+    String(pid),
+    port === undefined ? "" : String(port),
+    logFile,
+  ]);
   return `HLVM is up: ${state.edgeUrl} since ${state.startedAt}\n\n${table(["SERVICE", "STATE", "PID", "PORT", "LOG"], rows)}`;
 }
 

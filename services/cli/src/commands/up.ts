@@ -17,7 +17,9 @@ export async function up({ config, screen }: CommandContext): Promise<number> {
   }
   using interrupts = new Interrupts();
   const progress = startProgress(screen);
-  const state = await startSupervisor({ directory: config.directory, lifetime: "foreground", onProgress: progress.line }).finally(progress.end);
+  const state = await startSupervisor({ directory: config.directory, lifetime: "foreground", onProgress: progress.line }).finally(
+    progress.end,
+  );
   const hold = await holdMesh(state.controlSocket);
   if (!interrupts.signal.aborted) process.stdout.write(welcome(state.edgeUrl));
   const keepAlive = setInterval(() => {}, 2 ** 30);

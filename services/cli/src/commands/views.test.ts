@@ -39,7 +39,12 @@ describe("hlvm session", () => {
     expect(await all.ended).toBe(0);
     expect(all.stdout).toBe("user:test: a question\none two\n");
     expect(await late.ended).toBe(0);
-    expect(late.stdout.trimEnd().split("\n").map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["token", "final"]);
+    expect(
+      late.stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { type: string }).type),
+    ).toEqual(["token", "final"]);
     expect(await asking.ended).toBe(0);
   });
 
@@ -88,7 +93,9 @@ describe("hlvm audit query", () => {
     const rows = runHlvm(["audit", "query", "--tool", "shell_exec", "--since", "1h"], { edgeUrl: edge.url });
     const lines = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url });
     expect(await rows.ended).toBe(0);
-    expect(rows.stdout).toMatch(/user:ada +shell_exec +allow +explicit_allow +allowedTools: shell_exec +succeeded +\{"command":"npm test"\}\n$/);
+    expect(rows.stdout).toMatch(
+      /user:ada +shell_exec +allow +explicit_allow +allowedTools: shell_exec +succeeded +\{"command":"npm test"\}\n$/,
+    );
     expect(await lines.ended).toBe(0);
     expect(JSON.parse(lines.stdout)).toMatchObject({
       id: 7,

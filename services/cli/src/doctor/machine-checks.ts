@@ -61,7 +61,8 @@ export async function bubblewrapCheck(directory: string): Promise<Check> {
       const { stdout } = await execute(program, ["--version"], { timeout: PROGRAM_DEADLINE_MILLISECONDS });
       return ok(name, stdout.trim());
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "ENOENT") return fail(name, `${program} --version failed: ${messageOf(cause)}`, "Install it anew.");
+      if ((cause as NodeJS.ErrnoException).code !== "ENOENT")
+        return fail(name, `${program} --version failed: ${messageOf(cause)}`, "Install it anew.");
     }
   }
   return fail(name, "not installed", "Install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`.");

@@ -27,7 +27,11 @@ async function guarded(name: string, check: () => Promise<Check[]>): Promise<Che
   }
 }
 
-function isolationChecks(isolation: { driver: string; driverVersion: string; features: { name: string; active: boolean; detail: string }[] }): Check[] {
+function isolationChecks(isolation: {
+  driver: string;
+  driverVersion: string;
+  features: { name: string; active: boolean; detail: string }[];
+}): Check[] {
   const { driver, driverVersion, features } = isolation;
   return [
     ok("isolation", `${driver} ${driverVersion}`.trim()),
@@ -37,16 +41,27 @@ function isolationChecks(isolation: { driver: string; driverVersion: string; fea
 
 function modelChecks(models: readonly Model[]): Check[] {
   const chosen = models.find((model) => model.default);
-  if (chosen === undefined) return [fail("model", "there is no default model", "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS, and start the mesh again.")];
+  if (chosen === undefined)
+    return [
+      fail("model", "there is no default model", "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS, and start the mesh again."),
+    ];
   if (!chosen.available) return [fail("model", `${chosen.id} is not available`, chosen.advice)];
   if (chosen.provider !== "demo") return [ok("model", chosen.id)];
-  return [warn("model", `${chosen.id}, which follows fixed rules`, "For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS, and start the mesh again.")];
+  return [
+    warn(
+      "model",
+      `${chosen.id}, which follows fixed rules`,
+      "For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS, and start the mesh again.",
+    ),
+  ];
 }
 
 function partChecks(state: MeshState): Check[] {
   return [
     partCheck(state, "PostgreSQL", (name) => fail(name, "not running", "`hlvm down`, then `hlvm up`; the logs say why it ended.")),
-    partCheck(state, "Meilisearch", (name) => warn(name, "not running", "Until it is, memory is searched in PostgreSQL; the logs say why it ended.")),
+    partCheck(state, "Meilisearch", (name) =>
+      warn(name, "not running", "Until it is, memory is searched in PostgreSQL; the logs say why it ended."),
+    ),
   ];
 }
 

@@ -16,7 +16,8 @@ export function createEdgeTransport(edgeUrl: string, token: string): Transport {
 }
 
 function explained(thrown: unknown, edgeUrl: string): unknown {
-  if (!(thrown instanceof ConnectError) || thrown.code !== Code.Unavailable || thrown.findDetails(ErrorAdviceSchema).length > 0) return thrown;
+  if (!(thrown instanceof ConnectError) || thrown.code !== Code.Unavailable || thrown.findDetails(ErrorAdviceSchema).length > 0)
+    return thrown;
   const value = { reason: "edge_unavailable", advice: "`hlvm status` tells whether the mesh is up, `hlvm doctor` what is wrong." };
   const message = `The edge at ${edgeUrl} does not answer: ${thrown.rawMessage}.`;
   return new ConnectError(message, Code.Unavailable, undefined, [{ desc: ErrorAdviceSchema, value }], thrown);

@@ -35,7 +35,8 @@ function readSome(path: string, absolute: string): Buffer {
     const file = openSync(absolute, "r");
     try {
       let length = 0;
-      for (let read = -1; read !== 0 && length < buffer.length; length += read) read = readSync(file, buffer, length, buffer.length - length, null);
+      for (let read = -1; read !== 0 && length < buffer.length; length += read)
+        read = readSync(file, buffer, length, buffer.length - length, null);
       return buffer.subarray(0, length);
     } finally {
       closeSync(file);

@@ -18,7 +18,9 @@ export function readWorkspace(folder: string, from: string): string {
       code: missing ? "not_found" : "permission_denied",
       reason: missing ? "workspace_not_found" : "workspace_not_readable",
       message: missing ? `The workspace ${path} does not exist.` : `The workspace ${path} cannot be read: ${(cause as Error).message}.`,
-      advice: missing ? "Give --workspace a folder that exists." : "Give --workspace a folder that you may read, or change its permissions.",
+      advice: missing
+        ? "Give --workspace a folder that exists."
+        : "Give --workspace a folder that you may read, or change its permissions.",
       cause,
     });
   }

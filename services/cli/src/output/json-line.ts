@@ -5,7 +5,7 @@ const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206
  * back: the value is the same, and `hlvm … --json` on a terminal is harmless.
  */
 export function jsonLine(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+  return `${JSON.stringify(value).replace(HIDDEN, escaped)}\n`;
 }
 
 function escaped(text: string): string {

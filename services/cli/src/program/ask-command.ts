@@ -18,15 +18,30 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
     .option("--auto-edit", "the same as --permission-mode acceptEdits")
     .option("--dangerously-skip-permissions", "the same as --permission-mode bypassPermissions")
     .addOption(new Option("--allowedTools <tools>", "allow these tools, for example git_*; may be repeated").argParser(toolPatterns))
-    .addOption(new Option("--disallowedTools <tools>", "deny these tools whatever else is allowed; may be repeated").argParser(toolPatterns))
+    .addOption(
+      new Option("--disallowedTools <tools>", "deny these tools whatever else is allowed; may be repeated").argParser(toolPatterns),
+    )
     .option("-p, --print", "for scripts: nobody is asked, and only reading is allowed unless a mode is given")
-    .addOption(new Option("--output-format <format>", "what standard output holds (default: text)").choices(["text", "json", "stream-json"]))
-    .addOption(new Option("--json", "the same as --output-format stream-json: a line of JSON for every event, and last a `final`").conflicts("outputFormat"))
+    .addOption(
+      new Option("--output-format <format>", "what standard output holds (default: text)").choices(["text", "json", "stream-json"]),
+    )
+    .addOption(
+      new Option("--json", "the same as --output-format stream-json: a line of JSON for every event, and last a `final`").conflicts(
+        "outputFormat",
+      ),
+    )
     .option("--verbose", "also show the model, the session, thinking, and figures of every turn")
-    .action(async (words: string[], { json, ...flags }: Omit<AskFlags, "outputFormat"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean }) => {
-      const { ask } = await import("../commands/ask.ts");
-      finish(await ask(words.join(" "), { ...flags, outputFormat: json === true ? "stream-json" : (flags.outputFormat ?? "text") }, context));
-    });
+    .action(
+      async (
+        words: string[],
+        { json, ...flags }: Omit<AskFlags, "outputFormat"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean },
+      ) => {
+        const { ask } = await import("../commands/ask.ts");
+        finish(
+          await ask(words.join(" "), { ...flags, outputFormat: json === true ? "stream-json" : (flags.outputFormat ?? "text") }, context),
+        );
+      },
+    );
 }
 
 function collect(value: string, before: readonly string[] | undefined): string[] {

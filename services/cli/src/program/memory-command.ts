@@ -10,7 +10,13 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
     .description("remember a fact")
     .argument("<text...>", "the fact, in a sentence that stands alone")
     .addOption(new Option("--type <type>", "what kind of fact").choices(["user", "feedback", "project", "reference"]))
-    .addOption(new Option("--scope <scope>", "who is reminded of it: project means sessions in this folder").choices(["personal", "team", "project"]))
+    .addOption(
+      new Option("--scope <scope>", "who is reminded of it: project means sessions in this folder").choices([
+        "personal",
+        "team",
+        "project",
+      ]),
+    )
     .option("--subject <words>", "what it is about; with --predicate it replaces an older fact on the same")
     .option("--predicate <words>", "which property of the subject")
     .option("--pinned", "recall it in every session")

@@ -22,7 +22,8 @@ export function moment(value: string): Date {
 export function wholeNumber(minimum: number, maximum: number): (value: string) => number {
   return (value) => {
     const number = Number(value);
-    if (!/^\d+$/.test(value) || number < minimum || number > maximum) throw new InvalidArgumentError(`Give a whole number from ${minimum} to ${maximum}.`);
+    if (!/^\d+$/.test(value) || number < minimum || number > maximum)
+      throw new InvalidArgumentError(`Give a whole number from ${minimum} to ${maximum}.`);
     return number;
   };
 }

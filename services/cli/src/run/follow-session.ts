@@ -44,7 +44,11 @@ export async function* followSession(sessions: Client<typeof SessionService>, op
   }
 }
 
-async function* watchOnce(sessions: Client<typeof SessionService>, options: FollowOptions, fromSequence: bigint): AsyncGenerator<Event, void> {
+async function* watchOnce(
+  sessions: Client<typeof SessionService>,
+  options: FollowOptions,
+  fromSequence: bigint,
+): AsyncGenerator<Event, void> {
   const { sessionId, follow } = options;
   const answers = readStream((signal) => sessions.watch({ sessionId, fromSequence, follow }, { signal, timeoutMs: 0 }), options.signal);
   for await (const { event } of answers) if (event !== undefined) yield event;

@@ -2,7 +2,14 @@ import type { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
 import { DecidingStepSchema, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { StopReason, StopReasonSchema, type Event, type PermissionCheck, type RunStopped, type ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import {
+  StopReason,
+  StopReasonSchema,
+  type Event,
+  type PermissionCheck,
+  type RunStopped,
+  type ToolEnd,
+} from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
@@ -50,7 +57,8 @@ export class TextView implements RunView {
         return;
       case "runStarted": {
         const { model, workspace, settings } = payload.value;
-        if (this.#options.verbose) this.#screen.note(`model ${model} · mode ${permissionModeWord(settings?.mode ?? 0)} · workspace ${workspace}`, "dim");
+        if (this.#options.verbose)
+          this.#screen.note(`model ${model} · mode ${permissionModeWord(settings?.mode ?? 0)} · workspace ${workspace}`, "dim");
         return;
       }
       case "thinking":
@@ -77,7 +85,10 @@ export class TextView implements RunView {
       case "turnStats": {
         const { toolCount, durationMilliseconds, inputTokens, outputTokens } = payload.value;
         if (this.#options.verbose)
-          this.#screen.note(`turn: ${shortDuration(durationMilliseconds)} · ${counted(toolCount, "tool")} · ${inputTokens} tokens in · ${outputTokens} out`, "dim");
+          this.#screen.note(
+            `turn: ${shortDuration(durationMilliseconds)} · ${counted(toolCount, "tool")} · ${inputTokens} tokens in · ${outputTokens} out`,
+            "dim",
+          );
         return;
       }
       case "memoryActivity": {
@@ -140,7 +151,10 @@ export class TextView implements RunView {
     if (!this.#textOfRun) this.#text(stopped.text);
     this.#screen.endLine();
     if (this.#options.verbose)
-      this.#screen.note(`${enumWord(StopReasonSchema, stopped.reason)} · ${counted(stopped.turns, "turn")} · ${counted(stopped.toolCalls, "tool call")} · ${shortDuration(stopped.durationMilliseconds)}`, "dim");
+      this.#screen.note(
+        `${enumWord(StopReasonSchema, stopped.reason)} · ${counted(stopped.turns, "turn")} · ${counted(stopped.toolCalls, "tool call")} · ${shortDuration(stopped.durationMilliseconds)}`,
+        "dim",
+      );
     if (stopped.reason === StopReason.COMPLETED) return;
     if (stopped.reason === StopReason.USER_CANCELLED) return this.#screen.note("cancelled", "warning");
     this.#screen.note(stopped.message || `The run stopped: ${enumWord(StopReasonSchema, stopped.reason)}.`, "bad");

@@ -12,8 +12,7 @@ const JOINING_SCRIPT =
  * tab, format characters (bidirectional marks, zero-width characters, tags), variation selectors, fillers that look like
  * nothing, line separators, lone surrogates, and what Unicode has not assigned or leaves private.
  */
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * Text from a model or a tool as it may be shown in a terminal: nothing in it moves the cursor, changes a colour, sets the

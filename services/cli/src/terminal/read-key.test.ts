@@ -62,7 +62,7 @@ describe("readKey", () => {
   });
 
   it("hands Ctrl-C on, at any time", async () => {
-    const onControlC = vi.fn();
+    const onControlC = vi.fn<() => void>();
     const withdrawn = new AbortController();
     const key = readKey(keyboard, ["y"], withdrawn.signal, onControlC);
     keyboard.type("\u0003");

@@ -13,7 +13,12 @@ export interface Keyboard {
  * Waits for one of these keys, with or without Enter. What was typed before the question was there does not answer it.
  * @returns the key, or undefined when the signal was aborted first
  */
-export function readKey(keyboard: Keyboard, keys: readonly string[], signal: AbortSignal, onControlC: () => void): Promise<string | undefined> {
+export function readKey(
+  keyboard: Keyboard,
+  keys: readonly string[],
+  signal: AbortSignal,
+  onControlC: () => void,
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     const askedAt = performance.now();
     const onData = (data: Buffer): void => {

@@ -43,7 +43,12 @@ export class ScriptedEdge {
   async start(): Promise<void> {
     const authenticate: Interceptor = (next) => (request) => {
       if (request.header.get("authorization") === `Bearer ${TOKEN}`) return next(request);
-      throw new HlvmError({ code: "unauthenticated", reason: "token_refused", message: "The token is not accepted.", advice: "Give the right one." });
+      throw new HlvmError({
+        code: "unauthenticated",
+        reason: "token_refused",
+        message: "The token is not accepted.",
+        advice: "Give the right one.",
+      });
     };
     const server = await startRpcServer({
       host: "127.0.0.1",

@@ -39,7 +39,7 @@ export async function* followRun(runs: Runs, run: StartedRun, signal: AbortSigna
     if (signal.aborted || !(cause instanceof HlvmError)) throw cause;
     yield unwatchable(run, cause);
   } finally {
-    void runs;
+    if (!ended) await runs.cancel(run);
   }
 }
 

@@ -128,6 +128,43 @@ describe("forwarding", () => {
     await seen;
   });
 
+  it("gives a stream no deadline where its client set none", async () => {
+    const remaining: (number | undefined)[] = [];
+    mesh = await startTestMesh((router) =>
+      router.service(SessionService, {
+        watch: async function* (_, context) {
+          remaining.push(context.timeoutMs());
+          yield event(1);
+        },
+      }),
+    );
+    const client = createClient(SessionService, transport(mesh));
+    for (const timeoutMs of [0, 60_000]) for await (const response of client.watch({ sessionId: SESSION }, { timeoutMs })) expect(response.event?.sequence).toBe(1n);
+    expect(remaining).toEqual([undefined, expect.closeTo(60_000, -4)]);
+  });
+
+  it("cancels a unary call at the service when the client leaves", async () => {
+    const steps = new EventEmitter();
+    const reached = once(steps, "reached");
+    const cancelled = once(steps, "cancelled");
+    mesh = await startTestMesh((router) =>
+      router.service(SessionService, {
+        listSessions: async (_, context) => {
+          steps.emit("reached");
+          await once(context.signal, "abort");
+          steps.emit("cancelled");
+          return {};
+        },
+      }),
+    );
+    const leaving = new AbortController();
+    const call = failure(createClient(SessionService, transport(mesh)).listSessions({}, { signal: leaving.signal }));
+    await reached;
+    leaving.abort();
+    expect(await call).toMatchObject({ code: Code.Canceled });
+    await cancelled;
+  });
+
   it("cancels a unary call at the service when its deadline passes", async () => {
     const cancelled = new EventEmitter();
     const seen = once(cancelled, "yes");

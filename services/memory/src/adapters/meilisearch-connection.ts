@@ -37,7 +37,7 @@ export class MeilisearchConnection {
     deadlineMilliseconds: number,
     signal: AbortSignal,
   ): Promise<T> {
-    const response = await fetch(`${this.#address.url}${path}`, {
+    const init: RequestInit = {
       method,
       headers: {
         authorization: `Bearer ${this.#address.key}`,
@@ -47,7 +47,8 @@ export class MeilisearchConnection {
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMilliseconds)]),
-    });
+    };
+    const response = await fetch(`${this.#address.url}${path}`, init);
     const answer = (await response.json()) as T & { readonly code?: string; readonly message?: string };
     if (!response.ok) throw new MeilisearchError(answer.code ?? "", answer.message ?? `HTTP status ${response.status}`);
     return answer;

@@ -50,13 +50,22 @@ afterEach(() => indexer.close());
 const write = async (viewer: Viewer, text: string, slot: { subject: string; predicate: string } = { subject: "", predicate: "" }) =>
   store.inScope(viewer, (facts) =>
     writeFact(facts, viewer, {
-      ...{ text, ...slot, category: "", type: undefined, scope: undefined, origin: "user-stated", tags: [], pinned: false, sourceSessionId: "" },
+      ...slot,
+      text,
+      category: "",
+      type: undefined,
+      scope: undefined,
+      origin: "user-stated",
+      tags: [],
+      pinned: false,
+      sourceSessionId: "",
     }),
   );
 const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, query, signal);
 const textsOf = (found: FactSearch): string[] => found.facts.map(({ fact }) => fact.text);
-const everythingIsIndexed = () =>
-  expect.poll(() => test.database.query("SELECT outbox_id FROM outbox"), { timeout: 15_000, interval: 20 }).toEqual([]);
+const everythingIsIndexed = async (): Promise<void> => {
+  await expect.poll(() => test.database.query("SELECT outbox_id FROM outbox"), { timeout: 15_000, interval: 20 }).toEqual([]);
+};
 const indexedIds = async (viewer: Viewer, term: string): Promise<readonly string[]> => {
   return (await index.candidates(audiencesOf(viewer), [term], 50, signal)).ids;
 };

@@ -29,8 +29,16 @@ function newcomer(): Viewer {
 const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}, into = store) =>
   into.inScope(viewer, (facts) =>
     writeFact(facts, viewer, {
-      ...{ text, category: "", type: undefined, scope: undefined, origin: "user-stated", subject: "", predicate: "", tags: [] },
-      ...{ pinned: false, sourceSessionId: "" },
+      text,
+      category: "",
+      type: undefined,
+      scope: undefined,
+      origin: "user-stated",
+      subject: "",
+      predicate: "",
+      tags: [],
+      pinned: false,
+      sourceSessionId: "",
       ...draft,
     }),
   );

@@ -10,8 +10,22 @@ const NOTHING_KNOWN = { ids: [], total: 0, frequencies: new Map<string, number>(
 
 function found(text: string, changes: Partial<Fact> = {}): FoundFact {
   const fact: Fact = {
-    ...{ id: text, text, category: "", type: "project", scope: "project", origin: "model-inferred", subject: "", predicate: "", tags: [] },
-    ...{ pinned: false, project: "/p", owner: "user:a", sourceSessionId: "", validFrom: NOW, validTo: undefined, supersededBy: "" },
+    id: text,
+    text,
+    category: "",
+    type: "project",
+    scope: "project",
+    origin: "model-inferred",
+    subject: "",
+    predicate: "",
+    tags: [],
+    pinned: false,
+    project: "/p",
+    owner: "user:a",
+    sourceSessionId: "",
+    validFrom: NOW,
+    validTo: undefined,
+    supersededBy: "",
     ...changes,
   };
   return { fact, stems: stemsOf(text) };

@@ -89,8 +89,13 @@ describe("MemoryService", () => {
     const slot = { subject: "repository", predicate: "default_branch", project: PROJECT };
     const { fact: old } = await memory.writeFact({ text: "The default branch is master", ...slot }, options);
     expect(old).toMatchObject({
-      ...{ origin: FactOrigin.USER_STATED, scope: FactScope.PROJECT, type: FactType.PROJECT, project: PROJECT, writtenBy: "user:ada" },
-      ...{ sourceSessionId: "", pinned: false },
+      origin: FactOrigin.USER_STATED,
+      scope: FactScope.PROJECT,
+      type: FactType.PROJECT,
+      project: PROJECT,
+      writtenBy: "user:ada",
+      sourceSessionId: "",
+      pinned: false,
     });
     const written = await memory.writeFact({ text: "The default branch is trunk", ...slot }, options);
     expect(written.supersededFactIds).toEqual([old!.factId]);

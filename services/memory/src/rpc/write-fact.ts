@@ -9,9 +9,13 @@ import { viewerOf } from "./viewer-of.ts";
 export function writeFactHandler(store: FactStore) {
   return async (request: WriteFactRequest, context: HandlerContext) => {
     const viewer = viewerOf(callContext(context).principal, request.project);
-    const { text, category, subject, predicate, tags, pinned } = request;
     const draft = {
-      ...{ text, category, subject, predicate, tags, pinned },
+      text: request.text,
+      category: request.category,
+      subject: request.subject,
+      predicate: request.predicate,
+      tags: request.tags,
+      pinned: request.pinned,
       type: decodeType(request.type),
       scope: decodeScope(request.scope),
       origin: "user-stated",

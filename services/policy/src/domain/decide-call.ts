@@ -50,7 +50,11 @@ export async function decideCall(
   if (ruling.decision === "ask" && known !== undefined) {
     const approvalId = randomUUID();
     const event = { ...callEvent({ ...described, kind: "approval_requested" }), approvalId };
-    const approval = await ports.approvals.request(requestOf(approvalId, principal, call, known, settings, ruling), ports.approvalSeconds, event);
+    const approval = await ports.approvals.request(
+      requestOf(approvalId, principal, call, known, settings, ruling),
+      ports.approvalSeconds,
+      event,
+    );
     return approval === undefined ? decidedBefore(ports, principal, call, known) : { ...verdict, approval };
   }
   if (!(await ports.audit.appendIntent(callEvent({ ...described, kind: "intent" })))) return decidedBefore(ports, principal, call, known);
@@ -115,7 +119,12 @@ function requestOf(
   };
 }
 
-async function decidedBefore(ports: DecideCallPorts, principal: Principal, call: AskedCall, resolved: ResolvedCall | undefined): Promise<Verdict> {
+async function decidedBefore(
+  ports: DecideCallPorts,
+  principal: Principal,
+  call: AskedCall,
+  resolved: ResolvedCall | undefined,
+): Promise<Verdict> {
   const { organization } = principal;
   const approval = await ports.approvals.findByCall(organization, call.sessionId, call.callId);
   if (

@@ -46,7 +46,10 @@ describe("RecordOutcome", () => {
     await record(outcome);
     const joined = { decision: Decision.ALLOW, outcome: OutcomeStatus.SUCCEEDED, outcomeSummary: "2 lines", durationMilliseconds: 7 };
     expect(await eventsOf({ sessionId })).toMatchObject([joined]);
-    expect(await failure(record({ ...outcome, status: OutcomeStatus.FAILED }))).toMatchObject({ code: "already_exists", reason: "outcome_already_recorded" });
+    expect(await failure(record({ ...outcome, status: OutcomeStatus.FAILED }))).toMatchObject({
+      code: "already_exists",
+      reason: "outcome_already_recorded",
+    });
     expect(await eventsOf({ sessionId, kind: AuditKind.OUTCOME })).toMatchObject([{ tool: "read_file", outcome: OutcomeStatus.SUCCEEDED }]);
   });
 
@@ -68,17 +71,22 @@ describe("the audit log", () => {
   it("61: cannot be changed, not even by its owner", async () => {
     await decide(readCall);
     const { database } = service.database;
-    for (const sql of ["UPDATE audit_event SET principal = 'x'", "DELETE FROM audit_event", "TRUNCATE audit_event", "UPDATE audit_event SET id = DEFAULT WHERE false"])
+    for (const sql of [
+      "UPDATE audit_event SET principal = 'x'",
+      "DELETE FROM audit_event",
+      "TRUNCATE audit_event",
+      "UPDATE audit_event SET id = DEFAULT WHERE false",
+    ])
       await expect(database.query(sql)).rejects.toMatchObject({ code: "42501", message: "permission denied: audit_event is append-only" });
   });
 
   it("66: keeps line feeds and control characters of arguments in one canonical record", async () => {
-    const argumentsJson = JSON.stringify({ path: "a\n{\"kind\":\"intent\"}\u001b[2J\u0000\u202e", content: "b" });
+    const argumentsJson = JSON.stringify({ path: 'a\n{"kind":"intent"}\u001b[2J\u0000\u202e', content: "b" });
     const { call, verdict } = await decide({ tool: "write_file", arguments: argumentsJson }, { mode: PermissionMode.ACCEPT_EDITS });
     expect(verdict.decision).toBe(Decision.ALLOW);
     const [event] = await eventsOf({ sessionId: call.sessionId });
     expect(event!.argumentsJson).toBe(canonicalArguments(argumentsJson).json);
-    expect(event!.argumentsJson).not.toMatch(/[\n\u001b\u0000]/);
+    expect(event!.argumentsJson).not.toMatch(/\p{Cc}/u);
     expect(await eventsOf({ sessionId: call.sessionId, text: "nothing of it" })).toEqual([]);
   });
 
@@ -87,10 +95,21 @@ describe("the audit log", () => {
     const command = `curl -H 'Authorization: Bearer abcdefgh12345678' -u x:${secret} https://me:hunter22@example.com`;
     const { call, verdict } = await decide(shell(command));
     expect(JSON.parse(verdict.approval!.argumentsJson)).toEqual({ command });
-    await service.policy.answerApproval({ approvalId: verdict.approval!.approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    await service.policy.answerApproval(
+      { approvalId: verdict.approval!.approvalId, answer: ApprovalAnswer.ONCE },
+      await service.as(person),
+    );
     await service.policy.awaitApproval({ approvalId: verdict.approval!.approvalId }, await service.as(person));
-    await record({ sessionId: call.sessionId, runId: call.runId, callId: call.callId, status: OutcomeStatus.FAILED, summary: `password=${secret}` });
-    const rows = await service.database.database.query("SELECT audit_event::text AS text FROM audit_event UNION ALL SELECT approval::text FROM approval");
+    await record({
+      sessionId: call.sessionId,
+      runId: call.runId,
+      callId: call.callId,
+      status: OutcomeStatus.FAILED,
+      summary: `password=${secret}`,
+    });
+    const rows = await service.database.database.query(
+      "SELECT audit_event::text AS text FROM audit_event UNION ALL SELECT approval::text FROM approval",
+    );
     for (const hidden of [secret, "abcdefgh12345678", "hunter22"]) expect(JSON.stringify(rows)).not.toContain(hidden);
     const [event] = await eventsOf({ sessionId: call.sessionId });
     expect(event!.argumentsHash).toBe(canonicalArguments(call.argumentsJson).hash);
@@ -110,8 +129,12 @@ describe("the audit log", () => {
     const { approvalId } = verdict.approval!;
     await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal));
     const ofSession = { sessionId: call.sessionId };
-    expect(await eventsOf({ ...ofSession, kind: AuditKind.APPROVAL_REQUESTED })).toMatchObject([{ approvalId, principal: "user:ada", decision: Decision.ASK }]);
-    expect(await eventsOf({ ...ofSession, kind: AuditKind.APPROVAL_ANSWERED })).toMatchObject([{ approvalId, principal: "user:test", rule: "answer: once" }]);
+    expect(await eventsOf({ ...ofSession, kind: AuditKind.APPROVAL_REQUESTED })).toMatchObject([
+      { approvalId, principal: "user:ada", decision: Decision.ASK },
+    ]);
+    expect(await eventsOf({ ...ofSession, kind: AuditKind.APPROVAL_ANSWERED })).toMatchObject([
+      { approvalId, principal: "user:test", rule: "answer: once" },
+    ]);
     expect(await eventsOf(ofSession)).toEqual([]);
   });
 });
@@ -154,9 +177,17 @@ describe("Query", () => {
     expect(read).toMatchObject({ principal: "user:test", query: 'tool="shell_exec" text="x" kind="intent" limit=3' });
   });
 
+  it("refuses control characters in what it looks for, and in the id of a call", async () => {
+    expect(await failure(query({ text: "a\0b" }))).toMatchObject({ code: "invalid_argument", reason: "control_character" });
+    expect(await failure(decide({ ...readCall, callId: "a\0b" }))).toMatchObject({ reason: "control_character" });
+  });
+
   it("takes the role, and shows only the own organization", async () => {
     const { call } = await decide(readCall);
-    expect(await failure(query({}, { ...person, roles: ["developer", "approver"] }))).toMatchObject({ code: "permission_denied", reason: "role_missing" });
+    expect(await failure(query({}, { ...person, roles: ["developer", "approver"] }))).toMatchObject({
+      code: "permission_denied",
+      reason: "role_missing",
+    });
     expect(await eventsOf({}, { ...person, roles: ["security-auditor"] })).not.toEqual([]);
     expect(await eventsOf({ sessionId: call.sessionId }, elsewhere)).toEqual([]);
   });
@@ -165,7 +196,12 @@ describe("Query", () => {
 describe("64: PostgreSQL down in mid-run", () => {
   it("gives no grant, says what to do, and goes on when it is back", async () => {
     const directory = mkdtempSync(join(tmpdir(), "hlvm-policy-"));
-    const options = { directory: join(directory, "data"), socketDirectory: join(directory, "socket"), logFile: join(directory, "log"), durable: false };
+    const options = {
+      directory: join(directory, "data"),
+      socketDirectory: join(directory, "socket"),
+      logFile: join(directory, "log"),
+      durable: false,
+    };
     let postgres = await startPostgres(options);
     const cut = await startTestPolicy({ databaseUrl: postgres.url("postgres") });
     try {

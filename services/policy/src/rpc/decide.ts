@@ -5,12 +5,14 @@ import { callContext } from "@hlvm/rpc/call-context";
 import { decideCall, type DecideCallPorts } from "../domain/decide-call.ts";
 import type { PermissionSettings } from "../domain/decide/decision.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
+import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { modes, wordOf } from "./words.ts";
 
 export function decideMethod(ports: DecideCallPorts): ServiceImpl<typeof PolicyService>["decide"] {
   return async ({ call, settings }, context) => {
     const { principal, traceId } = callContext(context);
     if (call === undefined) throw incomplete("a call");
+    refuseControlCharacters({ call_id: call.callId });
     const verdict = await decideCall(ports, principal, traceId, call, decodeSettings(settings));
     return { verdict: encodeVerdict(verdict) };
   };

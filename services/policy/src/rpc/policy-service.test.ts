@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import type { Principal } from "@hlvm/identity/principal";
 import { ApprovalAnswer, ApprovalState, DecidingStep, Decision, PermissionMode, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 import { startTestPolicy, type TestPolicy } from "./start-test-policy.ts";
@@ -18,10 +19,9 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function decide(call: ReturnType<typeof callOf>, settings: Settings = {}, principal = person): Promise<Verdict> {
-    const { verdict } = await service.policy.decide({ call, settings: settingsOf(settings) }, await service.as(principal));
+  const { verdict } = await service.policy.decide({ call, settings: settingsOf(settings) }, await service.as(principal));
   return verdict!;
 }
-
 
 describe("Decide", () => {
   it("allows a read with a grant that fits exactly the canonical bytes, once", async () => {
@@ -39,7 +39,9 @@ describe("Decide", () => {
       argumentsHash: canonicalArguments('{"path":"a.txt","start_line":1}').hash,
     };
     const gate = service.gate();
-    await expect(gate.pass(verdict.grant, { ...granted, argumentsHash: canonicalArguments('{"path":"b.txt"}').hash })).rejects.toThrow("argumentsHash");
+    await expect(gate.pass(verdict.grant, { ...granted, argumentsHash: canonicalArguments('{"path":"b.txt"}').hash })).rejects.toThrow(
+      "argumentsHash",
+    );
     await gate.pass(verdict.grant, granted);
     await expect(gate.pass(verdict.grant, granted)).rejects.toThrow("used before");
   });
@@ -48,7 +50,13 @@ describe("Decide", () => {
     const call = callOf(shell("npm test"));
     await decide(call, { mode: PermissionMode.DONT_ASK });
     const [event] = await eventsOf(call.sessionId);
-    expect(event).toMatchObject({ principal: "user:ada", tool: "shell_exec", decision: Decision.DENY, step: DecidingStep.MODE, rule: "dontAsk: L2" });
+    expect(event).toMatchObject({
+      principal: "user:ada",
+      tool: "shell_exec",
+      decision: Decision.DENY,
+      step: DecidingStep.MODE,
+      rule: "dontAsk: L2",
+    });
     expect(event).toMatchObject({ callId: call.callId, argumentsJson: '{"command":"npm test"}', mode: PermissionMode.DONT_ASK });
   });
 
@@ -102,7 +110,9 @@ describe("Decide", () => {
     const call = callOf({ tool: "read_file", arguments: { path: "a" } });
     await decide(call);
     expect(await decide(call, {}, elsewhere)).toMatchObject({ decision: Decision.ALLOW });
-    const rows = await service.database.database.query("SELECT organization FROM audit_event WHERE call_id = $1 ORDER BY id", [call.callId]);
+    const rows = await service.database.database.query("SELECT organization FROM audit_event WHERE call_id = $1 ORDER BY id", [
+      call.callId,
+    ]);
     expect(rows).toEqual([{ organization: "local" }, { organization: "other" }]);
   });
 
@@ -118,7 +128,11 @@ describe("approvals", () => {
     const asked = await decide(call);
     expect(asked).toMatchObject({ decision: Decision.ASK, step: DecidingStep.MODE, rule: "default: L1", grant: "" });
     const { approvalId } = asked.approval!;
-    expect(asked.approval).toMatchObject({ argumentsJson: '{"content":"hi","path":"a.txt"}', state: ApprovalState.PENDING, requestedBy: "user:ada" });
+    expect(asked.approval).toMatchObject({
+      argumentsJson: '{"content":"hi","path":"a.txt"}',
+      state: ApprovalState.PENDING,
+      requestedBy: "user:ada",
+    });
     const waiting = service.policy.awaitApproval({ approvalId }, await service.as(person));
     const answered = await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal));
     expect(answered.approval).toMatchObject({ state: ApprovalState.APPROVED, answeredBy: "user:test" });
@@ -141,10 +155,14 @@ describe("approvals", () => {
     const call = callOf({ tool: "write_file", arguments: { path: "a", content: "b" } });
     const { approvalId } = (await decide(call)).approval!;
     expect((await decide(call)).approval!.approvalId).toBe(approvalId);
-    expect(await failure(decide({ ...call, argumentsJson: '{"path":"a","content":"evil"}' }))).toMatchObject({ reason: "call_already_decided" });
+    expect(await failure(decide({ ...call, argumentsJson: '{"path":"a","content":"evil"}' }))).toMatchObject({
+      reason: "call_already_decided",
+    });
     await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
     const both = await Promise.allSettled([awaitApproval(approvalId), awaitApproval(approvalId)]);
     expect(both.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const [second] = both.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    expect(fromConnectError(second!.reason)).toMatchObject({ reason: "approval_used" });
     expect(await failure(awaitApproval(approvalId))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
   });
 
@@ -155,7 +173,9 @@ describe("approvals", () => {
     expect(await failure(service.policy.answerApproval(answer, await service.as(developer)))).toMatchObject({ reason: "role_missing" });
     expect(await failure(service.policy.answerApproval(answer, await service.as(elsewhere)))).toMatchObject({ code: "not_found" });
     await service.policy.answerApproval({ ...answer, answer: ApprovalAnswer.DENY }, await service.as(person));
-    expect(await failure(service.policy.answerApproval(answer, await service.as(person)))).toMatchObject({ reason: "approval_not_pending" });
+    expect(await failure(service.policy.answerApproval(answer, await service.as(person)))).toMatchObject({
+      reason: "approval_not_pending",
+    });
     expect(await awaitApproval(approvalId)).toMatchObject({ decision: Decision.DENY, rule: "approval: denied by user:ada", grant: "" });
   });
 
@@ -205,7 +225,9 @@ describe("approvals", () => {
     const { approvalId } = (await decide(callOf(shell("npm test")))).approval!;
     const waiting = awaitApproval(approvalId);
     const database = service.database.database;
-    await database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'");
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+    );
     await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
     expect(await waiting).toMatchObject({ decision: Decision.ALLOW });
   });
@@ -219,7 +241,9 @@ describe("approvals", () => {
     expect(await decide(inSession(shell("mkdir build")))).toMatchObject({ decision: Decision.ALLOW });
     expect(await decide(inSession(shell("npm publish")))).toMatchObject({ decision: Decision.ASK });
     expect(await decide(inSession(shell("npm test && node evil.js")))).toMatchObject({ decision: Decision.ASK });
-    expect(await decide(inSession({ tool: "write_file", arguments: { path: "a", content: "" } }))).toMatchObject({ decision: Decision.ASK });
+    expect(await decide(inSession({ tool: "write_file", arguments: { path: "a", content: "" } }))).toMatchObject({
+      decision: Decision.ASK,
+    });
     expect(await decide(callOf(shell("npm test")))).toMatchObject({ decision: Decision.ASK });
     await allowForSession(inSession(shell("rm -r build")));
     expect(await decide(inSession(shell("rm -r build")))).toMatchObject({ decision: Decision.ASK, step: DecidingStep.DESTRUCTIVE });

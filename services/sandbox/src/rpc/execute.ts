@@ -16,6 +16,8 @@ export async function* execute(
   const { principal, signal } = callContext(context);
   const { grant, timeoutMilliseconds } = request;
   for await (const event of executor.execute(principal, { ...request.call!, grant, timeoutMilliseconds }, signal)) {
+    // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
+    signal.throwIfAborted();
     if (event.kind === "output") {
       const { stream, text } = event.output;
       yield { event: { case: "output", value: { stream: streams[stream], text } } };

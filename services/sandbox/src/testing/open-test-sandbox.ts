@@ -8,7 +8,7 @@ import { findLimits } from "../adapters/limits/find-limits.ts";
 import type { SessionSandbox } from "../domain/isolation.ts";
 import type { ToolResult } from "../domain/tool-event.ts";
 
-export type TestLimits = Partial<Pick<BubblewrapOptions, "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">>;
+export type TestLimits = Partial<Pick<BubblewrapOptions, "limits" | "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">>;
 
 /** A real bubblewrap isolation with small limits, and where it keeps its state. */
 export async function openTestIsolation(limits: TestLimits = {}): Promise<{ isolation: BubblewrapIsolation; stateDirectory: string }> {

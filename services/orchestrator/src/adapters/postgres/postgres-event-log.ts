@@ -1,7 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { Append, EventLog } from "../../domain/log/event-log.ts";
+import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import { EVENT_COLUMNS, eventOfRow, payloadBytes, type EventRow } from "./event-rows.ts";
 
@@ -36,11 +36,13 @@ const FOUND = `
   SELECT session.last_seq, run.ended_at IS NOT NULL AS ended
   FROM session JOIN run USING (session_id) WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3`;
 
+/** One row more than a page holds is looked at, to tell whether there is more. */
 const READ = `
-  SELECT ${EVENT_COLUMNS} FROM (
-    SELECT ${EVENT_COLUMNS}, sum(octet_length(payload)) OVER (ORDER BY seq) - octet_length(payload) AS before
-    FROM (SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND seq >= $2 ORDER BY seq LIMIT ${READ_EVENTS}) AS next
-  ) AS measured WHERE before < ${READ_BYTES} ORDER BY seq`;
+  SELECT ${EVENT_COLUMNS}, found FROM (
+    SELECT ${EVENT_COLUMNS}, count(*) OVER () AS found, row_number() OVER w AS place, sum(octet_length(payload)) OVER w - octet_length(payload) AS before
+    FROM (SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND seq >= $2 ORDER BY seq LIMIT ${READ_EVENTS + 1}) AS next
+    WINDOW w AS (ORDER BY seq)
+  ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
 const READ_CONVERSATION = `
   SELECT ${EVENT_COLUMNS} FROM event
@@ -77,9 +79,9 @@ export class PostgresEventLog implements EventLog {
     this.#onAppend(lease.sessionId);
   }
 
-  async read(sessionId: string, from: number): Promise<Event[]> {
-    const rows = await this.#database.query<EventRow>(READ, [sessionId, from], "read_events");
-    return rows.map((row) => eventOfRow(sessionId, row));
+  async read(sessionId: string, from: number): Promise<LogPage> {
+    const rows = await this.#database.query<EventRow & { found: string }>(READ, [sessionId, from], "read_events");
+    return { events: rows.map((row) => eventOfRow(sessionId, row)), hasMore: Number(rows[0]?.found ?? 0) > rows.length };
   }
 
   async readConversation(sessionId: string): Promise<Event[]> {

@@ -26,6 +26,12 @@ export interface Append {
   readonly stopReason?: StopReason;
 }
 
+export interface LogPage {
+  readonly events: readonly Event[];
+  /** Whether there was more at the time; else the log ended here. */
+  readonly hasMore: boolean;
+}
+
 /** A session's append-only log. */
 export interface EventLog {
   /**
@@ -34,7 +40,7 @@ export interface EventLog {
    */
   append(append: Append): Promise<void>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
-  read(sessionId: string, from: number): Promise<Event[]>;
+  read(sessionId: string, from: number): Promise<LogPage>;
   /** Those events of the whole session from which the conversation is folded. */
   readConversation(sessionId: string): Promise<Event[]>;
 }

@@ -3,6 +3,8 @@ export interface Limits {
   /** Model calls. */
   readonly turns: number;
   readonly toolCallsPerTurn: number;
+  /** How often in a row the very same call is let through. */
+  readonly identicalCallsInARow: number;
   readonly modelSilenceMilliseconds: number;
   readonly modelMilliseconds: number;
   readonly runMilliseconds: number;

@@ -62,7 +62,7 @@ export async function executeRun(begun: BegunRun, eventLog: EventLog, limits: Li
       mesh: begun.mesh,
       journal,
       limits,
-      detector: new LoopDetector(),
+      detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(limits.toolResultLength),
       slots: new Slots(PARALLEL_TOOLS),
       signal,

@@ -29,19 +29,19 @@ export interface WatchPorts {
  */
 export async function* watchSession({ organization, sessionId, from, follow, signal }: Watched, ports: WatchPorts): AsyncGenerator<Event, void> {
   const { stateless, runningRunId } = await requireSession(ports.store, organization, sessionId);
-  const hasMore = follow && !(stateless && runningRunId === "");
+  const goesOn = follow && !(stateless && runningRunId === "");
   const subscription = ports.wakeups.subscribe(sessionId);
   let next = Math.max(1, from);
   try {
     for (;;) {
-      const events = await ports.log.read(sessionId, next);
+      const { events, hasMore } = await ports.log.read(sessionId, next);
       for (const event of events) {
         yield event;
         next = Number(event.sequence) + 1;
         if (stateless && event.payload.case === "runStopped") return;
       }
-      if (events.length > 0) continue;
-      if (!hasMore) return;
+      if (hasMore) continue;
+      if (!goesOn) return;
       await subscription.wait(LOOK_MILLISECONDS, signal);
     }
   } finally {

@@ -27,7 +27,7 @@ function collect(node: Node, parts: string[][]): boolean {
   // A left-nested list is as deep as it is long: walked without recursion, so that 5,000 parts are no problem.
   const pending: Node[] = [node];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (JOINING.has(next.type)) pending.push(...presentChildren(next).reverse());
+    if (JOINING.has(next.type)) pending.push(...presentChildren(next).toReversed());
     else if (next.type === "command") {
       const words = presentChildren(next).map(wordOf);
       if (words.includes(undefined)) return false;

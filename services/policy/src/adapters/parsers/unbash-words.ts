@@ -15,7 +15,11 @@ export const unbashWords: WordReader = (command) => {
 function collect(node: CommandNode, parts: string[][]): boolean {
   if (node.type === "AndOr") return node.commands.every((child) => collect(child, parts));
   if (node.type === "Pipeline")
-    return node.prefixes.length === 0 && node.operators.every((operator) => operator === "|") && node.commands.every((child) => collect(child, parts));
+    return (
+      node.prefixes.length === 0 &&
+      node.operators.every((operator) => operator === "|") &&
+      node.commands.every((child) => collect(child, parts))
+    );
   if (node.type !== "Command" || node.name === undefined || node.prefix.length > 0 || node.redirects.length > 0) return false;
   const words: string[] = [];
   for (const word of [node.name, ...node.args]) {

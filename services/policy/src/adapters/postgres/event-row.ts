@@ -19,6 +19,9 @@ export function eventValues(event: AuditEvent): unknown[] {
 /** PostgreSQL holds no NUL and no half of a surrogate pair: in the record they become U+FFFD. */
 function payloadOf(event: AuditEvent): string {
   const fields = Object.entries(event).filter(([, value]) => value !== undefined);
-  const clean = fields.map(([name, value]) => [name, typeof value === "string" ? value.toWellFormed().replaceAll("\u0000", "\uFFFD") : value]);
+  const clean = fields.map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.toWellFormed().replaceAll("\u0000", "\uFFFD") : value,
+  ]);
   return canonicalJson(Object.fromEntries(clean) as JsonValue);
 }

@@ -12,7 +12,8 @@ const CALL_COLUMNS = "tool, definition_hash, arguments_json, arguments_hash, saf
 const COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answered_by, answered_at, used_at,
   answer IS NULL AND expires_at <= now() AS is_expired`;
 /** Arguments of what nobody waits for any more: kept no longer than an hour after it expired. */
-const FORGET = "UPDATE approval SET arguments_json = '' WHERE arguments_json <> '' AND expires_at < now() - interval '1 hour' AND answer IS NULL";
+const FORGET =
+  "UPDATE approval SET arguments_json = '' WHERE arguments_json <> '' AND expires_at < now() - interval '1 hour' AND answer IS NULL";
 
 /** Writes an event, whose parameters begin with this number, in the statement of the change that it tells of. */
 const appendFrom = (first: number, changed: string): string =>
@@ -81,13 +82,25 @@ export class PostgresApprovalStore implements ApprovalStore {
   async request(asked: RequestedApproval, lifetimeSeconds: number, event: AuditEvent): Promise<Approval | undefined> {
     await this.#database.query(FORGET, [], "forget_arguments");
     const identity = [asked.approvalId, asked.organization, asked.sessionId, asked.runId, asked.callId, asked.requestedBy];
-    const call = [asked.tool, asked.definitionHash, asked.argumentsJson, asked.argumentsHash, asked.safetyLevel, asked.trustTier, asked.mode];
+    const call = [
+      asked.tool,
+      asked.definitionHash,
+      asked.argumentsJson,
+      asked.argumentsHash,
+      asked.safetyLevel,
+      asked.trustTier,
+      asked.mode,
+    ];
     const why = [asked.scope, asked.step, asked.rule, asked.reason];
     return this.#one(REQUEST, [...identity, ...call, ...why, lifetimeSeconds, ...eventValues(event)], "request_approval");
   }
 
   async find(organization: string, approvalId: string): Promise<Approval | undefined> {
-    return this.#one(`SELECT ${COLUMNS} FROM approval WHERE organization = $1 AND approval_id = $2`, [organization, approvalId], "find_approval");
+    return this.#one(
+      `SELECT ${COLUMNS} FROM approval WHERE organization = $1 AND approval_id = $2`,
+      [organization, approvalId],
+      "find_approval",
+    );
   }
 
   async findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined> {
@@ -100,7 +113,9 @@ export class PostgresApprovalStore implements ApprovalStore {
       WHERE organization = $1 AND answer IS NULL AND expires_at > now()
         AND ($2::uuid IS NULL OR session_id = $2) AND ($3::text IS NULL OR requested_by = $3)
       ORDER BY requested_at, approval_id LIMIT ${MAXIMUM_PENDING}`;
-    return (await this.#database.query<ApprovalRow>(sql, [organization, filter.sessionId, filter.requestedBy], "pending_approvals")).map(approvalOf);
+    return (await this.#database.query<ApprovalRow>(sql, [organization, filter.sessionId, filter.requestedBy], "pending_approvals")).map(
+      approvalOf,
+    );
   }
 
   async answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined> {

@@ -40,7 +40,13 @@ const TEXT_FIELDS = ["event.payload::jsonb->>'arguments'", "event.payload::jsonb
 ]);
 
 type EventRow = { readonly id: string; readonly tool: string | null; readonly payload: string; readonly outcome: string | null };
-type IntentRow = { readonly principal: string; readonly run_id: string; readonly tool: string; readonly decision: RecordedIntent["decision"]; readonly payload: string };
+type IntentRow = {
+  readonly principal: string;
+  readonly run_id: string;
+  readonly tool: string;
+  readonly decision: RecordedIntent["decision"];
+  readonly payload: string;
+};
 
 /** The audit log in one append-only table. */
 export class PostgresAuditLog implements AuditLog {

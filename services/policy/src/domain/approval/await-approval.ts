@@ -67,8 +67,7 @@ async function untilSettled(store: ApprovalStore, principal: Principal, approval
 
 function rulingOn(approval: Approval, findTool: FindTool): Ruling {
   const step = "approval";
-  if (approval.state === "expired")
-    return { decision: "deny", step, rule: "approval: expired", reason: "Nobody answered in time." };
+  if (approval.state === "expired") return { decision: "deny", step, rule: "approval: expired", reason: "Nobody answered in time." };
   const answeredBy = approval.answeredBy ?? "somebody";
   if (approval.state === "denied")
     return { decision: "deny", step, rule: `approval: denied by ${answeredBy}`, reason: `${answeredBy} denied it.` };
@@ -81,7 +80,12 @@ function rulingOn(approval: Approval, findTool: FindTool): Ruling {
       reason: `The definition of ${approval.tool} changed after it was approved.`,
     };
   const words = approval.answer === "session" ? "for the session" : "once";
-  return { decision: "allow", step, rule: `approval: ${approval.answer ?? "once"} by ${answeredBy}`, reason: `${answeredBy} allowed it ${words}.` };
+  return {
+    decision: "allow",
+    step,
+    rule: `approval: ${approval.answer ?? "once"} by ${answeredBy}`,
+    reason: `${answeredBy} allowed it ${words}.`,
+  };
 }
 
 function intentOf(approval: Approval, ruling: Ruling, traceId: string): AuditEvent {

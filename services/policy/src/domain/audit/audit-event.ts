@@ -42,4 +42,9 @@ export interface RecordedEvent extends AuditEvent {
   readonly id: bigint;
 }
 
-export type OutcomeEvent = AuditEvent & { readonly kind: "outcome"; readonly sessionId: string; readonly runId: string; readonly callId: string };
+export type OutcomeEvent = AuditEvent & {
+  readonly kind: "outcome";
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly callId: string;
+};

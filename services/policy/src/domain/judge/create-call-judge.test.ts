@@ -7,7 +7,16 @@ const writeTo = (path: unknown): string | undefined => judge(findNativeTool("wri
 
 describe("createCallJudge", () => {
   it("52: puts writes to what other programs obey at L2, however the path is written", () => {
-    const paths = [".git/hooks/pre-commit", ".vscode/tasks.json", ".github/workflows/ci.yml", "a/../.GIT/config", "./x//.husky/y", ".gitlab-ci.yml", "sub/.envrc", ".git"];
+    const paths = [
+      ".git/hooks/pre-commit",
+      ".vscode/tasks.json",
+      ".github/workflows/ci.yml",
+      "a/../.GIT/config",
+      "./x//.husky/y",
+      ".gitlab-ci.yml",
+      "sub/.envrc",
+      ".git",
+    ];
     expect(paths.map(writeTo)).toEqual(paths.map(() => "L2"));
     expect(["src/a.ts", ".gitignore", "git/hooks", ".env.example", "docs/.vscodex"].map(writeTo)).toEqual(["L1", "L1", "L1", "L1", "L1"]);
   });

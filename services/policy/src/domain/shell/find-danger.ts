@@ -1,15 +1,46 @@
 import type { Danger } from "../judge/call-judgement.ts";
 import type { LooseCommand } from "./loose-commands.ts";
 
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
+/** Control and format characters, other blanks than the ordinary ones, and letters that show as nothing. */
+const HIDDEN = /(?![\t\n ])[\p{Cc}\p{Cf}\p{Z}\u115f\u1160\u3164\uffa0]/u;
 const FORK_BOMB = /([A-Za-z_:.][\w:.]{0,30})\s*\(\s*\)\s*\{[^}]{0,200}\|[^}]{0,200}&/;
 const TOP_FOLDER = /^\/(\.{0,2}|\*|(bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var)\/?\*?)$/;
 const HOME_FOLDER = /^(~|\$HOME|\$\{HOME\})(\/?|\/\*|\/\.\*?)$/;
 const DEVICE = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|loop|md|mem|kmem|port)/;
-const REMOTE_PROGRAMS = new Set(["ssh", "scp", "sftp", "slogin", "mosh", "telnet", "rsh", "rlogin", "ftp", "nc", "ncat", "netcat", "socat"]);
+const REMOTE_PROGRAMS = new Set([
+  "ssh",
+  "scp",
+  "sftp",
+  "slogin",
+  "mosh",
+  "telnet",
+  "rsh",
+  "rlogin",
+  "ftp",
+  "nc",
+  "ncat",
+  "netcat",
+  "socat",
+]);
 const STOPPING_PROGRAMS = new Set(["shutdown", "reboot", "halt", "poweroff"]);
 const DOWNLOADERS = new Set(["curl", "wget", "fetch", "aria2c"]);
-const INTERPRETERS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "eval", "source", ".", "python", "python3", "perl", "ruby", "node", "php"]);
+const INTERPRETERS = new Set([
+  "sh",
+  "bash",
+  "dash",
+  "zsh",
+  "ksh",
+  "ash",
+  "eval",
+  "source",
+  ".",
+  "python",
+  "python3",
+  "perl",
+  "ruby",
+  "node",
+  "php",
+]);
 const FORCED = /^(--force(=.*)?|--force-with-lease(=.*)?|--force-if-includes|--mirror|-[a-zA-Z]*f[a-zA-Z]*|\+.+)$/;
 
 const denied = (rule: string, reason: string): Danger => ({ decision: "deny", rule, reason });
@@ -45,7 +76,10 @@ function ruinOf({ words, writesTo }: LooseCommand): Danger | undefined {
   if (program === "find" && rest.includes("-delete") && hitsRoot)
     return denied("find -delete in a system folder", "It removes a whole system or home folder.");
   if (program.startsWith("mkfs") || program === "wipefs") return denied("mkfs", "It makes a new file system over what is there.");
-  if (writesTo.some((target) => DEVICE.test(target)) || (program === "dd" && rest.some((word) => word.startsWith("of=") && DEVICE.test(word.slice(3)))))
+  if (
+    writesTo.some((target) => DEVICE.test(target)) ||
+    (program === "dd" && rest.some((word) => word.startsWith("of=") && DEVICE.test(word.slice(3))))
+  )
     return denied("write to a device", "It writes over a disk or the machine's memory.");
   if (STOPPING_PROGRAMS.has(program) || ((program === "init" || program === "telinit") && /^[06]$/.test(rest[0] ?? "")))
     return denied("shutdown", "It stops the machine.");
@@ -62,7 +96,8 @@ function downloadedCode(commands: readonly LooseCommand[]): Danger | undefined {
 function remoteOf({ words }: LooseCommand): Danger | undefined {
   const [program = "", ...rest] = words;
   if (REMOTE_PROGRAMS.has(program)) return asked(`remote: ${program}`, "It reaches another machine.");
-  if (program === "rsync" && rest.some((word) => /^rsync:\/\/|^[^/:\s-][^/:\s]*:/.test(word))) return asked("remote: rsync", "It reaches another machine.");
+  if (program === "rsync" && rest.some((word) => /^rsync:\/\/|^[^/:\s-][^/:\s]*:/.test(word)))
+    return asked("remote: rsync", "It reaches another machine.");
   if (program === "git" && rest.includes("push") && rest.slice(rest.indexOf("push") + 1).some((word) => FORCED.test(word)))
     return asked("git push --force", "It overwrites what others may have on the remote.");
   return undefined;

@@ -14,69 +14,105 @@ beforeAll(async () => {
 });
 
 const levelOf = (command: string): string => judge(command).level;
-const expectLevel = (level: string, commands: readonly string[]): void => {
-  const levels = Object.fromEntries(commands.map((command) => [command, levelOf(command)]));
-  expect(levels).toEqual(Object.fromEntries(commands.map((command) => [command, level])));
-};
+/** Those of the commands that are at another level. */
+const notAt = (level: string, commands: readonly string[]): string[] => commands.filter((command) => levelOf(command) !== level);
 
 describe("what an agent reads with", () => {
   it("is L0", () => {
-    expectLevel("L0", [
-      "ls",
-      "ls -la src/ --color=never",
-      "cat README.md",
-      "head -20 a.ts",
-      "head -n 20 'a b.ts'",
-      "git status",
-      "git status --porcelain=v1 -b",
-      "git log --oneline -10",
-      "git log --format='%h %s' HEAD~3..HEAD",
-      "git --no-pager diff --stat HEAD -- src",
-      "git branch --list",
-      "git branch -a",
-      "git show HEAD~2:package.json",
-      "git stash list",
-      "git config --get user.name",
-      "rg -n --glob '*.ts' 'export function \\w+' src",
-      "rg pattern",
-      'grep -rn "TODO" --include="*.ts" .',
-      "find . -name '*.ts' -not -path './node_modules/*' -type f",
-      "find . '(' -name a -o -name b ')' -print",
-      "cd src && ls | head -5; pwd || echo none",
-      "sed -n '10,20p' a.ts",
-      "sed 's/a/b/g' a.txt",
-      "awk '{print $1}' a.txt",
-      "sort -k 2,2n -t : a.txt | uniq -c",
-      "wc -l a.ts b.ts",
-      "env",
-      "timeout 10 git log",
-      "command -v node",
-      "node --version",
-      "jq '.scripts | keys' package.json",
-      "date +%s",
-    ]);
+    expect(
+      notAt("L0", [
+        "ls",
+        "ls -la src/ --color=never",
+        "cat README.md",
+        "head -20 a.ts",
+        "head -n 20 'a b.ts'",
+        "git status",
+        "git status --porcelain=v1 -b",
+        "git log --oneline -10",
+        "git log --format='%h %s' HEAD~3..HEAD",
+        "git --no-pager diff --stat HEAD -- src",
+        "git branch --list",
+        "git branch -a",
+        "git show HEAD~2:package.json",
+        "git stash list",
+        "git config --get user.name",
+        "rg -n --glob '*.ts' 'export function \\w+' src",
+        "rg pattern",
+        'grep -rn "TODO" --include="*.ts" .',
+        "find . -name '*.ts' -not -path './node_modules/*' -type f",
+        "find . '(' -name a -o -name b ')' -print",
+        "cd src && ls | head -5; pwd || echo none",
+        "sed -n '10,20p' a.ts",
+        "sed 's/a/b/g' a.txt",
+        "awk '{print $1}' a.txt",
+        "sort -k 2,2n -t : a.txt | uniq -c",
+        "wc -l a.ts b.ts",
+        "env",
+        "timeout 10 git log",
+        "command -v node",
+        "node --version",
+        "jq '.scripts | keys' package.json",
+        "date +%s",
+      ]),
+    ).toEqual([]);
   });
 
   it("is L1 where it changes files as write_file does", () => {
-    expectLevel("L1", ["mkdir -p a/b", "touch a.txt", "cp a.txt b.txt", "mv a.txt b/", "echo hi | tee a.txt", "chmod +x run.sh", "git add -A", "ls && mkdir x"]);
+    expect(
+      notAt("L1", [
+        "mkdir -p a/b",
+        "touch a.txt",
+        "cp a.txt b.txt",
+        "mv a.txt b/",
+        "echo hi | tee a.txt",
+        "chmod +x run.sh",
+        "git add -A",
+        "ls && mkdir x",
+      ]),
+    ).toEqual([]);
   });
 
   it("is L2 where it goes out of the workspace or to what other programs obey", () => {
-    expectLevel("L2", ["mkdir /etc/x", "cp a ../b", "touch .git/hooks/pre-commit", "cp a .GitHub/workflows/x.yml", "mv x .vscode/tasks.json", "tee ~/.bashrc"]);
-    expectLevel("L2", ["cp -t /etc a b", "cp -s a b", "chmod u+s a", "mv a sub/../../b", "git add ../x", "tee .envrc"]);
+    expect(
+      notAt("L2", [
+        "mkdir /etc/x",
+        "cp a ../b",
+        "touch .git/hooks/pre-commit",
+        "cp a .GitHub/workflows/x.yml",
+        "mv x .vscode/tasks.json",
+        "tee ~/.bashrc",
+      ]),
+    ).toEqual([]);
+    expect(notAt("L2", ["cp -t /etc a b", "cp -s a b", "chmod u+s a", "mv a sub/../../b", "git add ../x", "tee .envrc"])).toEqual([]);
   });
 });
 
 describe("attacks on the classification", () => {
   it("1: find with actions", () => {
-    expectLevel("L2", ["find . -exec id \\;", "find . -exec id '{}' '+'", "find . -execdir id", "find . -ok id", "find . -delete", "find . -fls x"]);
-    expectLevel("L2", ["find . -fprintf x y", "find . -fprint x", "find . -okdir id", "find . -name -delete", "find . -newer -exec id"]);
+    expect(
+      notAt("L2", [
+        "find . -exec id \\;",
+        "find . -exec id '{}' '+'",
+        "find . -execdir id",
+        "find . -ok id",
+        "find . -delete",
+        "find . -fls x",
+      ]),
+    ).toEqual([]);
+    expect(
+      notAt("L2", ["find . -fprintf x y", "find . -fprint x", "find . -okdir id", "find . -name -delete", "find . -newer -exec id"]),
+    ).toEqual([]);
   });
-  it("2: a backslash within a word", () => expectLevel("L2", ["find . -ex\\ec id \\;", "l\\s", "git log --out\\put=x"]));
+  it("2: a backslash within a word", () => expect(notAt("L2", ["find . -ex\\ec id \\;", "l\\s", "git log --out\\put=x"])).toEqual([]));
   it("3: braces, brackets and other quoting", () => {
-    expectLevel("L2", ["find . -d{elete,}", "find . -e[x]ec id", "find . $'-exec' id", "find . -e'xec' id", 'find . -"exec" id', "find . -d*"]);
+    expect(
+      notAt("L2", ["find . -d{elete,}", "find . -e[x]ec id", "find . $'-exec' id", "find . -e'xec' id", 'find . -"exec" id', "find . -d*"]),
+    ).toEqual([]);
   });
-  it("4: a line continuation", () => expectLevel("L2", ["git log --out\\\nput=/x", "git log --out\\\r\nput=/x", "git log --output=/x", "git log --output /x"]));
+  it("4: a line continuation", () =>
+    expect(notAt("L2", ["git log --out\\\nput=/x", "git log --out\\\r\nput=/x", "git log --output=/x", "git log --output /x"])).toEqual(
+      [],
+    ));
   it("5: control bytes are denied", () => {
     for (const byte of ["\r", "\0", "\x1b[2K", "\x07", "\x7f", "\x85"]) {
       const judged = judge(`ls${byte}x`);
@@ -93,40 +129,140 @@ describe("attacks on the classification", () => {
     expect(judge(`${"ls;".repeat(5_000)}rm -rf /`)).toMatchObject({ level: "L2", danger: { decision: "deny" } });
   });
   it("8: substitutions and here-documents", () => {
-    expectLevel("L2", ["echo $(id)", "echo `id`", "cat <(id)", "cat <<E\n$(id)\nE", 'echo "${x@P}"', "echo $((a[$(id)]))", 'echo "$(id)"', "ls $HOME"]);
+    expect(
+      notAt("L2", [
+        "echo $(id)",
+        "echo `id`",
+        "cat <(id)",
+        "cat <<E\n$(id)\nE",
+        'echo "${x@P}"',
+        "echo $((a[$(id)]))",
+        'echo "$(id)"',
+        "ls $HOME",
+      ]),
+    ).toEqual([]);
     expect(judge('echo "$(rm -rf /)"').danger).toMatchObject({ decision: "deny" });
     expect(judge("echo `sudo rm -rf ~`").danger).toMatchObject({ decision: "deny" });
   });
   it("9: IFS, export, declare, assignments", () => {
-    expectLevel("L2", ["rm$IFS-rf$IFS/", "export X=1", "declare x", "PAGER=x git branch", "readonly x", "unset PATH", "X=1"]);
+    expect(notAt("L2", ["rm$IFS-rf$IFS/", "export X=1", "declare x", "PAGER=x git branch", "readonly x", "unset PATH", "X=1"])).toEqual([]);
     expect(judge("rm$IFS-rf${IFS}/").danger).toMatchObject({ decision: "deny" });
   });
   it("10: variables that load code", () => {
-    expectLevel("L2", ["LD_PRELOAD=x ls", "NODE_OPTIONS=--require=x node --version", "GIT_SSH_COMMAND=x git status", "env LD_PRELOAD=x ls"]);
+    expect(
+      notAt("L2", ["LD_PRELOAD=x ls", "NODE_OPTIONS=--require=x node --version", "GIT_SSH_COMMAND=x git status", "env LD_PRELOAD=x ls"]),
+    ).toEqual([]);
   });
   it("11: what a wrapper runs is judged", () => {
-    expectLevel("L0", ["env ls", "timeout 5 ls", "timeout 1.5s git status", "nice cat a", "nice -n 5 ls"]);
-    expectLevel("L2", ["env sh", "sudo ls", "watch ls", "setsid ls", "xargs cat", "ls | xargs rm", "timeout 5 npm test", "timeout -s 9 5 ls", "env -i ls", "env -S 'ls x'"]);
+    expect(notAt("L0", ["env ls", "timeout 5 ls", "timeout 1.5s git status", "nice cat a", "nice -n 5 ls"])).toEqual([]);
+    expect(
+      notAt("L2", [
+        "env sh",
+        "sudo ls",
+        "watch ls",
+        "setsid ls",
+        "xargs cat",
+        "ls | xargs rm",
+        "timeout 5 npm test",
+        "timeout -s 9 5 ls",
+        "env -i ls",
+        "env -S 'ls x'",
+      ]),
+    ).toEqual([]);
     for (const wrapper of ["env", "sudo", "sudo -u root", "watch", "setsid", "xargs -n 1", "timeout 5", "nohup", "bash -c", "sh -ec"])
       expect(judge(`${wrapper} 'rm' -rf /`).danger ?? judge(`${wrapper} 'rm -rf /'`).danger).toMatchObject({ decision: "deny" });
   });
   it("12: git that runs programs", () => {
-    expectLevel("L2", ["git -c core.pager=id log", "git -c alias.x=!sh x", "git fetch --upload-pack=id", "git diff --ext-diff", "git log --textconv"]);
-    expectLevel("L2", ["git grep -Oid x", "git grep --open-files-in-pager=id x", "git --exec-path=x status", "git -p log", "git branch x", "git branch -D x"]);
-    expectLevel("L2", ["git commit -m x", "git x", "git remote add a b", "git stash", "git config user.name x", "git log --show-signature", "git cat-file --filters x"]);
-    expectLevel("L2", ["git tag v1", "git branch --edit-description", "git show --output=x", "git --git-dir=x log", "git reflog expire --all"]);
+    expect(
+      notAt("L2", [
+        "git -c core.pager=id log",
+        "git -c alias.x=!sh x",
+        "git fetch --upload-pack=id",
+        "git diff --ext-diff",
+        "git log --textconv",
+      ]),
+    ).toEqual([]);
+    expect(
+      notAt("L2", [
+        "git grep -Oid x",
+        "git grep --open-files-in-pager=id x",
+        "git --exec-path=x status",
+        "git -p log",
+        "git branch x",
+        "git branch -D x",
+      ]),
+    ).toEqual([]);
+    expect(
+      notAt("L2", [
+        "git commit -m x",
+        "git x",
+        "git remote add a b",
+        "git stash",
+        "git config user.name x",
+        "git log --show-signature",
+        "git cat-file --filters x",
+      ]),
+    ).toEqual([]);
+    expect(
+      notAt("L2", ["git tag v1", "git branch --edit-description", "git show --output=x", "git --git-dir=x log", "git reflog expire --all"]),
+    ).toEqual([]);
   });
   it("14: sed that writes or runs", () => {
-    expectLevel("L2", ["sed s/a/id/e x", "sed 'w f' x", "sed -i s/a/b/ x", "sed -n '1p;w f' x", "sed 's/a/b/w f' x", "sed -f x y", "sed --in-place s/a/b/ x", "sed '1e id' x"]);
-    expectLevel("L2", ["sed -n -i 1p x", "sed 's/a/b/;e id' x", "sed 1p -e 'w x' y", "sed 's/[/]/x/e' y", "sed -ni 1p x"]);
+    expect(
+      notAt("L2", [
+        "sed s/a/id/e x",
+        "sed 'w f' x",
+        "sed -i s/a/b/ x",
+        "sed -n '1p;w f' x",
+        "sed 's/a/b/w f' x",
+        "sed -f x y",
+        "sed --in-place s/a/b/ x",
+        "sed '1e id' x",
+      ]),
+    ).toEqual([]);
+    expect(notAt("L2", ["sed -n -i 1p x", "sed 's/a/b/;e id' x", "sed 1p -e 'w x' y", "sed 's/[/]/x/e' y", "sed -ni 1p x"])).toEqual([]);
   });
-  it("15: rg that runs programs", () => expectLevel("L2", ["rg --pre sh x", "rg --pre=sh x", "rg --hostname-bin id x", "rg -z x", "rg --search-zip x"]));
+  it("15: rg that runs programs", () =>
+    expect(notAt("L2", ["rg --pre sh x", "rg --pre=sh x", "rg --hostname-bin id x", "rg -z x", "rg --search-zip x"])).toEqual([]));
   it("16: sort, tar, awk and others that write or run", () => {
-    expectLevel("L2", ["sort -o x y", "sort -uo x y", "sort --compress-program=id x", "sort --out=x y", "tar cf x --checkpoint-action=exec=id y", "tar xf a"]);
-    expectLevel("L2", ["awk 'BEGIN{system(\"id\")}'", "awk '{print > \"x\"}' y", "awk -f x y", "uniq a b", "xxd a b", "tree -o x", "date -s 12:00", "fd -x id"]);
+    expect(
+      notAt("L2", [
+        "sort -o x y",
+        "sort -uo x y",
+        "sort --compress-program=id x",
+        "sort --out=x y",
+        "tar cf x --checkpoint-action=exec=id y",
+        "tar xf a",
+      ]),
+    ).toEqual([]);
+    expect(
+      notAt("L2", [
+        "awk 'BEGIN{system(\"id\")}'",
+        "awk '{print > \"x\"}' y",
+        "awk -f x y",
+        "uniq a b",
+        "xxd a b",
+        "tree -o x",
+        "date -s 12:00",
+        "fd -x id",
+      ]),
+    ).toEqual([]);
   });
   it("17: names given a new meaning", () => {
-    expectLevel("L2", ["alias ls=rm", "ls(){ rm x; }; ls", "trap id EXIT", "eval ls", "source x", ". x", "function ls { id; }", "exec ls", "builtin eval ls", "hash -p /x ls"]);
+    expect(
+      notAt("L2", [
+        "alias ls=rm",
+        "ls(){ rm x; }; ls",
+        "trap id EXIT",
+        "eval ls",
+        "source x",
+        ". x",
+        "function ls { id; }",
+        "exec ls",
+        "builtin eval ls",
+        "hash -p /x ls",
+      ]),
+    ).toEqual([]);
   });
   it("18: characters that cannot be seen or told apart are denied", () => {
     for (const hidden of ["\u00a0", "\u200b", "\u200d", "\u202e", "\u2066", "\ufeff", "\u2028", "\u{e0041}"])
@@ -134,44 +270,96 @@ describe("attacks on the classification", () => {
     expect(judge("git commit -m 'größer ✓'").danger).toBeUndefined();
   });
   it("19: interpreters and builds are never L1", () => {
-    expectLevel("L2", ["bash -c ls", "python -c 'print(1)'", "npm test", "make", "node x.js", "npx tsc", "sh x", "perl -e 1", "./run", "/bin/ls", "npm --version x"]);
+    expect(
+      notAt("L2", [
+        "bash -c ls",
+        "python -c 'print(1)'",
+        "npm test",
+        "make",
+        "node x.js",
+        "npx tsc",
+        "sh x",
+        "perl -e 1",
+        "./run",
+        "/bin/ls",
+        "npm --version x",
+      ]),
+    ).toEqual([]);
   });
 });
 
 describe("properties", () => {
-  const parts = fc.array(fc.constantFrom("ls", "cat", "find", "git", "-la", "log", "a b", "|", "&&", ";", "'", '"', "\\", "$x", "*", "~", "#", "{a,b}", " ", "-exec", "`", "(", "!", "=", ">"), {
-    maxLength: 12,
-  });
+  const parts = fc.array(
+    fc.constantFrom(
+      "ls",
+      "cat",
+      "find",
+      "git",
+      "-la",
+      "log",
+      "a b",
+      "|",
+      "&&",
+      ";",
+      "'",
+      '"',
+      "\\",
+      "$x",
+      "*",
+      "~",
+      "#",
+      "{a,b}",
+      " ",
+      "-exec",
+      "`",
+      "(",
+      "!",
+      "=",
+      ">",
+    ),
+    {
+      maxLength: 12,
+    },
+  );
 
   it("gives nothing but L2 to a command outside printable ASCII", () => {
     const outside = fc.string({ unit: "binary", minLength: 1 }).filter((text) => /[^\x20-\x7e]/.test(text));
-    fc.assert(fc.property(outside, fc.constantFrom("ls ", "cat ", "echo '", 'rg "'), (text, start) => levelOf(start + text) === "L2"), { numRuns: 500 });
+    const property = fc.property(
+      outside,
+      fc.constantFrom("ls ", "cat ", "echo '", 'rg "'),
+      (text, start) => levelOf(start + text) === "L2",
+    );
+    expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
   });
 
   it("gives a level above L2 only to words that both parsers read alike", () => {
-    fc.assert(
-      fc.property(parts, fc.boolean(), (pieces, spaced) => {
-        const command = pieces.join(spaced ? " " : "");
-        if (levelOf(command) === "L2") return;
-        const words = literalWords(command);
-        expect(words).toEqual(unbashWords(command));
-        expect(words).toEqual(treeSitterWords(command));
-      }),
-      { numRuns: 2_000 },
-    );
+    const property = fc.property(parts, fc.boolean(), (pieces, spaced) => {
+      const command = pieces.join(spaced ? " " : "");
+      const readings = [literalWords, unbashWords, treeSitterWords].map((read) => JSON.stringify(read(command)));
+      return levelOf(command) === "L2" || new Set(readings).size === 1;
+    });
+    expect(() => fc.assert(property, { numRuns: 2_000 })).not.toThrow();
   });
 
   it("never throws, and never finds danger in what it lets read", () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), parts.map((pieces) => pieces.join(" "))), (command) => {
+    const property = fc.property(
+      fc.oneof(
+        fc.string(),
+        parts.map((pieces) => pieces.join(" ")),
+      ),
+      (command) => {
         const { level, danger, destructive } = judge(command);
-        if (level === "L0") expect([danger, destructive]).toEqual([undefined, undefined]);
-      }),
-      { numRuns: 2_000 },
+        return level !== "L0" || (danger === undefined && destructive === undefined);
+      },
     );
+    expect(() => fc.assert(property, { numRuns: 2_000 })).not.toThrow();
   });
 
   it("makes no command harmless by adding to it", () => {
-    fc.assert(fc.property(parts, (pieces) => levelOf(`npm test && ${pieces.join(" ")}`) === "L2" && levelOf(`${pieces.join(" ")} | sh`) === "L2"));
+    const property = fc.property(
+      parts,
+      (pieces) => levelOf(`npm test && ${pieces.join(" ")}`) === "L2" && levelOf(`${pieces.join(" ")} | sh`) === "L2",
+    );
+    expect(() => fc.assert(property)).not.toThrow();
   });
 });

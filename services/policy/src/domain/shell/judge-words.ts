@@ -8,7 +8,23 @@ import { searchRules } from "./search-rules.ts";
 import { writingRules } from "./writing-rules.ts";
 
 const RULES = new Map<string, CommandRule>(Object.entries({ ...readingRules, ...searchRules, ...writingRules, fdfind: searchRules.fd! }));
-const TELL_VERSION = new Set(["node", "npm", "python", "python3", "pip", "cargo", "rustc", "gcc", "g++", "clang", "make", "cmake", "java", "ruby", "php"]);
+const TELL_VERSION = new Set([
+  "node",
+  "npm",
+  "python",
+  "python3",
+  "pip",
+  "cargo",
+  "rustc",
+  "gcc",
+  "g++",
+  "clang",
+  "make",
+  "cmake",
+  "java",
+  "ruby",
+  "php",
+]);
 
 /** Programs whose own arguments are another command: that one is judged. What runs its command as root or in a shell is L2. */
 const WRAPPERS: Readonly<Record<string, (words: readonly string[]) => readonly string[] | undefined>> = {

@@ -6,9 +6,19 @@ export interface LooseCommand {
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "eval", "su", "ssh", "watch"]);
 const WRAPPERS = new Set(
-  ["sudo", "doas", "env", "timeout", "nohup", "setsid", "nice", "ionice", "stdbuf", "xargs", "watch", "time", "command", "exec"].concat(
-    ["busybox", "builtin", "chroot", "unshare", "strace", "find", "fd", "parallel", "chronic", "flock", "eatmydata"],
-  ),
+  ["sudo", "doas", "env", "timeout", "nohup", "setsid", "nice", "ionice", "stdbuf", "xargs", "watch", "time", "command", "exec"].concat([
+    "busybox",
+    "builtin",
+    "chroot",
+    "unshare",
+    "strace",
+    "find",
+    "fd",
+    "parallel",
+    "chronic",
+    "flock",
+    "eatmydata",
+  ]),
 );
 const KEYWORDS = new Set(["{", "}", "!", "if", "then", "else", "elif", "while", "until", "do", "done", "fi", "for", "coproc"]);
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
@@ -82,7 +92,7 @@ class LooseReader {
   read(): LooseCommand[] {
     for (let at = 0; at < this.#text.length; at += 1) at = this.#take(at);
     this.#endCommand();
-    for (const frame of this.#outer.reverse()) {
+    for (const frame of this.#outer.toReversed()) {
       this.#restore(frame);
       this.#endCommand();
     }

@@ -5,7 +5,11 @@ const checksum: CommandRule = {
   flags: "bctwz",
   longFlags: ["binary", "check", "text", "tag", "zero", "ignore-missing", "quiet", "status", "strict", "warn"],
 };
-const paths = { level: "L0", flags: "Lqesmz", longFlags: ["canonicalize", "canonicalize-existing", "canonicalize-missing", "no-symlinks"] } as const;
+const paths = {
+  level: "L0",
+  flags: "Lqesmz",
+  longFlags: ["canonicalize", "canonicalize-existing", "canonicalize-missing", "no-symlinks"],
+} as const;
 
 /**
  * Programs that read files or streams and print. Left out on purpose are the flags that write or run something: `sort -o`
@@ -16,8 +20,17 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     level: "L0",
     flags: "1aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ",
     valueFlags: "ITw",
-    longFlags: ["all", "almost-all", "author", "directory", "full-time", "group-directories-first", "human-readable", "inode", "no-group"]
-      .concat(["numeric-uid-gid", "recursive", "reverse", "si", "size", "dereference", "escape", "literal"]),
+    longFlags: [
+      "all",
+      "almost-all",
+      "author",
+      "directory",
+      "full-time",
+      "group-directories-first",
+      "human-readable",
+      "inode",
+      "no-group",
+    ].concat(["numeric-uid-gid", "recursive", "reverse", "si", "size", "dereference", "escape", "literal"]),
     longValueFlags: ["block-size", "format", "hide", "ignore", "indicator-style", "quoting-style", "sort", "time", "time-style", "width"],
     longOptionalFlags: ["color", "classify", "hyperlink"],
   },
@@ -26,7 +39,14 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     flags: "AbeEnstTuv",
     longFlags: ["number", "number-nonblank", "show-all", "show-ends", "show-nonprinting", "show-tabs", "squeeze-blank"],
   },
-  head: { level: "L0", numberFlag: true, flags: "qvz", valueFlags: "nc", longFlags: ["quiet", "verbose"], longValueFlags: ["lines", "bytes"] },
+  head: {
+    level: "L0",
+    numberFlag: true,
+    flags: "qvz",
+    valueFlags: "nc",
+    longFlags: ["quiet", "verbose"],
+    longValueFlags: ["lines", "bytes"],
+  },
   tail: {
     level: "L0",
     numberFlag: true,
@@ -41,8 +61,14 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     level: "L0",
     flags: "bcCdfghiMnrRsuVz",
     valueFlags: "kt",
-    longFlags: ["ignore-leading-blanks", "dictionary-order", "ignore-case", "general-numeric-sort", "human-numeric-sort", "month-sort"]
-      .concat(["numeric-sort", "reverse", "version-sort", "stable", "unique", "zero-terminated"]),
+    longFlags: [
+      "ignore-leading-blanks",
+      "dictionary-order",
+      "ignore-case",
+      "general-numeric-sort",
+      "human-numeric-sort",
+      "month-sort",
+    ].concat(["numeric-sort", "reverse", "version-sort", "stable", "unique", "zero-terminated"]),
     longValueFlags: ["key", "field-separator"],
   },
   uniq: {
@@ -65,8 +91,16 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     level: "L0",
     flags: "abBcdeEiNnpqrstTuwyZ",
     valueFlags: "CFIUWx",
-    longFlags: ["brief", "recursive", "unified", "side-by-side", "ignore-all-space", "ignore-blank-lines", "ignore-case", "ignore-space-change"]
-      .concat(["new-file", "minimal", "report-identical-files", "suppress-common-lines", "text", "no-dereference"]),
+    longFlags: [
+      "brief",
+      "recursive",
+      "unified",
+      "side-by-side",
+      "ignore-all-space",
+      "ignore-blank-lines",
+      "ignore-case",
+      "ignore-space-change",
+    ].concat(["new-file", "minimal", "report-identical-files", "suppress-common-lines", "text", "no-dereference"]),
     longValueFlags: ["exclude", "label", "width", "ignore-matching-lines"],
     longOptionalFlags: ["color"],
   },
@@ -86,7 +120,12 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     longFlags: ["all", "apparent-size", "bytes", "human-readable", "one-file-system", "separate-dirs", "si", "summarize", "total"],
     longValueFlags: ["block-size", "exclude", "max-depth", "threshold"],
   },
-  df: { level: "L0", flags: "ahHiklPTv", valueFlags: "Btx", longFlags: ["all", "human-readable", "inodes", "local", "print-type", "total"] },
+  df: {
+    level: "L0",
+    flags: "ahHiklPTv",
+    valueFlags: "Btx",
+    longFlags: ["all", "human-readable", "inodes", "local", "print-type", "total"],
+  },
   ps: { level: "L0", flags: "aAcdefFHhjlLmMNrSTVwxXyZ", valueFlags: "CGgnoOpstuU", operand: (word) => /^[A-Za-z0-9,=%]+$/.test(word) },
   pwd: { level: "L0", flags: "LP", longFlags: ["help"], maximumOperands: 0 },
   cd: { level: "L0", maximumOperands: 1, minimumOperands: 1 },
@@ -116,7 +155,13 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
   dirname: { level: "L0", flags: "z" },
   realpath: { ...paths, longFlags: [...paths.longFlags, "strip", "quiet"], longValueFlags: ["relative-to", "relative-base"] },
   readlink: { ...paths, flags: "efmnqsvz" },
-  stat: { level: "L0", flags: "Lft", valueFlags: "c", longFlags: ["dereference", "file-system", "terse"], longValueFlags: ["format", "printf"] },
+  stat: {
+    level: "L0",
+    flags: "Lft",
+    valueFlags: "c",
+    longFlags: ["dereference", "file-system", "terse"],
+    longValueFlags: ["format", "printf"],
+  },
   file: { level: "L0", flags: "bhiIkLNnrsv0", longFlags: ["brief", "mime", "mime-type", "mime-encoding", "dereference"] },
   which: { level: "L0", flags: "as" },
   type: { level: "L0", flags: "aptfP" },
@@ -145,8 +190,13 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     level: "L0",
     flags: "aceCjMnrRsS",
     valueFlags: "f",
-    longFlags: ["ascii-output", "color-output", "compact-output", "exit-status", "join-output", "monochrome-output", "null-input"]
-      .concat(["raw-input", "raw-output", "slurp", "sort-keys", "tab"]),
+    longFlags: ["ascii-output", "color-output", "compact-output", "exit-status", "join-output", "monochrome-output", "null-input"].concat([
+      "raw-input",
+      "raw-output",
+      "slurp",
+      "sort-keys",
+      "tab",
+    ]),
     longValueFlags: ["from-file", "indent"],
     minimumOperands: 1,
   },

@@ -5,7 +5,16 @@ const grep: CommandRule = {
   numberFlag: true,
   flags: "EFGPabchHiIlLnoqrRsTUvVwxyzZ",
   valueFlags: "ABCDdefm",
-  longFlags: ["extended-regexp", "fixed-strings", "basic-regexp", "perl-regexp", "ignore-case", "no-ignore-case", "invert-match", "word-regexp"]
+  longFlags: [
+    "extended-regexp",
+    "fixed-strings",
+    "basic-regexp",
+    "perl-regexp",
+    "ignore-case",
+    "no-ignore-case",
+    "invert-match",
+    "word-regexp",
+  ]
     .concat(["line-regexp", "count", "files-with-matches", "files-without-match", "only-matching", "quiet", "no-messages", "byte-offset"])
     .concat(["with-filename", "no-filename", "line-number", "initial-tab", "null", "text", "recursive", "dereference-recursive"]),
   longValueFlags: ["regexp", "file", "max-count", "after-context", "before-context", "context", "label", "binary-files", "devices"].concat([
@@ -30,18 +39,83 @@ export const searchRules: Readonly<Record<string, CommandRule>> = {
     level: "L0",
     flags: "0.abcFHhiIlLNnopPqsSuUvwx",
     valueFlags: "ABCdEefgjmMrtT",
-    longFlags: ["files", "files-with-matches", "files-without-match", "fixed-strings", "hidden", "ignore-case", "smart-case", "case-sensitive"]
-      .concat(["no-ignore", "no-ignore-vcs", "line-number", "no-line-number", "no-filename", "with-filename", "heading", "no-heading", "column"])
+    longFlags: [
+      "files",
+      "files-with-matches",
+      "files-without-match",
+      "fixed-strings",
+      "hidden",
+      "ignore-case",
+      "smart-case",
+      "case-sensitive",
+    ]
+      .concat([
+        "no-ignore",
+        "no-ignore-vcs",
+        "line-number",
+        "no-line-number",
+        "no-filename",
+        "with-filename",
+        "heading",
+        "no-heading",
+        "column",
+      ])
       .concat(["count", "count-matches", "multiline", "multiline-dotall", "word-regexp", "line-regexp", "invert-match", "only-matching"])
-      .concat(["passthru", "json", "stats", "trim", "vimgrep", "quiet", "follow", "null", "pcre2", "text", "unrestricted", "type-list", "no-messages"]),
-    longValueFlags: ["after-context", "before-context", "context", "glob", "iglob", "type", "type-not", "max-count", "max-depth", "max-columns"]
-      .concat(["max-filesize", "regexp", "file", "replace", "sort", "sortr", "color", "colors", "encoding", "ignore-file", "threads"]),
+      .concat([
+        "passthru",
+        "json",
+        "stats",
+        "trim",
+        "vimgrep",
+        "quiet",
+        "follow",
+        "null",
+        "pcre2",
+        "text",
+        "unrestricted",
+        "type-list",
+        "no-messages",
+      ]),
+    longValueFlags: [
+      "after-context",
+      "before-context",
+      "context",
+      "glob",
+      "iglob",
+      "type",
+      "type-not",
+      "max-count",
+      "max-depth",
+      "max-columns",
+    ].concat(["max-filesize", "regexp", "file", "replace", "sort", "sortr", "color", "colors", "encoding", "ignore-file", "threads"]),
   },
   fd: {
     level: "L0",
     flags: "0aFgHiILpsu",
     valueFlags: "cdeEjoSt",
-    longFlags: ["hidden", "no-ignore", "absolute-path", "follow", "full-path", "glob", "fixed-strings", "case-sensitive", "ignore-case", "print0"],
-    longValueFlags: ["type", "extension", "exclude", "max-depth", "min-depth", "exact-depth", "size", "changed-within", "changed-before", "color"],
+    longFlags: [
+      "hidden",
+      "no-ignore",
+      "absolute-path",
+      "follow",
+      "full-path",
+      "glob",
+      "fixed-strings",
+      "case-sensitive",
+      "ignore-case",
+      "print0",
+    ],
+    longValueFlags: [
+      "type",
+      "extension",
+      "exclude",
+      "max-depth",
+      "min-depth",
+      "exact-depth",
+      "size",
+      "changed-within",
+      "changed-before",
+      "color",
+    ],
   },
 };

@@ -2,5 +2,7 @@ import { sensitivePart } from "../judge/sensitive-path.ts";
 
 /** A relative path that stays below the folder it starts in and leads to nothing that other programs obey. */
 export function isWorkspacePath(path: string): boolean {
-  return path !== "" && !path.startsWith("/") && !path.startsWith("~") && !path.split("/").includes("..") && sensitivePart(path) === undefined;
+  return (
+    path !== "" && !path.startsWith("/") && !path.startsWith("~") && !path.split("/").includes("..") && sensitivePart(path) === undefined
+  );
 }

@@ -2,16 +2,24 @@ import { systemMounts } from "./system-mounts.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const OPEN_FILES = 4_096;
+/** Node sets aside 512 MiB for compiled code before it does anything. */
+export const LEAST_MEBIBYTES_OF_A_PROCESS = 1_024;
 
 /** Numbers of the descriptors that bwrap is started with. The runner's own goes through to it. */
 export const descriptors = { runner: 3, information: 4, block: 5, seccomp: 6, passwd: 7, group: 8, hosts: 9 } as const;
+
+/** What runs inside: a folder and the file in it to start. */
+export interface RunnerProgram {
+  readonly folder: string;
+  readonly file: string;
+}
 
 export interface SandboxLayout {
   /** The folder to bind, on this machine. */
   readonly workspace: string;
   /** Inside; outside, files belong to whoever owns the workspace. */
   readonly userId: number;
-  readonly runnerFolder: string;
+  readonly runner: RunnerProgram;
   readonly node: string;
   readonly ripgrep: string;
   readonly temporaryMebibytes: number;
@@ -41,7 +49,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--ro-bind-data", String(descriptors.group), "/etc/group",
     "--ro-bind-data", String(descriptors.hosts), "/etc/hosts",
     "--proc", "/proc", "--dev", "/dev", ...temporary, "/dev/shm", ...temporary, "/tmp", "--dir", "/tmp/home",
-    "--ro-bind", layout.runnerFolder, "/opt/hlvm/runner",
+    "--ro-bind", layout.runner.folder, "/opt/hlvm/runner",
     "--ro-bind", layout.node, "/opt/hlvm/bin/node",
     "--ro-bind", layout.ripgrep, "/opt/hlvm/bin/rg",
     "--bind", layout.workspace, "/workspace",
@@ -50,9 +58,9 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--info-fd", String(descriptors.information), "--block-fd", String(descriptors.block), "--seccomp", String(descriptors.seccomp),
     "--",
     "/usr/bin/prlimit", "--core=0", `--nofile=${OPEN_FILES}`, `--fsize=${layout.fileMebibytes * MEBIBYTE}`,
-    ...(layout.perProcess === undefined ? [] : [`--nproc=${layout.perProcess.processes}`, `--data=${layout.perProcess.memoryBytes}`]),
+    ...(layout.perProcess === undefined ? [] : [`--nproc=${layout.perProcess.processes}`, `--data=${Math.max(layout.perProcess.memoryBytes, LEAST_MEBIBYTES_OF_A_PROCESS * MEBIBYTE)}`]),
     "--",
-    "/opt/hlvm/bin/node", "/opt/hlvm/runner/main.ts",
+    "/opt/hlvm/bin/node", `/opt/hlvm/runner/${layout.runner.file}`,
   ];
 }
 

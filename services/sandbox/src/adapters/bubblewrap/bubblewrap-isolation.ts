@@ -11,15 +11,17 @@ import type { Isolation, IsolationDescription, SandboxRequest, SessionSandbox } 
 import type { SandboxLimits } from "../limits/sandbox-limits.ts";
 import { seccompFilter } from "../seccomp/seccomp-filter.ts";
 import { BubblewrapSandbox } from "./bubblewrap-sandbox.ts";
+import type { RunnerProgram } from "./bubblewrap-arguments.ts";
 import type { Bubblewrap } from "./find-bubblewrap.ts";
 import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
+import { prepareRunner } from "./prepare-runner.ts";
 import { sandboxNotStarted, startSandboxProcess } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
 
 const FIRST_USER_ID = 20_000;
 const START_DEADLINE_MILLISECONDS = 10_000;
-const RUNNER_FOLDER = fileURLToPath(new URL("../../../runner", import.meta.url));
+const RUNNER_SOURCE = { folder: fileURLToPath(new URL("../../../runner", import.meta.url)), file: "main.ts" };
 const LIMITER = "/usr/bin/prlimit";
 
 export interface BubblewrapOptions {
@@ -37,12 +39,14 @@ export interface BubblewrapOptions {
 export class BubblewrapIsolation implements Isolation {
   readonly #options: BubblewrapOptions;
   readonly #filter: Buffer;
+  readonly #preparedRunner: RunnerProgram;
   /** Users of the sandboxes that are up: each has one of its own. */
   readonly #userIds = new Set<number>();
 
   private constructor(options: BubblewrapOptions, filter: Buffer) {
     this.#options = options;
     this.#filter = filter;
+    this.#preparedRunner = { folder: join(options.stateDirectory, "runner"), file: "main.js" };
   }
 
   /**
@@ -53,6 +57,7 @@ export class BubblewrapIsolation implements Isolation {
     if (process.platform !== "linux" || (process.arch !== "x64" && process.arch !== "arm64"))
       throw cannotIsolate(`nothing: it runs on Linux on x64 and arm64 only, and this is ${process.platform} on ${process.arch}`, undefined);
     requireLimiter();
+    prepareRunner(RUNNER_SOURCE.folder, join(options.stateDirectory, "runner"));
     const isolation = new BubblewrapIsolation(options, seccompFilter(process.arch));
     const workspace = mkdtempSync(join(options.stateDirectory, "self-test-"));
     try {
@@ -73,12 +78,14 @@ export class BubblewrapIsolation implements Isolation {
     const userId = this.#takeUserId();
     const group = limits.createGroup(values);
     try {
+      const owner = await ownerOf(workspace);
       const sandboxProcess = await startSandboxProcess({
         bubblewrap: this.#options.bubblewrap.path,
         layout: {
           workspace,
           userId,
-          runnerFolder: RUNNER_FOLDER,
+          // Only this process's user may look into the state directory.
+          runner: owner === undefined ? this.#preparedRunner : RUNNER_SOURCE,
           node: process.execPath,
           ripgrep: rgPath,
           temporaryMebibytes: this.#options.temporaryMebibytes,
@@ -87,7 +94,7 @@ export class BubblewrapIsolation implements Isolation {
         },
         seccompFilter: this.#filter,
         group,
-        owner: await ownerOf(workspace),
+        owner,
       });
       const sandbox = new BubblewrapSandbox(sandboxProcess, group, log.child({ sessionId }), () => this.#userIds.delete(userId));
       await becomesReady(sandbox, sandboxProcess.exited);

@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestSandbox, type TestSandbox } from "../../testing/open-test-sandbox.ts";
 import { findLimits } from "../limits/find-limits.ts";
+import { resourceLimits } from "../limits/resource-limits.ts";
 
 const limitsWholeSandbox = !findLimits("rlimit", process.getuid!()).perProcess;
 let sandbox: TestSandbox;
@@ -30,7 +33,7 @@ describe("resources of a sandbox", () => {
   });
 
   it.skipIf(!limitsWholeSandbox)("many small programs share the one limit (needs a cgroup)", async () => {
-    const hog = "/opt/hlvm/bin/node -e 'const held=Buffer.alloc(70<<20,1);setTimeout(()=>held,9000)'";
+    const hog = "/opt/hlvm/bin/node -e 'const held=Buffer.alloc(70<<20,1);setTimeout(()=>held,2000)'";
     const result = await shell(`${hog} & ${hog} & ${hog} & ${hog} & wait %1 && wait %2 && wait %3 && wait %4`);
     expect(result).toMatchObject({ success: false, errorCode: "out_of_memory" });
     await shell("pkill -9 -f '[B]uffer.alloc'");
@@ -87,6 +90,15 @@ describe("resources of a sandbox", () => {
     expect(await running).toMatchObject({ success: false, errorCode: "unavailable", content: expect.stringContaining("new sandbox") });
     expect((await killed).errorCode).toBe("unavailable");
     await other.sandbox.ended;
+    await other.close();
+  });
+
+  it.skipIf(process.getuid!() !== 0)("56, where there is no cgroup: the sandbox's own user has a limit of processes (needs root, to be another user)", async () => {
+    const workspace = mkdtempSync(join(tmpdir(), "hlvm-workspace-"));
+    chownSync(workspace, 12_345, 12_345);
+    const other = await openTestSandbox({ processes: 48, limits: resourceLimits }, workspace);
+    await other.run("shell_exec", { command: "bomb() { bomb | bomb & }; bomb; sleep 1" });
+    expect((await other.run("shell_exec", { command: "echo alive; ulimit -d" })).content).toBe(`alive\n${1024 * 1024}\n`);
     await other.close();
   });
 

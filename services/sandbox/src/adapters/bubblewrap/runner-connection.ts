@@ -50,7 +50,7 @@ export class RunnerConnection {
       }
     });
     socket.on("error", (cause) => this.#fail(cause));
-    socket.on("close", () => this.#fail(new Error("the runner has ended")));
+    for (const event of ["end", "close"]) socket.on(event, () => this.#fail(new Error("the runner has ended")));
   }
 
   /** Resolves when the runner has said that it takes calls. */

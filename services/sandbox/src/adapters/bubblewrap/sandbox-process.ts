@@ -76,12 +76,17 @@ function exitOf(child: ChildProcess): Promise<string> {
   let complaint = "";
   child.stderr?.setEncoding("utf8");
   child.stderr?.on("data", (piece: string) => {
-    complaint = (complaint + piece).slice(-MAXIMUM_COMPLAINT_CHARACTERS);
+    complaint = (complaint + piece).slice(0, MAXIMUM_COMPLAINT_CHARACTERS);
   });
   return new Promise((resolve) => {
     child.once("error", (cause) => resolve(messageOf(cause)));
-    child.once("close", (code, signal) => resolve(complaint.trim() || `bwrap ended with ${signal ?? `exit code ${String(code)}`}`));
+    child.once("close", (code, signal) => resolve(firstLine(complaint) ?? `bwrap ended with ${signal ?? `exit code ${String(code)}`}`));
   });
+}
+
+/** Of a crash the runtime prints pages; the first line with words says what it was. */
+function firstLine(complaint: string): string | undefined {
+  return complaint.split("\n").find((line) => /\w/.test(line))?.trim();
 }
 
 /** The sandbox of a session could not be brought up. */

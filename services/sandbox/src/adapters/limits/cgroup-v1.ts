@@ -1,11 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { canCreateIn, joinGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
-/** The last gives a sandbox full of busy processes no more of the processor than one other process. */
+/** The last keeps a sandbox full of busy processes from taking the processors from everybody else. */
 const CONTROLLERS = ["pids", "memory", "cpu"] as const;
 const NEEDED = ["pids", "memory"] as const;
+/** What one process has by itself. */
+const SHARES_OF_A_PROCESS = 1_024;
 
 /** cgroup v1, where each controller has a tree of its own; undefined where pids or memory cannot be limited here. */
 export function findCgroupV1(): SandboxLimits | undefined {
@@ -33,6 +36,8 @@ function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues):
   writeFileSync(join(memory, "memory.limit_in_bytes"), String(values.memoryBytes));
   const withSwap = join(memory, "memory.memsw.limit_in_bytes");
   if (existsSync(withSwap)) writeFileSync(withSwap, String(values.memoryBytes));
+  const processor = folders.get("cpu");
+  if (processor !== undefined) writeFileSync(join(processor, "cpu.shares"), String(SHARES_OF_A_PROCESS * availableParallelism()));
   return {
     join: (processId) => folders.forEach((folder) => joinGroup(folder, processId)),
     outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),

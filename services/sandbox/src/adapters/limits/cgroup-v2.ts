@@ -1,9 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { canCreateIn, joinGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
 const NEEDED = ["pids", "memory"];
+/** What one process has by itself. */
+const WEIGHT_OF_A_PROCESS = 100;
+const MAXIMUM_WEIGHT = 10_000;
 
 /** cgroup v2 where a part of the tree is delegated to this user; undefined where none is. */
 export function findCgroupV2(): SandboxLimits | undefined {
@@ -27,6 +31,8 @@ function createGroup(parent: string, values: LimitValues): LimitGroup {
   writeFileSync(join(folder, "memory.max"), String(values.memoryBytes));
   const swap = join(folder, "memory.swap.max");
   if (existsSync(swap)) writeFileSync(swap, "0");
+  const weight = join(folder, "cpu.weight");
+  if (existsSync(weight)) writeFileSync(weight, String(Math.min(WEIGHT_OF_A_PROCESS * availableParallelism(), MAXIMUM_WEIGHT)));
   return {
     join: (processId) => joinGroup(folder, processId),
     outOfMemoryKills: () => readCounter(join(folder, "memory.events"), "oom_kill"),

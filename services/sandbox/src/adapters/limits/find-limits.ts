@@ -1,15 +1,8 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { findCgroupV1 } from "./cgroup-v1.ts";
 import { findCgroupV2 } from "./cgroup-v2.ts";
+import { resourceLimits } from "./resource-limits.ts";
 import type { SandboxLimits } from "./sandbox-limits.ts";
-
-/** Resource limits that are set inside the sandbox: its user namespace counts its own processes. */
-const resourceLimits: SandboxLimits = {
-  name: "rlimit",
-  perProcess: true,
-  controllers: [],
-  createGroup: () => ({ join: () => undefined, outOfMemoryKills: () => 0, remove: () => Promise.resolve() }),
-};
 
 /**
  * The strongest limits that this machine offers.

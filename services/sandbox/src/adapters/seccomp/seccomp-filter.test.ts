@@ -31,7 +31,7 @@ function judge(program: Buffer, architecture: number, number: number, ...given: 
 describe.each(["x64", "arm64"] as const)("the filter for %s", (architecture: Architecture) => {
   const program = seccompFilter(architecture);
   const call = (name: SystemCall, ...given: number[]): string | number =>
-    judge(program, auditArchitectures[architecture], systemCallNumber(name, architecture), ...given);
+    judge(program, auditArchitectures[architecture], systemCallNumber(name, architecture)!, ...given);
 
   it("kills what speaks another calling convention", () => {
     expect(judge(program, 0x40000003, 1)).toBe(KILLED);
@@ -39,7 +39,7 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (architecture: Arc
   });
 
   it("lets ordinary calls through", () => {
-    for (const number of architecture === "x64" ? [0, 1, 57, 59, 202, 257] : [56, 57, 63, 64, 221]) expect(judge(program, auditArchitectures[architecture], number)).toBe(ALLOWED);
+    for (const number of architecture === "x64" ? [0, 1, 57, 59, 202] : [57, 63, 64, 221]) expect(judge(program, auditArchitectures[architecture], number)).toBe(ALLOWED);
   });
 
   it("opens internet sockets only", () => {
@@ -53,6 +53,19 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (architecture: Arc
     expect(call("clone3")).toBe(ENOSYS);
     expect(call("unshare", 0x10000000)).toBe(EPERM);
     expect(call("setns")).toBe(EPERM);
+  });
+
+  it("makes no file that runs with its owner's rights", () => {
+    expect(call("fchmod", 3, 0o755)).toBe(ALLOWED);
+    expect(call("fchmod", 3, 0o4755)).toBe(EPERM);
+    expect(call("fchmodat", 3, 0, 0o2755)).toBe(EPERM);
+    expect(call("fchmodat2", 3, 0, 0o4755)).toBe(EPERM);
+    expect(call("mknodat", 3, 0, 0o104755)).toBe(EPERM);
+    expect(call("openat", 3, 0, 0o101, 0o4755)).toBe(EPERM);
+    expect(call("openat", 3, 0, 0o101, 0o644)).toBe(ALLOWED);
+    // Without O_CREAT the fourth register holds whatever was in it.
+    expect(call("openat", 3, 0, 0, 0o4755)).toBe(ALLOWED);
+    expect(call("openat2")).toBe(ENOSYS);
   });
 
   it("pushes nothing into a terminal", () => {
@@ -91,6 +104,7 @@ const CALLS: readonly (readonly [name: SystemCall, given: string, errno: number]
   ["chroot", "0", EPERM],
   ["kexec_load", "0, 0, 0, 0", EPERM],
   ["finit_module", "-1, 0, 0", EPERM],
+  ["openat2", "0, 0, 0, 0", ENOSYS],
   ["ioctl", "0, 0x5412, 0", EPERM],
   ["ioctl", "0, 0x541c, 0", EPERM],
 ];
@@ -106,6 +120,11 @@ describe("inside a sandbox", () => {
     const number = systemCallNumber(name, process.arch as Architecture);
     const result = await sandbox.run("shell_exec", { command: `perl -e 'my $r = syscall(${number}, ${given}); print $r == -1 ? $!+0 : "done"'` });
     expect(result.content).toBe(String(errno));
+  });
+
+  it("makes no set-user-id file", async () => {
+    const result = await sandbox.run("shell_exec", { command: "cp /bin/true t; chmod u+s t; chmod 6755 t; stat -c %a t; chmod 711 t; stat -c %a t" });
+    expect(result.content.split("\n").filter((line) => /^\d+$/.test(line))).toEqual(["755", "711"]);
   });
 
   it("keeps pairs of sockets and internet sockets on loopback working", async () => {

@@ -6,6 +6,8 @@ const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
 const SECOND_ARGUMENT = 24;
+const THIRD_ARGUMENT = 32;
+const FOURTH_ARGUMENT = 40;
 
 const ALLOW = giveBack(0x7fff0000);
 const KILL_PROCESS = giveBack(0x80000000);
@@ -23,8 +25,12 @@ const NEW_NAMESPACES = 0x7e020000;
 /** On x86_64 a second, 32-bit-pointer table of calls begins here. */
 const X32_CALLS = 0x40000000;
 
-/** Programs fall back to an older way where these are not there. */
-const ABSENT: readonly SystemCall[] = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
+const S_ISUID_OR_S_ISGID = 0o6000;
+/** O_CREAT, and the bit that only O_TMPFILE has: without them there is no mode. */
+const MAKES_A_FILE = 0o100 | 0o20000000;
+
+/** Programs fall back to an older way where these are not there. What they are asked for lies in memory, unseen by a filter. */
+const ABSENT: readonly SystemCall[] = ["clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"];
 
 const FORBIDDEN: readonly SystemCall[] = [
   "unshare", "setns",
@@ -39,10 +45,14 @@ const FORBIDDEN: readonly SystemCall[] = [
 /**
  * The filter for everything that runs in a sandbox: no socket but for the loopback's internet protocols (a Unix socket
  * would reach through the workspace to daemons outside), no new namespace, no look into other processes, none of the
- * kernel's large attack surfaces. Pairs of Unix sockets without a name stay: pipes of Node are made of them.
+ * kernel's large attack surfaces, and no file that runs with its owner's rights (in a workspace of root's it would give
+ * those away on the machine outside). Pairs of Unix sockets without a name stay: pipes of Node are made of them.
  */
 export function seccompFilter(architecture: Architecture): Buffer {
-  const on = (call: SystemCall, block: readonly Instruction[]): Instruction[] => whenEqual(systemCallNumber(call, architecture), block);
+  const on = (call: SystemCall, block: readonly Instruction[]): Instruction[] => {
+    const number = systemCallNumber(call, architecture);
+    return number === undefined ? [] : whenEqual(number, block);
+  };
   const x32 = architecture === "x64" ? whenAtLeast(X32_CALLS, [KILL_PROCESS]) : [];
   return assemble([
     load(ARCHITECTURE),
@@ -62,8 +72,22 @@ export function seccompFilter(architecture: Architecture): Buffer {
       ...whenEqual(TIOCLINUX, [refuse(EPERM)]),
       ALLOW,
     ]),
+    ...on("chmod", plainModeOnly(SECOND_ARGUMENT)),
+    ...on("fchmod", plainModeOnly(SECOND_ARGUMENT)),
+    ...on("fchmodat", plainModeOnly(THIRD_ARGUMENT)),
+    ...on("fchmodat2", plainModeOnly(THIRD_ARGUMENT)),
+    ...on("creat", plainModeOnly(SECOND_ARGUMENT)),
+    ...on("mknod", plainModeOnly(SECOND_ARGUMENT)),
+    ...on("mknodat", plainModeOnly(THIRD_ARGUMENT)),
+    ...on("open", [load(SECOND_ARGUMENT), and(MAKES_A_FILE), ...whenEqual(0, [ALLOW]), ...plainModeOnly(THIRD_ARGUMENT)]),
+    ...on("openat", [load(THIRD_ARGUMENT), and(MAKES_A_FILE), ...whenEqual(0, [ALLOW]), ...plainModeOnly(FOURTH_ARGUMENT)]),
     ...ABSENT.flatMap((call) => on(call, [refuse(ENOSYS)])),
     ...FORBIDDEN.flatMap((call) => on(call, [refuse(EPERM)])),
     ALLOW,
   ]);
+}
+
+/** Allows the call where the mode has neither the set-user-id nor the set-group-id bit. */
+function plainModeOnly(argument: number): Instruction[] {
+  return [load(argument), and(S_ISUID_OR_S_ISGID), ...whenEqual(0, [ALLOW]), refuse(EPERM)];
 }

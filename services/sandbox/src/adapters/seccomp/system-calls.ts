@@ -3,7 +3,7 @@ export type Architecture = "x64" | "arm64";
 /** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64: what the kernel says of the call's own calling convention. */
 export const auditArchitectures: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** [x86_64, aarch64], from the kernel's system call tables. */
+/** [x86_64, aarch64], from the kernel's system call tables; undefined where an architecture never had the call. */
 const numbers = {
   socket: [41, 198],
   ioctl: [16, 29],
@@ -52,10 +52,20 @@ const numbers = {
   syslog: [103, 116],
   quotactl: [179, 60],
   quotactl_fd: [443, 443],
-} as const satisfies Readonly<Record<string, readonly [number, number]>>;
+  chmod: [90, undefined],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  open: [2, undefined],
+  creat: [85, undefined],
+  openat: [257, 56],
+  openat2: [437, 437],
+  mknod: [133, undefined],
+  mknodat: [259, 33],
+} as const satisfies Readonly<Record<string, readonly [number | undefined, number | undefined]>>;
 
 export type SystemCall = keyof typeof numbers;
 
-export function systemCallNumber(name: SystemCall, architecture: Architecture): number {
+export function systemCallNumber(name: SystemCall, architecture: Architecture): number | undefined {
   return numbers[name][architecture === "x64" ? 0 : 1];
 }

@@ -1,0 +1,12 @@
+import type { SandboxLimits } from "./sandbox-limits.ts";
+
+/**
+ * Resource limits that are set inside the sandbox, where its user namespace counts its own processes. They bind no
+ * process that is root's outside.
+ */
+export const resourceLimits: SandboxLimits = {
+  name: "rlimit",
+  perProcess: true,
+  controllers: [],
+  createGroup: () => ({ join: () => undefined, outOfMemoryKills: () => 0, remove: () => Promise.resolve() }),
+};

@@ -1,0 +1,68 @@
+import { fork } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createSigningKey } from "@hlvm/identity/signing-key";
+import type { StartMessage } from "@hlvm/service/run-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const directory = mkdtempSync(join(tmpdir(), "hlvm-sandbox-main-"));
+const keys = join(directory, "keys.json");
+
+beforeAll(async () => {
+  writeFileSync(keys, JSON.stringify({ keys: [(await createSigningKey("edge")).publicJwk] }));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Starts the service as its own process, and gives what it says first. */
+async function start(environment: Record<string, string>): Promise<StartMessage> {
+  const child = fork(fileURLToPath(new URL("main.ts", import.meta.url)), {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: {
+      PATH: process.env.PATH,
+      HLVM_TOKEN_PUBLIC_KEYS: keys,
+      HLVM_GRANT_PUBLIC_KEYS: keys,
+      HLVM_SANDBOX_STATE_DIRECTORY: join(directory, "state"),
+      ...environment,
+    },
+  });
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  const message = await new Promise<StartMessage>((resolve) => child.once("message", (said) => resolve(said as StartMessage)));
+  child.kill("SIGTERM");
+  await exited;
+  return message;
+}
+
+/** A stand-in for bwrap on a machine where it does not work. */
+function standIn(name: string, version: string, complaint: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "bubblewrap ${version}" && exit\necho "${complaint}" >&2\nexit 1\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe("the service at start", () => {
+  it("comes up where it can isolate", async () => {
+    expect(await start({})).toMatchObject({ kind: "ready", service: "sandbox" });
+  });
+
+  it.each([
+    ["without bubblewrap", () => ({ HLVM_BWRAP: "/nonexistent/bwrap" }), "is not installed", "apt-get install bubblewrap"],
+    ["with an old bubblewrap", () => ({ HLVM_BWRAP: standIn("old", "0.4.1", "") }), "is bubblewrap 0.4.1", "newer bubblewrap"],
+    [
+      "where namespaces are forbidden",
+      () => ({ HLVM_BWRAP: standIn("forbidden", "0.8.0", "bwrap: No permissions to create new namespace") }),
+      "bwrap says: bwrap: No permissions to create new namespace",
+      "namespaces",
+    ],
+    ["without its settings", () => ({ HLVM_SANDBOX_STATE_DIRECTORY: "" }), "HLVM_SANDBOX_STATE_DIRECTORY is not set", "environment variables"],
+    ["with a wrong setting", () => ({ HLVM_SANDBOX_PROCESSES: "many" }), "HLVM_SANDBOX_PROCESSES must be a whole number", "environment variables"],
+  ])("refuses %s and says what to do", async (_where, environment, message, advice) => {
+    expect(await start(environment())).toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining(message),
+      advice: expect.stringContaining(advice),
+    });
+  });
+});
