@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { collect, generationOf, said, textIn } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
@@ -28,6 +29,21 @@ it("sends its key, and the limit under the newer name to a model that refuses th
     ["max_completion_tokens"],
   ]);
   expect(server.requests[0]?.headers.authorization).toBe("Bearer secret");
+});
+
+it("keeps its connection where the server ends the stream a little after [DONE]", async () => {
+  const connections = new Set<number | undefined>();
+  server.play(async (response) => {
+    connections.add(response.socket?.remotePort);
+    beginStream(response).write(`${readFixture("openai-chat", "text").map(frame).join("")}data: [DONE]\n\n`);
+    await sleep(20);
+    response.end();
+  });
+  for (let request = 0; request < 3; request++) {
+    await collect(provider.generate(generation, patient));
+    await sleep(60);
+  }
+  expect(connections.size).toBe(1);
 });
 
 it("tells parallel calls apart that share an index", async () => {
