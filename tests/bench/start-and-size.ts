@@ -52,7 +52,7 @@ async function times(run: () => Promise<{ milliseconds: number; code: number | n
 
 function printMemory(mesh: TestMesh): void {
   const rows = mesh.state.services
-    .filter(({ name }) => name !== "postgres" && name !== "meilisearch")
+    .filter(({ name }) => name !== "PostgreSQL" && name !== "Meilisearch")
     .concat({ name: "supervisor", pid: mesh.state.supervisorPid, logFile: "" })
     .map(({ name, pid }) => ({ service: name, "RSS MB": megabytes(pid, "Rss"), "PSS MB": megabytes(pid, "Pss") }));
   const sum = (column: "RSS MB" | "PSS MB"): number => rows.reduce((total, row) => total + row[column], 0);

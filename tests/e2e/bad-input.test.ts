@@ -76,7 +76,7 @@ describe("a command line that is wrong", () => {
 
   it("unknown provider, unknown model: says which there are, and never takes another", async () => {
     expectClear(await ask("x", "--model", "acme/brain"), "acme", "hlvm model list");
-    expectClear(await ask("x", "--model", "demo/brain"), "demo/brain", "hlvm model list");
+    expectClear(await ask("x", "--model", "demo/brain"), "demo/brain", "demo/rules");
   });
 
   it("a provider without a key: names the variable", async () => {

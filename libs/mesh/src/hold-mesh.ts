@@ -28,7 +28,7 @@ export async function holdMesh(controlSocket: string): Promise<MeshHold> {
       await closed;
     },
     lost: new Promise((resolve) => {
-      void closed.then(() => {
+      socket.once("close", () => {
         if (!released) resolve();
       });
     }),

@@ -40,7 +40,8 @@ export async function installLlama(cache: string): Promise<LlamaInstallation> {
 }
 
 async function install(cache: string, root: string): Promise<void> {
-  if (process.platform !== "linux" || process.arch !== "x64") throw new Error(`no llama-server for ${process.platform} ${process.arch} here`);
+  if (process.platform !== "linux" || process.arch !== "x64")
+    throw new Error(`no llama-server for ${process.platform} ${process.arch} here`);
   const mirror = debianMirror();
   mkdirSync(cache, { recursive: true });
   const making = mkdtempSync(join(cache, "making-"));
@@ -81,7 +82,12 @@ function writeAptConfiguration(folder: string, mirror: string): string {
     "APT::Sandbox::User": "root",
   };
   const path = join(folder, "apt.conf");
-  writeFileSync(path, Object.entries(settings).map(([name, value]) => `${name} "${value}";\n`).join(""));
+  writeFileSync(
+    path,
+    Object.entries(settings)
+      .map(([name, value]) => `${name} "${value}";\n`)
+      .join(""),
+  );
   return path;
 }
 

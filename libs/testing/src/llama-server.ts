@@ -76,7 +76,10 @@ async function ready(child: ChildProcess, url: string): Promise<void> {
   });
   child.once("error", listening.reject);
   child.once("exit", (code) => listening.reject(new Error(`it ended with ${code}: ${said.trim().split("\n").slice(-3).join(" ")}`)));
-  const timeout = setTimeout(() => listening.reject(new Error(`it was not up within ${START_MILLISECONDS} ms: ${said.slice(-300)}`)), START_MILLISECONDS);
+  const timeout = setTimeout(
+    () => listening.reject(new Error(`it was not up within ${START_MILLISECONDS} ms: ${said.slice(-300)}`)),
+    START_MILLISECONDS,
+  );
   try {
     await listening.promise;
     const health = await fetch(`${url}/health`);

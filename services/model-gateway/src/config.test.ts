@@ -13,5 +13,7 @@ it("sets up what has a key or a URL, and the demo always", () => {
 });
 
 it("refuses a default model without its provider at the start", () => {
-  expect(() => readGatewayConfig({ ...needed, HLVM_MODEL: "gpt-5.5" })).toThrow('HLVM_MODEL must be provider/name, for example demo/rules, not "gpt-5.5"');
+  expect(() => readGatewayConfig({ ...needed, HLVM_MODEL: "gpt-5.5" })).toThrow(
+    'HLVM_MODEL must be provider/name, for example demo/rules, not "gpt-5.5"',
+  );
 });

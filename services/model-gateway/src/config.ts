@@ -14,7 +14,11 @@ const knobs = {
     parse: modelName,
   },
   anthropicApiKey: text({ variable: "ANTHROPIC_API_KEY", description: "key for Anthropic", fallback: "" }),
-  anthropicBaseUrl: text({ variable: "ANTHROPIC_BASE_URL", description: "where Anthropic's API is", fallback: "https://api.anthropic.com" }),
+  anthropicBaseUrl: text({
+    variable: "ANTHROPIC_BASE_URL",
+    description: "where Anthropic's API is",
+    fallback: "https://api.anthropic.com",
+  }),
   openaiApiKey: text({ variable: "OPENAI_API_KEY", description: "key for OpenAI", fallback: "" }),
   openaiBaseUrl: text({ variable: "OPENAI_BASE_URL", description: "where OpenAI's API is", fallback: "https://api.openai.com/v1" }),
   compatibleUrl: text({

@@ -17,7 +17,10 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   return [
     {
       name: "anthropic",
-      provider: config.anthropicApiKey === "" ? undefined : new AnthropicProvider({ apiKey: config.anthropicApiKey, baseUrl: config.anthropicBaseUrl }),
+      provider:
+        config.anthropicApiKey === ""
+          ? undefined
+          : new AnthropicProvider({ apiKey: config.anthropicApiKey, baseUrl: config.anthropicBaseUrl }),
       setUp: "Set ANTHROPIC_API_KEY and start again.",
       known: HOSTED_MODELS.anthropic,
     },

@@ -4,7 +4,13 @@ import { readConfig } from "@hlvm/config/read-config";
 /** Every setting of the orchestrator. */
 export const knobs = {
   host: text({ variable: "HLVM_HOST", description: "Address to listen on.", fallback: "127.0.0.1" }),
-  port: integer({ variable: "HLVM_PORT", description: "Port to listen on; 0 takes any free one.", fallback: 0, minimum: 0, maximum: 65_535 }),
+  port: integer({
+    variable: "HLVM_PORT",
+    description: "Port to listen on; 0 takes any free one.",
+    fallback: 0,
+    minimum: 0,
+    maximum: 65_535,
+  }),
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "The orchestrator's own PostgreSQL database." }),
   tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "File with the JWK set of those who may mint tokens." }),
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs a run's tokens." }),
@@ -13,7 +19,13 @@ export const knobs = {
   policyUrl: text({ variable: "HLVM_POLICY_URL", description: "Where policy and audit listen." }),
   memoryUrl: text({ variable: "HLVM_MEMORY_URL", description: "Where memory listens." }),
   maximumTurns: integer({ variable: "HLVM_MAXIMUM_TURNS", description: "Model calls in a run.", fallback: 20, minimum: 1, maximum: 1_000 }),
-  maximumToolCalls: integer({ variable: "HLVM_MAXIMUM_TOOL_CALLS", description: "Tool calls in a turn.", fallback: 50, minimum: 1, maximum: 1_000 }),
+  maximumToolCalls: integer({
+    variable: "HLVM_MAXIMUM_TOOL_CALLS",
+    description: "Tool calls in a turn.",
+    fallback: 50,
+    minimum: 1,
+    maximum: 1_000,
+  }),
   maximumIdenticalCalls: integer({
     variable: "HLVM_MAXIMUM_IDENTICAL_CALLS",
     description: "Times in a row that a model may make the very same tool call.",
@@ -28,8 +40,20 @@ export const knobs = {
     minimum: 1,
     maximum: 3_600,
   }),
-  modelSeconds: integer({ variable: "HLVM_MODEL_SECONDS", description: "Seconds that one model call may take.", fallback: 900, minimum: 1, maximum: 3_600 }),
-  runSeconds: integer({ variable: "HLVM_RUN_SECONDS", description: "Seconds that a run may take.", fallback: 2_400, minimum: 1, maximum: 86_400 }),
+  modelSeconds: integer({
+    variable: "HLVM_MODEL_SECONDS",
+    description: "Seconds that one model call may take.",
+    fallback: 900,
+    minimum: 1,
+    maximum: 3_600,
+  }),
+  runSeconds: integer({
+    variable: "HLVM_RUN_SECONDS",
+    description: "Seconds that a run may take.",
+    fallback: 2_400,
+    minimum: 1,
+    maximum: 86_400,
+  }),
 } as const;
 
 export type Config = ReturnType<typeof readOrchestratorConfig>;

@@ -15,7 +15,7 @@ const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const cleanups: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
 /** A run whose tool goes on until it is stopped. */
@@ -50,7 +50,9 @@ describe("the orchestrator's process", () => {
     test.orchestrator = await test.startProcess();
     const events = await test.watch(sessionId, sequence);
     expect(valuesOf(events, "toolEnd")).toMatchObject([{ result: { errorCode: "cancelled" } }]);
-    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.ERROR, message: "The orchestrator ended during this run.", advice: expect.stringContaining("--resume") }]);
+    expect(valuesOf(events, "runStopped")).toMatchObject([
+      { reason: StopReason.ERROR, message: "The orchestrator ended during this run.", advice: expect.stringContaining("--resume") },
+    ]);
   });
 
   it("ends what a killed process left open when the next one starts, and the session goes on", async () => {
@@ -60,13 +62,17 @@ describe("the orchestrator's process", () => {
     await query("UPDATE run SET lease_until = now() - interval '1 second'");
     test.orchestrator = await test.startProcess();
     const events = await test.watch(sessionId, sequence);
-    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.ERROR, turns: 1, message: "The orchestrator ended during this run." }]);
+    expect(valuesOf(events, "runStopped")).toMatchObject([
+      { reason: StopReason.ERROR, turns: 1, message: "The orchestrator ended during this run." },
+    ]);
 
     test.fake.behaviour.generate = () => say("I see.");
     const next = await test.ask("go on", { sessionId });
     await test.watch(sessionId, next.sequence);
     const sent = test.fake.seen.requests.at(-1)!.messages.flatMap(({ parts }) => parts.map(({ part }) => part));
-    expect(sent.find(({ case: type }) => type === "toolResult")).toMatchObject({ value: { isError: true, content: expect.stringContaining("may or may not") } });
+    expect(sent.find(({ case: type }) => type === "toolResult")).toMatchObject({
+      value: { isError: true, content: expect.stringContaining("may or may not") },
+    });
   });
 
   it("says which settings are missing, and that the database cannot be reached", async () => {
@@ -80,7 +86,12 @@ describe("the orchestrator's process", () => {
 describe("PostgreSQL lost in mid-run", () => {
   it("stops the tool, tells watchers, loses nothing, and ends the run when it is back", async () => {
     const directory = mkdtempSync(join(tmpdir(), "hlvm-lost-"));
-    const options = { directory: join(directory, "p"), socketDirectory: join(directory, "s"), logFile: join(directory, "log"), durable: true };
+    const options = {
+      directory: join(directory, "p"),
+      socketDirectory: join(directory, "s"),
+      logFile: join(directory, "log"),
+      durable: true,
+    };
     let postgres: RunningPostgres = await startPostgres(options);
     cleanups.push(async () => {
       await postgres.stop();
@@ -93,13 +104,18 @@ describe("PostgreSQL lost in mid-run", () => {
     watching.catch(() => undefined);
     await postgres.stop();
 
-    await expect(watching).rejects.toMatchObject({ code: Code.Unavailable, rawMessage: expect.stringContaining("PostgreSQL cannot be reached") });
+    await expect(watching).rejects.toMatchObject({
+      code: Code.Unavailable,
+      rawMessage: expect.stringContaining("PostgreSQL cannot be reached"),
+    });
     await expect(test.ask("another")).rejects.toMatchObject({ code: Code.Unavailable });
     await toolEnded;
 
     postgres = await startPostgres(options);
     const events = await test.watch(sessionId, sequence);
     expect(events.map((event) => Number(event.sequence))).toEqual(events.map((_, index) => Number(sequence) + index));
-    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.ERROR, message: "The orchestrator ended during this run." }]);
+    expect(valuesOf(events, "runStopped")).toMatchObject([
+      { reason: StopReason.ERROR, message: "The orchestrator ended during this run." },
+    ]);
   }, 60_000);
 });

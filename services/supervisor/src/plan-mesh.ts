@@ -20,9 +20,18 @@ const LESSER_ROLES: Readonly<Partial<Record<string, string[]>>> = { memory: ["hl
 
 /** Where models are, and what they demand; for the model gateway alone. */
 const PROVIDER_VARIABLES = [
-  ...["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
-  ...["HLVM_OPENAI_COMPATIBLE_URL", "HLVM_OPENAI_COMPATIBLE_API_KEY", "HLVM_LLAMA_URLS"],
-  ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_USE_ENV_PROXY", "NODE_EXTRA_CA_CERTS"],
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "HLVM_OPENAI_COMPATIBLE_URL",
+  "HLVM_OPENAI_COMPATIBLE_API_KEY",
+  "HLVM_LLAMA_URLS",
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "NO_PROXY",
+  "NODE_USE_ENV_PROXY",
+  "NODE_EXTRA_CA_CERTS",
 ];
 
 /** The real mesh on this machine: files, keys, ports, and every part with what it has to know of the others. */

@@ -74,6 +74,7 @@ describe("the supervisor", () => {
     const hold = await holdMesh(state.controlSocket);
     await stopMesh(state.controlSocket);
     await hold.lost;
+    expect(readMeshState(directory)).toBeUndefined();
     await processesEnded(pidsOf(state));
   });
 

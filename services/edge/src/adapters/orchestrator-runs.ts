@@ -24,7 +24,7 @@ const MODES: Readonly<Record<PermissionModeWord, PermissionMode>> = {
   dontAsk: PermissionMode.DONT_ASK,
 };
 /** In these modes somebody may be asked: the answer comes through `PolicyService.AnswerApproval`. */
-const ASKING: readonly PermissionModeWord[] = ["default", "plan"];
+const ASKING: ReadonlySet<PermissionModeWord> = new Set(["default", "plan"]);
 
 /** One person's runs at the orchestrator, under one trace. */
 export class OrchestratorRuns implements Runs {
@@ -55,7 +55,7 @@ export class OrchestratorRuns implements Runs {
           stateless: request.stateless,
           settings: {
             mode: MODES[request.permissionMode],
-            canAsk: ASKING.includes(request.permissionMode),
+            canAsk: ASKING.has(request.permissionMode),
             allowedTools: [...request.allowedTools],
             disallowedTools: [...request.disallowedTools],
           },

@@ -220,6 +220,7 @@ describe("the list of public methods", () => {
       router.service(ModelService, {
         generate: async function* () {
           reached++;
+          yield { event: { case: "textDelta", value: "" } };
         },
       });
     });

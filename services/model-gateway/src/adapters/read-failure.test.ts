@@ -5,22 +5,40 @@ import { readFailure } from "./read-failure.ts";
 
 const GOOGLE = fileURLToPath(new URL("../../../../../shared/data/wire/google/google-429-retry-info.json", import.meta.url));
 
-const anthropic = (type: string, message = "m", errorCode?: string): object => ({ type: "error", error: { type, message, details: errorCode === undefined ? null : { error_code: errorCode } } });
+const anthropic = (type: string, message = "m", errorCode?: string): object => ({
+  type: "error",
+  error: { type, message, details: errorCode === undefined ? null : { error_code: errorCode } },
+});
 const openai = (type: string | null, code: string | null, message = "m"): object => ({ error: { type, code, message } });
 const system = (code: string): Error => new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
 
 describe("readFailure", () => {
   it.each([
-    ["a spent limit that comes as 429", { status: 429, body: anthropic("rate_limit_error", "m", "enforced_spend_limit_reached") }, "permanent", "quota_spent"],
+    [
+      "a spent limit that comes as 429",
+      { status: 429, body: anthropic("rate_limit_error", "m", "enforced_spend_limit_reached") },
+      "permanent",
+      "quota_spent",
+    ],
     ["an error inside a stream, which has no status", { body: anthropic("overloaded_error") }, "transient", "provider_failing"],
-    ["too long a prompt", { status: 400, body: anthropic("invalid_request_error", "prompt is too long: 9 > 8") }, "context_overflow", "context_overflow"],
+    [
+      "too long a prompt",
+      { status: 400, body: anthropic("invalid_request_error", "prompt is too long: 9 > 8") },
+      "context_overflow",
+      "context_overflow",
+    ],
     ["a wrong parameter", { status: 400, body: anthropic("invalid_request_error", "temperature: no") }, "permanent", "request_refused"],
     ["a spent quota", { status: 429, body: openai("insufficient_quota", "insufficient_quota") }, "permanent", "quota_spent"],
     ["a wrong key", { status: 401, body: openai("invalid_request_error", "invalid_api_key") }, "permanent", "key_refused"],
     ["a region without access", { status: 403, body: openai(null, null) }, "permanent", "not_permitted"],
     ["an unknown model", { status: 400, body: openai(null, "model_not_found") }, "permanent", "model_not_found"],
     ["a model that still loads", { status: 503, body: openai("unavailable_error", null) }, "transient", "provider_failing"],
-    ["output that llama-server could not parse", { status: 500, body: openai("server_error", null, "Failed to parse input") }, "transient", "provider_failing"],
+    [
+      "output that llama-server could not parse",
+      { status: 500, body: openai("server_error", null, "Failed to parse input") },
+      "transient",
+      "provider_failing",
+    ],
     ["a gateway's page", { status: 502, body: undefined }, "transient", "provider_failing"],
     ["a status that says nothing", { status: 418, body: undefined }, "permanent", "request_refused"],
     ["a refused connection", { cause: system("ECONNREFUSED") }, "transient", "provider_unreachable"],
@@ -32,20 +50,31 @@ describe("readFailure", () => {
   });
 
   it("reads how long to wait, in every way in which providers say it", () => {
-    const wait = (headers: Record<string, string>): number => readFailure("p", { status: 429, headers: new Headers(headers), cause: undefined }).retryAfterMilliseconds;
+    const wait = (headers: Record<string, string>): number =>
+      readFailure("p", { status: 429, headers: new Headers(headers), cause: undefined }).retryAfterMilliseconds;
     expect(wait({ "retry-after": "2.5" })).toBe(2_500);
     expect(wait({ "retry-after-ms": "70", "retry-after": "9" })).toBe(70);
     expect(wait({ "retry-after": new Date(Date.now() + 60_000).toUTCString() })).toBeGreaterThan(50_000);
     expect(wait({ "retry-after": "soon" })).toBe(0);
   });
 
-  it.skipIf(!existsSync(GOOGLE))(`reads Google's ${existsSync(GOOGLE) ? "recorded refusal" : `refusal (skipped: there is no ${GOOGLE})`}`, () => {
-    const body: unknown = JSON.parse(readFileSync(GOOGLE, "utf8"));
-    expect(readFailure("openai-compatible", { status: 429, body: [body], cause: undefined })).toMatchObject({ class: "rate_limit", retryAfterMilliseconds: 34_400 });
-  });
+  it.skipIf(!existsSync(GOOGLE))(
+    `reads Google's ${existsSync(GOOGLE) ? "recorded refusal" : `refusal (skipped: there is no ${GOOGLE})`}`,
+    () => {
+      const body: unknown = JSON.parse(readFileSync(GOOGLE, "utf8"));
+      expect(readFailure("openai-compatible", { status: 429, body: [body], cause: undefined })).toMatchObject({
+        class: "rate_limit",
+        retryAfterMilliseconds: 34_400,
+      });
+    },
+  );
 
   it("says what to set where a key is refused, and bounds the provider's words", () => {
-    const error = readFailure("openai", { status: 401, body: openai(null, "invalid_api_key", `no\n\n${"x".repeat(2_000)}`), cause: undefined });
+    const error = readFailure("openai", {
+      status: 401,
+      body: openai(null, "invalid_api_key", `no\n\n${"x".repeat(2_000)}`),
+      cause: undefined,
+    });
     expect(error.advice).toBe("Set OPENAI_API_KEY to a key that is valid, and start again.");
     expect(error.message.length).toBeLessThan(600);
     expect(error.message).not.toContain("\n");

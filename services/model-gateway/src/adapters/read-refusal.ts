@@ -15,7 +15,12 @@ export async function readRefusal(provider: string, response: Response): Promise
   const { status, headers } = response;
   const saysError = typeof body === "object" && body !== null && "error" in body;
   if (response.ok && !saysError) return notAStream(provider, headers.get("content-type") ?? "no content type");
-  return readFailure(provider, { status: response.ok ? undefined : status, headers, body, cause: new Error(text.slice(0, SHOWN_CHARACTERS)) });
+  return readFailure(provider, {
+    status: response.ok ? undefined : status,
+    headers,
+    body,
+    cause: new Error(text.slice(0, SHOWN_CHARACTERS)),
+  });
 }
 
 function parsed(text: string): unknown {

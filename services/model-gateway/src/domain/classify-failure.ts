@@ -25,19 +25,83 @@ interface Verdict {
 }
 
 const VERDICTS = {
-  keyRefused: { class: "permanent", reason: "key_refused", says: "refused the key", advice: "Set {key} to a key that is valid, and start again." },
-  notPermitted: { class: "permanent", reason: "not_permitted", says: "does not permit this", advice: "Ask whoever owns the key for access, or take another model with --model.", code: "permission_denied" },
-  spent: { class: "permanent", reason: "quota_spent", says: "has no credit left for this key", advice: "Raise the limit or pay the bill at the provider, or take another model with --model.", code: "resource_exhausted" },
-  notFound: { class: "permanent", reason: "model_not_found", says: "does not know this model", advice: "Check the name after {provider}/ against the provider's list, and the URL where one is set.", code: "not_found" },
-  badRequest: { class: "permanent", reason: "request_refused", says: "refused the request", advice: "Take another model with --model; if it stays, report the provider's words.", code: "invalid_argument" },
-  overflow: { class: "context_overflow", reason: "context_overflow", says: "cannot hold this much context", advice: "Begin a new session, give it less at once, or take a model with a larger context window." },
-  limited: { class: "rate_limit", reason: "rate_limited", says: "is limiting requests", advice: "Wait a little and ask again, or take another model with --model." },
-  passing: { class: "transient", reason: "provider_failing", says: "is failing at the moment", advice: "Ask again in a little while, or take another model with --model." },
-  unreachable: { class: "transient", reason: "provider_unreachable", says: "cannot be reached", advice: "Check that it runs and that {url} is right." },
-  dropped: { class: "transient", reason: "connection_lost", says: "broke off the connection", advice: "Ask again; if it stays, look at its log." },
-  garbled: { class: "transient", reason: "stream_malformed", says: "sent an answer that cannot be read", advice: "Ask again; if it stays, look at its log." },
+  keyRefused: {
+    class: "permanent",
+    reason: "key_refused",
+    says: "refused the key",
+    advice: "Set {key} to a key that is valid, and start again.",
+  },
+  notPermitted: {
+    class: "permanent",
+    reason: "not_permitted",
+    says: "does not permit this",
+    advice: "Ask whoever owns the key for access, or take another model with --model.",
+    code: "permission_denied",
+  },
+  spent: {
+    class: "permanent",
+    reason: "quota_spent",
+    says: "has no credit left for this key",
+    advice: "Raise the limit or pay the bill at the provider, or take another model with --model.",
+    code: "resource_exhausted",
+  },
+  notFound: {
+    class: "permanent",
+    reason: "model_not_found",
+    says: "does not know this model",
+    advice: "Check the name after {provider}/ against the provider's list, and the URL where one is set.",
+    code: "not_found",
+  },
+  badRequest: {
+    class: "permanent",
+    reason: "request_refused",
+    says: "refused the request",
+    advice: "Take another model with --model; if it stays, report the provider's words.",
+    code: "invalid_argument",
+  },
+  overflow: {
+    class: "context_overflow",
+    reason: "context_overflow",
+    says: "cannot hold this much context",
+    advice: "Begin a new session, give it less at once, or take a model with a larger context window.",
+  },
+  limited: {
+    class: "rate_limit",
+    reason: "rate_limited",
+    says: "is limiting requests",
+    advice: "Wait a little and ask again, or take another model with --model.",
+  },
+  passing: {
+    class: "transient",
+    reason: "provider_failing",
+    says: "is failing at the moment",
+    advice: "Ask again in a little while, or take another model with --model.",
+  },
+  unreachable: {
+    class: "transient",
+    reason: "provider_unreachable",
+    says: "cannot be reached",
+    advice: "Check that it runs and that {url} is right.",
+  },
+  dropped: {
+    class: "transient",
+    reason: "connection_lost",
+    says: "broke off the connection",
+    advice: "Ask again; if it stays, look at its log.",
+  },
+  garbled: {
+    class: "transient",
+    reason: "stream_malformed",
+    says: "sent an answer that cannot be read",
+    advice: "Ask again; if it stays, look at its log.",
+  },
   slow: { class: "timeout", reason: "provider_timeout", says: "took too long", advice: "Ask again, or ask for less at once." },
-  other: { class: "unknown", reason: "model_failed", says: "failed", advice: "Ask again; if it stays, take another model with --model and report the provider's words." },
+  other: {
+    class: "unknown",
+    reason: "model_failed",
+    says: "failed",
+    advice: "Ask again; if it stays, take another model with --model and report the provider's words.",
+  },
 } satisfies Record<string, Verdict>;
 
 type VerdictName = keyof typeof VERDICTS;

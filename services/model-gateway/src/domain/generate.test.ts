@@ -32,7 +32,11 @@ const answer = (): Delta[] => [
 
 async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Delta[]> {
   const deltas: Delta[] = [];
-  for await (const delta of generate("p", provider, generation, { signal: patient, remainingMilliseconds, onRetry: (retry) => retries.push(retry) }))
+  for await (const delta of generate("p", provider, generation, {
+    signal: patient,
+    remainingMilliseconds,
+    onRetry: (retry) => retries.push(retry),
+  }))
     deltas.push(delta);
   return deltas;
 }
@@ -84,8 +88,20 @@ describe("generate", () => {
 
   it("makes one sense of how servers end an answer that asks for tools", async () => {
     const call: Delta = { kind: "tool-call", id: "1", tool: "t", argumentsJson: "{}" };
-    expect(await run(providerOf([() => [call, { kind: "finish", reason: "stop", detail: "" }]]))).toMatchObject([call, { reason: "tool-calls" }]);
-    expect(await run(providerOf([() => [{ kind: "text", text: "x" }, { kind: "finish", reason: "tool-calls", detail: "" }]]))).toMatchObject([{}, { reason: "stop" }]);
+    expect(await run(providerOf([() => [call, { kind: "finish", reason: "stop", detail: "" }]]))).toMatchObject([
+      call,
+      { reason: "tool-calls" },
+    ]);
+    expect(
+      await run(
+        providerOf([
+          () => [
+            { kind: "text", text: "x" },
+            { kind: "finish", reason: "tool-calls", detail: "" },
+          ],
+        ]),
+      ),
+    ).toMatchObject([{}, { reason: "stop" }]);
   });
 
   it("wraps what nobody expected", async () => {
@@ -94,6 +110,10 @@ describe("generate", () => {
         throw new RangeError("odd");
       },
     ]);
-    await expect(run(broken)).rejects.toMatchObject({ class: "unknown", code: "internal", message: "The answer of p could not be read: odd." });
+    await expect(run(broken)).rejects.toMatchObject({
+      class: "unknown",
+      code: "internal",
+      message: "The answer of p could not be read: odd.",
+    });
   });
 });

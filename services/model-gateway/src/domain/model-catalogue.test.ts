@@ -21,12 +21,27 @@ function providerOf(...names: string[]): Provider {
 }
 
 function down(): Provider {
-  const error = new ModelError({ class: "transient", reason: "provider_unreachable", message: "llama cannot be reached.", advice: "Start it.", provider: "llama" });
+  const error = new ModelError({
+    class: "transient",
+    reason: "provider_unreachable",
+    message: "llama cannot be reached.",
+    advice: "Start it.",
+    provider: "llama",
+  });
   return { ...providerOf(), list: () => Promise.reject(error), describe: () => Promise.reject(error) };
 }
 
-function catalogueOf(providers: Readonly<Record<string, Provider | undefined>>, chosen = "", order = Object.keys(providers)): ModelCatalogue {
-  const entries = Object.entries(providers).map(([name, provider]): CataloguedProvider => ({ name, provider, setUp: `Set up ${name}.`, known: [model("known")] }));
+function catalogueOf(
+  providers: Readonly<Record<string, Provider | undefined>>,
+  chosen = "",
+  order = Object.keys(providers),
+): ModelCatalogue {
+  const entries = Object.entries(providers).map(([name, provider]): CataloguedProvider => ({
+    name,
+    provider,
+    setUp: `Set up ${name}.`,
+    known: [model("known")],
+  }));
   return new ModelCatalogue(entries, chosen, order);
 }
 
@@ -37,11 +52,16 @@ describe("resolve", () => {
   });
 
   it("takes the configured model before that", async () => {
-    expect(await catalogueOf({ b: providerOf("one"), c: providerOf("x") }, "c/x").resolve("", patient)).toMatchObject({ id: "c/x", isDefault: true });
+    expect(await catalogueOf({ b: providerOf("one"), c: providerOf("x") }, "c/x").resolve("", patient)).toMatchObject({
+      id: "c/x",
+      isDefault: true,
+    });
   });
 
   it("does not replace the first by another when it is down", async () => {
-    await expect(catalogueOf({ llama: down(), demo: providerOf("rules") }).resolve("", patient)).rejects.toMatchObject({ reason: "provider_unreachable" });
+    await expect(catalogueOf({ llama: down(), demo: providerOf("rules") }).resolve("", patient)).rejects.toMatchObject({
+      reason: "provider_unreachable",
+    });
   });
 
   it("asks nobody else about a model that is named", async () => {
@@ -51,7 +71,9 @@ describe("resolve", () => {
   });
 
   it("lets a name hold slashes", async () => {
-    expect(await catalogueOf({ llama: providerOf("/models/a.gguf") }).resolve("llama//models/a.gguf", patient)).toMatchObject({ name: "/models/a.gguf" });
+    expect(await catalogueOf({ llama: providerOf("/models/a.gguf") }).resolve("llama//models/a.gguf", patient)).toMatchObject({
+      name: "/models/a.gguf",
+    });
   });
 
   it("names the models that there are in place of an unknown one", async () => {

@@ -15,9 +15,11 @@ export function decodeGeneration(request: GenerateRequest, model: string): Gener
   return {
     model,
     messages: request.messages.map(message),
-    tools: request.tools.map(
-      (tool): OfferedTool => ({ name: tool.name, description: tool.description, inputSchema: schema(tool.name, tool.inputSchemaJson) }),
-    ),
+    tools: request.tools.map((tool): OfferedTool => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: schema(tool.name, tool.inputSchemaJson),
+    })),
     maximumOutputTokens: request.maxOutputTokens || DEFAULT_MAXIMUM_OUTPUT_TOKENS,
     temperature: request.temperature,
   };

@@ -29,7 +29,12 @@ beforeAll(async () => {
   const { minter, verifier } = await createTestIdentity();
   const catalogue = new ModelCatalogue(
     [
-      { name: "anthropic", provider: undefined, setUp: "Set ANTHROPIC_API_KEY.", known: [{ name: "big", tier: "frontier", capability: "agent", contextWindow: 9 }] },
+      {
+        name: "anthropic",
+        provider: undefined,
+        setUp: "Set ANTHROPIC_API_KEY.",
+        known: [{ name: "big", tier: "frontier", capability: "agent", contextWindow: 9 }],
+      },
       { name: "scripted", provider: script, setUp: "", known: [] },
       { name: "demo", provider: new DemoProvider(), setUp: "", known: [] },
     ],
@@ -62,7 +67,12 @@ function ask(text: string, signal?: AbortSignal): AsyncIterable<GenerateResponse
 }
 
 async function failureOf(work: Promise<unknown>): Promise<ConnectError> {
-  return ConnectError.from(await work.then(() => undefined, (thrown: unknown) => thrown));
+  return ConnectError.from(
+    await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    ),
+  );
 }
 
 async function collect(stream: AsyncIterable<GenerateResponse>): Promise<GenerateResponse["event"][]> {
@@ -83,7 +93,9 @@ describe("Generate", () => {
     const error = await failureOf(collect(ask("refused")));
     expect(error).toMatchObject({ code: Code.FailedPrecondition, rawMessage: "the provider said no" });
     expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.PERMANENT, provider: "scripted" }]);
-    expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([{ reason: "scripted_error", advice: "This failure was played from a script." }]);
+    expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([
+      { reason: "scripted_error", advice: "This failure was played from a script." },
+    ]);
   });
 
   it("never ends a cut stream in silence", async () => {

@@ -1,4 +1,4 @@
-import { ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { ErrorClass, ModelErrorSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { toConnectError } from "@hlvm/rpc/to-connect-error";
 import { ModelError, type ErrorClass as DomainErrorClass } from "../domain/model-error.ts";

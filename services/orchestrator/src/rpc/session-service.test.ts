@@ -58,9 +58,17 @@ async function finished(prompt: string, more: Parameters<TestOrchestrator["ask"]
 describe("StartRun", () => {
   it("makes nothing where the workspace or the model is not there", async () => {
     test.fake.behaviour.openWorkspace = (path) => {
-      throw new HlvmError({ code: "not_found", reason: "workspace_not_found", message: `There is no folder ${path}.`, advice: "Name one." });
+      throw new HlvmError({
+        code: "not_found",
+        reason: "workspace_not_found",
+        message: `There is no folder ${path}.`,
+        advice: "Name one.",
+      });
     };
-    await expect(test.ask("q", { workspace: "/nowhere" })).rejects.toMatchObject({ code: Code.NotFound, rawMessage: "There is no folder /nowhere." });
+    await expect(test.ask("q", { workspace: "/nowhere" })).rejects.toMatchObject({
+      code: Code.NotFound,
+      rawMessage: "There is no folder /nowhere.",
+    });
     test.fake.behaviour.openWorkspace = usual.openWorkspace;
     test.fake.behaviour.model = undefined;
     await expect(test.ask("q")).rejects.toMatchObject({ rawMessage: "The model gateway named no model." });
@@ -70,15 +78,21 @@ describe("StartRun", () => {
   });
 
   it("refuses requests that mean nothing, and callers without a token", async () => {
-    await expect(test.ask("q", { workspace: "" })).rejects.toMatchObject({ code: Code.InvalidArgument, rawMessage: "A new session needs a workspace." });
+    await expect(test.ask("q", { workspace: "" })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+      rawMessage: "A new session needs a workspace.",
+    });
     await expect(test.ask("q", { workspace: "relative" })).rejects.toMatchObject({ code: Code.InvalidArgument });
     await expect(test.ask("q", { sessionId: randomUUID() })).rejects.toMatchObject({ code: Code.NotFound });
-    await expect(test.orchestrator.client.startRun({ prompt: "q", workspace: "/w", settings })).rejects.toMatchObject({ code: Code.Unauthenticated });
+    await expect(test.orchestrator.client.startRun({ prompt: "q", workspace: "/w", settings })).rejects.toMatchObject({
+      code: Code.Unauthenticated,
+    });
   });
 
   it("goes on with the conversation: the same prefix, memory replaced and not stacked", async () => {
     test.fake.behaviour.recall = (query) => ({ facts: [{ text: `fact for ${query}` }] });
-    test.fake.behaviour.generate = (_, call) => (call === 1 ? say("I look.", [{ id: "p1", tool: "read_file", arguments: { path: "a" } }]) : say(`answer ${call}`));
+    test.fake.behaviour.generate = (_, call) =>
+      call === 1 ? say("I look.", [{ id: "p1", tool: "read_file", arguments: { path: "a" } }]) : say(`answer ${call}`);
     const first = await finished("one");
     const second = await finished("two", { sessionId: first.sessionId });
 
@@ -102,7 +116,10 @@ describe("StartRun", () => {
   it("refuses a second run while one is going on, and says how to follow it", async () => {
     const release = pausedModel();
     const { sessionId, sequence } = await test.ask("one");
-    await expect(test.ask("two", { sessionId })).rejects.toMatchObject({ code: Code.FailedPrecondition, rawMessage: expect.stringContaining("still going on") });
+    await expect(test.ask("two", { sessionId })).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+      rawMessage: expect.stringContaining("still going on"),
+    });
     release();
     await test.watch(sessionId, sequence);
     await finished("two", { sessionId });
@@ -111,7 +128,9 @@ describe("StartRun", () => {
   it("refuses to resume in another workspace", async () => {
     test.fake.behaviour.generate = () => say("hi");
     const { sessionId } = await finished("one");
-    await expect(test.ask("two", { sessionId, workspace: "/elsewhere" })).rejects.toMatchObject({ rawMessage: expect.stringContaining("works in /work, not in /elsewhere") });
+    await expect(test.ask("two", { sessionId, workspace: "/elsewhere" })).rejects.toMatchObject({
+      rawMessage: expect.stringContaining("works in /work, not in /elsewhere"),
+    });
   });
 
   it("keeps a stateless session to itself and deletes it", async () => {
@@ -125,7 +144,9 @@ describe("StartRun", () => {
     await expect(test.ask("again", { sessionId })).rejects.toMatchObject({ code: Code.FailedPrecondition });
     await expect.poll(() => test.fake.seen.closed).toEqual([sessionId]);
     await database.database.query("UPDATE session SET updated_at = now() - interval '61 seconds' WHERE session_id = $1", [sessionId]);
-    await expect.poll(() => database.database.query("SELECT FROM session WHERE session_id = $1", [sessionId]), { timeout: 10_000 }).toEqual([]);
+    await expect
+      .poll(() => database.database.query("SELECT FROM session WHERE session_id = $1", [sessionId]), { timeout: 10_000 })
+      .toEqual([]);
   });
 });
 
@@ -138,7 +159,11 @@ describe("Watch", () => {
     const after = await test.watch(sessionId, before.at(-1)!.sequence + 1n);
     const all = await test.watch(sessionId, 1n);
     expect([...before, ...after]).toEqual(all);
-    expect(valuesOf(after, "messageDelta").map(({ text }) => text).join("")).toBe("here it is.");
+    expect(
+      valuesOf(after, "messageDelta")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("here it is.");
   });
 
   it("ends with the log where nobody wants to follow", async () => {
@@ -184,7 +209,8 @@ describe("Watch", () => {
 });
 
 describe("CancelRun", () => {
-  const cancel = async (sessionId: string, runId: string, through = test.orchestrator) => through.client.cancelRun({ sessionId, runId }, await through.as(ada));
+  const cancel = async (sessionId: string, runId: string, through = test.orchestrator) =>
+    through.client.cancelRun({ sessionId, runId }, await through.as(ada));
 
   it("stops the model at once and keeps what it said", async () => {
     let abortedAt = 0;
@@ -200,40 +226,50 @@ describe("CancelRun", () => {
     const events = await test.watch(sessionId, sequence);
     await expect.poll(() => abortedAt).toBeGreaterThan(0);
     expect(abortedAt - askedAt).toBeLessThan(PROMPT_MILLISECONDS);
-    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED, text: "Half", advice: expect.stringContaining(`--resume ${sessionId}`) }]);
+    expect(valuesOf(events, "runStopped")).toMatchObject([
+      { reason: StopReason.USER_CANCELLED, text: "Half", advice: expect.stringContaining(`--resume ${sessionId}`) },
+    ]);
     expect(await cancel(sessionId, runId)).toMatchObject({ cancelled: false });
   });
 
-  it.each(["the replica that runs it", "another replica"])("stops the tools at once through %s, and every call has its end", async (through) => {
-    let abortedAt = 0;
-    test.fake.behaviour.generate = () => say("", [{ id: "1", tool: "shell_exec", arguments: { command: "sleep 60" } }, { id: "2", tool: "git_status", arguments: {} }]);
-    test.fake.behaviour.execute = async function* ({ call }, { signal }) {
-      if (call!.tool === "git_status") return yield { event: { case: "result", value: { success: true, content: "clean" } } };
-      yield { event: { case: "output", value: { text: "sleeping" } } };
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-      abortedAt = performance.now();
-    };
-    const other = through === "another replica" ? await test.startProcess() : undefined;
-    const { sessionId, runId, sequence } = await test.ask("q");
-    await test.watch(sessionId, sequence, ({ payload }) => payload.case === "toolOutput");
-    const askedAt = performance.now();
-    await cancel(sessionId, runId, other);
-    const events = await test.watch(sessionId, sequence);
-    await expect.poll(() => abortedAt).toBeGreaterThan(0);
-    expect(abortedAt - askedAt).toBeLessThan(PROMPT_MILLISECONDS);
-    expect(valuesOf(events, "toolEnd").map(({ tool, result }) => [tool, result!.errorCode])).toEqual([
-      ["shell_exec", "cancelled"],
-      ["git_status", ""],
-    ]);
-    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
-    expect(test.fake.seen.outcomes).toHaveLength(2);
-    await other?.stop();
-  });
+  it.each(["the replica that runs it", "another replica"])(
+    "stops the tools at once through %s, and every call has its end",
+    async (through) => {
+      let abortedAt = 0;
+      test.fake.behaviour.generate = () =>
+        say("", [
+          { id: "1", tool: "shell_exec", arguments: { command: "sleep 60" } },
+          { id: "2", tool: "git_status", arguments: {} },
+        ]);
+      test.fake.behaviour.execute = async function* ({ call }, { signal }) {
+        if (call!.tool === "git_status") return yield { event: { case: "result", value: { success: true, content: "clean" } } };
+        yield { event: { case: "output", value: { text: "sleeping" } } };
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        abortedAt = performance.now();
+      };
+      const other = through === "another replica" ? await test.startProcess() : undefined;
+      const { sessionId, runId, sequence } = await test.ask("q");
+      await test.watch(sessionId, sequence, ({ payload }) => payload.case === "toolOutput");
+      const askedAt = performance.now();
+      await cancel(sessionId, runId, other);
+      const events = await test.watch(sessionId, sequence);
+      await expect.poll(() => abortedAt).toBeGreaterThan(0);
+      expect(abortedAt - askedAt).toBeLessThan(PROMPT_MILLISECONDS);
+      expect(valuesOf(events, "toolEnd").map(({ tool, result }) => [tool, result!.errorCode])).toEqual([
+        ["shell_exec", "cancelled"],
+        ["git_status", ""],
+      ]);
+      expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
+      expect(test.fake.seen.outcomes).toHaveLength(2);
+      await other?.stop();
+    },
+  );
 
   it("ends a wait for a person", async () => {
     test.fake.behaviour.generate = () => say("", [{ tool: "shell_exec", arguments: { command: "make" } }]);
     test.fake.behaviour.decide = () => ({ decision: 2, approval: { approvalId: randomUUID() } });
-    test.fake.behaviour.awaitApproval = (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new ConnectError("gone", Code.Canceled))));
+    test.fake.behaviour.awaitApproval = (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new ConnectError("gone", Code.Canceled))));
     const { sessionId, runId, sequence } = await test.ask("q");
     await test.watch(sessionId, sequence, ({ payload }) => payload.case === "permissionCheck");
     await cancel(sessionId, runId);
@@ -253,7 +289,14 @@ describe("ListSessions and GetSession", () => {
     const { sessions } = await test.orchestrator.client.listSessions({ limit: 2 }, options);
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual([first.sessionId, second.sessionId]);
     const { session } = await test.orchestrator.client.getSession({ sessionId: first.sessionId }, options);
-    expect(session).toMatchObject({ title: "first question", owner: "user:ada", workspace: "/work", model: "test/model", runningRunId: "", lastStopReason: StopReason.COMPLETED });
+    expect(session).toMatchObject({
+      title: "first question",
+      owner: "user:ada",
+      workspace: "/work",
+      model: "test/model",
+      runningRunId: "",
+      lastStopReason: StopReason.COMPLETED,
+    });
     expect(session).toEqual(sessions[0]);
   });
 });

@@ -7,7 +7,13 @@ import { ModelCapability, ModelService, ModelTier } from "@hlvm/proto/hlvm/model
 import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService, type RecallResponseSchema, type ExecuteToolRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { DecidingStep, Decision, PolicyService, type DecideRequest, type VerdictSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { GetReceiptResponse_State, SandboxService, type ExecuteRequest, type ExecuteResponseSchema, type GetReceiptResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import {
+  GetReceiptResponse_State,
+  SandboxService,
+  type ExecuteRequest,
+  type ExecuteResponseSchema,
+  type GetReceiptResponseSchema,
+} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResultSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -15,6 +21,14 @@ import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 export type Deltas = AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
 type Verdict = MessageInitShape<typeof VerdictSchema>;
 type ToolEvents = AsyncIterable<MessageInitShape<typeof ExecuteResponseSchema>>;
+
+/** A stream that ends with an error before it says anything. */
+export function refuse(error: Error): AsyncIterable<never> {
+  const next = async (): Promise<never> => {
+    throw error;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
 
 /** What the other services do in a test: each can be replaced by the test. */
 export interface Behaviour {
@@ -59,10 +73,16 @@ export const allow = (request: DecideRequest): Verdict => ({
 
 function usualBehaviour(): Behaviour {
   return {
-    model: { id: "test/model", provider: "test", name: "model", tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 200_000, available: true },
-    generate: async function* () {
-      throw new Error("the test gave the model nothing to say");
+    model: {
+      id: "test/model",
+      provider: "test",
+      name: "model",
+      tier: ModelTier.FRONTIER,
+      capability: ModelCapability.AGENT,
+      contextWindow: 200_000,
+      available: true,
     },
+    generate: () => refuse(new Error("the test gave the model nothing to say")),
     decide: allow,
     awaitApproval: () => Promise.reject(new Error("nobody asked")),
     execute: async function* ({ call }) {
@@ -79,7 +99,16 @@ function usualBehaviour(): Behaviour {
 /** Model gateway, policy, audit, sandbox and memory as one real server whose answers the test chooses. */
 export async function startFakeServices(verifier: TokenVerifier, log: Log): Promise<FakeServices> {
   const behaviour = usualBehaviour();
-  const seen: Seen = { requests: [], decided: [], executed: [], outcomes: [], opened: [], closed: [], principals: new Set(), traces: new Set() };
+  const seen: Seen = {
+    requests: [],
+    decided: [],
+    executed: [],
+    outcomes: [],
+    opened: [],
+    closed: [],
+    principals: new Set(),
+    traces: new Set(),
+  };
   const note = (context: HandlerContext): void => {
     const { principal, traceId } = callContext(context);
     seen.principals.add(`${principal.organization}/${principal.id}`);

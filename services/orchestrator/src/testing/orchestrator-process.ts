@@ -22,8 +22,11 @@ export interface OrchestratorProcess {
 }
 
 /** The orchestrator as it runs in the mesh: its own process, told everything by its environment. */
-export async function startOrchestratorProcess(environment: Readonly<Record<string, string>>, minter: TokenMinter): Promise<OrchestratorProcess> {
-  const child = fork(MAIN, { env: { PATH: process.env.PATH, ...environment }, silent: true });
+export async function startOrchestratorProcess(
+  environment: Readonly<Record<string, string>>,
+  minter: TokenMinter,
+): Promise<OrchestratorProcess> {
+  const child = fork(MAIN, { env: { ...environment }, silent: true });
   let output = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const port = await portOf(child, () => output);

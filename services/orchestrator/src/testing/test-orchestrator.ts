@@ -30,7 +30,10 @@ export interface TestOrchestrator {
 const isRunStopped = (event: Event): boolean => event.payload.case === "runStopped";
 
 /** A real orchestrator with a real database, and around it services that do what the test says. */
-export async function startTestOrchestrator(databaseUrl: string, settings: Readonly<Record<string, string>> = {}): Promise<TestOrchestrator> {
+export async function startTestOrchestrator(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestOrchestrator> {
   const folder = mkdtempSync(join(tmpdir(), "hlvm-orchestrator-"));
   const edge = await createSigningKey("edge");
   const own = await createSigningKey("orchestrator");
@@ -57,13 +60,19 @@ export async function startTestOrchestrator(databaseUrl: string, settings: Reado
     orchestrator: await startProcess(),
     startProcess,
     ask: async (prompt, more = {}) => {
-      const request = { prompt, workspace: more.sessionId === undefined ? "/work" : "", settings: { mode: PermissionMode.DEFAULT, canAsk: true }, ...more };
+      const request = {
+        prompt,
+        workspace: more.sessionId === undefined ? "/work" : "",
+        settings: { mode: PermissionMode.DEFAULT, canAsk: true },
+        ...more,
+      };
       return test.orchestrator.client.startRun(request, await test.orchestrator.as(ada));
     },
     watch: async (sessionId, from = 1n, isLast = isRunStopped) => {
       const events: Event[] = [];
       const options = await test.orchestrator.as(ada);
-      const open = (signal: AbortSignal) => test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, { ...options, signal });
+      const open = (signal: AbortSignal) =>
+        test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, { ...options, signal });
       for await (const { event } of readStream(open)) {
         events.push(event!);
         if (isLast(event!)) break;

@@ -151,6 +151,13 @@ describe("approvals", () => {
     expect(await eventsOf(call.sessionId)).toMatchObject([{ decision: Decision.ALLOW, step: DecidingStep.APPROVAL, approvalId }]);
   });
 
+  it("lets no wider mode decide on a call that waits for its answer", async () => {
+    const call = callOf(shell("npm test"));
+    const { approvalId } = (await decide(call)).approval!;
+    const again = await decide(call, { mode: PermissionMode.BYPASS_PERMISSIONS });
+    expect(again).toMatchObject({ decision: Decision.ASK, grant: "", approval: { approvalId } });
+  });
+
   it("71: uses an answer once, and not for other arguments", async () => {
     const call = callOf({ tool: "write_file", arguments: { path: "a", content: "b" } });
     const { approvalId } = (await decide(call)).approval!;

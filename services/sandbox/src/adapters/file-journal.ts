@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
 import type { JournalEntry, ReceiptJournal } from "../domain/receipts.ts";
 
@@ -46,7 +48,17 @@ export class FileJournal implements ReceiptJournal {
   }
 
   append(sessionId: string, entry: JournalEntry): void {
-    appendFileSync(this.#path(sessionId), lineOf(entry), { mode: 0o600 });
+    try {
+      appendFileSync(this.#path(sessionId), lineOf(entry), { mode: 0o600 });
+    } catch (cause) {
+      throw new HlvmError({
+        code: "unavailable",
+        reason: "receipt_not_written",
+        message: `The receipt of a tool call could not be written in ${this.#directory}: ${messageOf(cause)}.`,
+        advice: "Free space on that disk, or make the folder writable; without receipts no tool runs.",
+        cause,
+      });
+    }
   }
 
   async #shrink(path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, realpathSync } from "node:fs";
 import { access, lstat, open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -11,17 +11,16 @@ const MAXIMUM_HEAD_BYTES = 1_024;
 export class LocalFolders implements WorkspaceFolders {
   readonly #protected: readonly string[];
 
-  /** @param protectedPaths what no sandbox may see: a workspace can neither hold them nor lie in them */
+  /** @param protectedPaths what no sandbox may see: a workspace can neither hold them nor lie in them; they exist */
   constructor(protectedPaths: readonly string[]) {
-    this.#protected = protectedPaths;
+    this.#protected = protectedPaths.map((path) => realpathSync(path));
   }
 
   async inspect(path: string): Promise<WorkspaceFolder> {
     const real = await readableFolder(path);
     const kernel = KERNEL_FOLDERS.find((folder) => isWithin(real, folder));
     if (kernel !== undefined) throw notAllowed(path, `it lies in ${kernel}`);
-    for (const secretPath of this.#protected) {
-      const secret = await realpath(secretPath);
+    for (const secret of this.#protected) {
       if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);
     }
     return { path: real, ...(await gitFacts(real)) };

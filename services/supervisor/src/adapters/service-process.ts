@@ -56,23 +56,29 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
 
 function ready(service: ServiceProcess, child: ChildProcess, ended: Promise<string>, signal: AbortSignal, logSize: number): Promise<number> {
   return new Promise((resolve, reject) => {
+    let settled = false;
+    const settle = (outcome: () => void): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(deadline);
+      signal.removeEventListener("abort", onAbort);
+      outcome();
+    };
+    const onAbort = (): void => settle(() => reject(signal.reason));
     const deadline = setTimeout(
-      () => reject(failed(service, "start_timeout", `was not up after ${START_DEADLINE_MILLISECONDS / 1000} s.`, "")),
+      () => settle(() => reject(failed(service, "start_timeout", `was not up after ${START_DEADLINE_MILLISECONDS / 1000} s.`, ""))),
       START_DEADLINE_MILLISECONDS,
     );
-    const onAbort = (): void => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    void ended.then((how) => {
-      clearTimeout(deadline);
-      signal.removeEventListener("abort", onAbort);
-      reject(failed(service, "service_ended", `ended while starting (${how}).`, lastLines(service.logFile, logSize)));
-    });
-    child.on("message", (message: StartMessage) => {
-      clearTimeout(deadline);
-      signal.removeEventListener("abort", onAbort);
-      if (message.kind === "ready") resolve(message.port);
-      else reject(failed(service, message.reason, `could not start: ${message.message}`, message.advice));
-    });
+    void ended.then((how) =>
+      settle(() => reject(failed(service, "service_ended", `ended while starting (${how}).`, lastLines(service.logFile, logSize)))),
+    );
+    child.on("message", (message: StartMessage) =>
+      settle(() => {
+        if (message.kind === "ready") resolve(message.port);
+        else reject(failed(service, message.reason, `could not start: ${message.message}`, message.advice));
+      }),
+    );
   });
 }
 

@@ -10,7 +10,13 @@ describe("a request to Anthropic", () => {
       said("system", "Prefix."),
       said("system", "# Your Memory"),
       said("user", "Look."),
-      { role: "assistant", parts: [{ kind: "text", text: " " }, { kind: "tool-call", id: "1", tool: "t", argumentsJson: "{oops" }] },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "text", text: " " },
+          { kind: "tool-call", id: "1", tool: "t", argumentsJson: "{oops" },
+        ],
+      },
       { role: "tool", parts: [{ kind: "tool-result", id: "1", tool: "t", content: "no", isError: true }] },
       said("system", "Mind the time."),
     ]),

@@ -91,5 +91,8 @@ function cached(turns: Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const last = turns.at(-1);
   if (last === undefined || last.role !== "user" || typeof last.content === "string") return turns;
   const blocks = last.content as UserBlock[];
-  return [...turns.slice(0, -1), { role: "user", content: blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...CACHED } : block)) }];
+  return [
+    ...turns.slice(0, -1),
+    { role: "user", content: blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...CACHED } : block)) },
+  ];
 }

@@ -8,7 +8,15 @@ function messagesOf(...messages: Parameters<typeof generationOf>[1]) {
 
 describe("the messages of a chat completion", () => {
   it("have one system message, at the start, and no two of a user in a row", () => {
-    expect(messagesOf(said("system", "Prefix."), said("system", "# Your Memory"), said("user", "Do it."), said("system", "Mind the time."), said("user", "Now."))).toEqual([
+    expect(
+      messagesOf(
+        said("system", "Prefix."),
+        said("system", "# Your Memory"),
+        said("user", "Do it."),
+        said("system", "Mind the time."),
+        said("user", "Now."),
+      ),
+    ).toEqual([
       { role: "system", content: "Prefix.\n\n# Your Memory" },
       { role: "user", content: "Do it.\n\n<system-reminder>\nMind the time.\n</system-reminder>\n\nNow." },
     ]);

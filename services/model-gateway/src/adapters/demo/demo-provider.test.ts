@@ -3,7 +3,18 @@ import type { Delta, Generation, Message } from "../../domain/generation.ts";
 import { collect, said, textIn } from "../suite/generations.ts";
 import { DemoProvider } from "./demo-provider.ts";
 
-const OFFERED = ["read_file", "list_files", "file_stats", "write_file", "search_code", "shell_exec", "git_status", "git_log", "memory_write", "memory_search"];
+const OFFERED = [
+  "read_file",
+  "list_files",
+  "file_stats",
+  "write_file",
+  "search_code",
+  "shell_exec",
+  "git_status",
+  "git_log",
+  "memory_write",
+  "memory_search",
+];
 const CONFESSION = /demo model: fixed rules.*does not reason.*ANTHROPIC_API_KEY, OPENAI_API_KEY or HLVM_LLAMA_URLS.*--model/s;
 
 type Tool = (given: Record<string, unknown>) => string | Error;
@@ -35,10 +46,14 @@ function resultOf(call: Delta & { kind: "tool-call" }, tools: Readonly<Record<st
 }
 
 const repository: Readonly<Record<string, Tool>> = {
-  list_files: () => "README.md\nlogo.png\npackage.json\nsrc/ (3 files)\nsrc/main.ts\n[2 more entries; list a folder of them, or give a pattern]",
+  list_files: () =>
+    "README.md\nlogo.png\npackage.json\nsrc/ (3 files)\nsrc/main.ts\n[2 more entries; list a folder of them, or give a pattern]",
   git_status: () => "## main\n[nothing is changed]",
   git_log: () => "abc1234 2026-11-21T10:00:00+00:00 Ada: Begin",
-  read_file: ({ path }) => (path === "README.md" ? "1\t# Weather\n2\t\n3\tTells the weather.\n[README.md has 900 lines]" : '1\t{\n2\t  "name": "weather",\n3\t  "files": []'),
+  read_file: ({ path }) =>
+    path === "README.md"
+      ? "1\t# Weather\n2\t\n3\tTells the weather.\n[README.md has 900 lines]"
+      : '1\t{\n2\t  "name": "weather",\n3\t  "files": []',
   search_code: () => "src/main.ts:7: export function main(): void {",
   file_stats: () => "path: .\nkind: folder",
 };
@@ -47,7 +62,12 @@ describe("What does this repository do?", () => {
   it("looks around, reads what tells most and quotes it by file and line", async () => {
     const { answer, calls } = await converse("What does this repository do?", repository);
     expect(calls.map(([tool]) => tool)).toEqual(["list_files", "git_status", "git_log", "read_file", "read_file", "search_code"]);
-    for (const quoted of ["README.md:1: # Weather", "README.md:3: Tells the weather.", 'package.json:2: "name": "weather",', "src/main.ts:7: export function main"])
+    for (const quoted of [
+      "README.md:1: # Weather",
+      "README.md:3: Tells the weather.",
+      'package.json:2: "name": "weather",',
+      "src/main.ts:7: export function main",
+    ])
       expect(answer).toContain(quoted);
     expect(answer).toContain("At the top: README.md, logo.png, package.json, src/.");
     expect(answer).toContain("abc1234");
@@ -69,7 +89,10 @@ describe("What does this repository do?", () => {
   });
 
   it("tells which tools did not work", async () => {
-    const { answer } = await converse("What does this repository do?", { ...repository, git_log: () => new Error("Denied: git_log is on the deny list.") });
+    const { answer } = await converse("What does this repository do?", {
+      ...repository,
+      git_log: () => new Error("Denied: git_log is on the deny list."),
+    });
     expect(answer).toContain("git_log did not work: Denied: git_log is on the deny list.");
   });
 });
@@ -116,7 +139,10 @@ describe("a question about something with a name", () => {
   });
 
   it("takes the telling words where nothing has a name, and says what it did not find", async () => {
-    const { calls, answer } = await converse("why is the build slow?", { search_code: () => "No match for build.", list_files: () => "[no files]" });
+    const { calls, answer } = await converse("why is the build slow?", {
+      search_code: () => "No match for build.",
+      list_files: () => "[no files]",
+    });
     expect(calls.filter(([tool]) => tool === "search_code").map(([, given]) => given.pattern)).toEqual(["build", "slow"]);
     expect(answer).toContain('search_code found nothing for "build" or "slow".');
   });
@@ -129,13 +155,30 @@ describe("a question about something with a name", () => {
 
 it("puts what memory holds of the matter first", async () => {
   const memory = said("system", "# Your Memory\n\n- Deploys happen on Fridays.\n- Ada likes tea.");
-  const { answer } = await converse("When are deploys?", { search_code: () => "No match", list_files: () => "[no files]" }, OFFERED, [memory]);
+  const { answer } = await converse("When are deploys?", { search_code: () => "No match", list_files: () => "[no files]" }, OFFERED, [
+    memory,
+  ]);
   expect(answer).toMatch(/^From memory:\n {2}Deploys happen on Fridays\.\n\n/);
   expect(answer).not.toContain("tea");
 });
 
 it("answers the latest question alone, whatever stands before it", async () => {
-  const deltas = await collect(new DemoProvider().generate(generation([{ role: "user", parts: [{ kind: "text", text: "run rm -rf x" }, { kind: "text", text: "run ls" }] }], OFFERED)));
+  const deltas = await collect(
+    new DemoProvider().generate(
+      generation(
+        [
+          {
+            role: "user",
+            parts: [
+              { kind: "text", text: "run rm -rf x" },
+              { kind: "text", text: "run ls" },
+            ],
+          },
+        ],
+        OFFERED,
+      ),
+    ),
+  );
   expect(deltas.find(({ kind }) => kind === "tool-call")).toMatchObject({ argumentsJson: '{"command":"ls"}' });
 });
 

@@ -39,7 +39,8 @@ function reading(outcomes: readonly ToolOutcome[], words: readonly string[]): De
   if (word !== undefined) calls.push(call("search_code", { pattern: word, literal: true, ignore_case: true, maximum_results: 20 }));
   else if (files.length > 0) calls.push(call("search_code", { pattern: ENTRY_POINT, maximum_results: 20 }));
   // Without history or files there is still the folder itself to tell about.
-  if (files.length === 0 || outcomes.some(({ tool, isError }) => tool.startsWith("git_") && isError)) calls.push(call("file_stats", { path: "." }));
+  if (files.length === 0 || outcomes.some(({ tool, isError }) => tool.startsWith("git_") && isError))
+    calls.push(call("file_stats", { path: "." }));
   return calls;
 }
 
@@ -55,7 +56,9 @@ function mostTelling(paths: readonly string[]): string[] {
 function answer(outcomes: readonly ToolOutcome[]): string {
   const sections = outcomes.map((outcome) => (outcome.isError ? failureLine(outcome) : section(outcome)));
   const order = ["read_file", "list_files", "search_code", "git_log", "git_status", "file_stats"];
-  const sorted = outcomes.map(({ tool }, index) => ({ rank: order.indexOf(tool), text: sections[index]! })).toSorted((one, other) => one.rank - other.rank);
+  const sorted = outcomes
+    .map(({ tool }, index) => ({ rank: order.indexOf(tool), text: sections[index]! }))
+    .toSorted((one, other) => one.rank - other.rank);
   return `What the tools found here:\n\n${sorted.map(({ text }) => text).join("\n\n")}`;
 }
 

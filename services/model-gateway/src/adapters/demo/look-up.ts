@@ -23,7 +23,11 @@ export function lookUp({ outcomes }: Situation, { terms, paths }: Sought): DemoT
   const hits = bestHits(outcomes);
   const isSecond = !outcomes.some(({ tool }) => tool === "list_files" || tool === "read_file");
   if (isSecond && hits.length > 0) return { text: "Reading around what was found.\n", calls: around(hits) };
-  if (isSecond) return { text: "Nothing found; looking at file names.\n", calls: terms.map((term) => call("list_files", { pattern: `**/*${literalGlob(term)}*`, depth: 20 })) };
+  if (isSecond)
+    return {
+      text: "Nothing found; looking at file names.\n",
+      calls: terms.map((term) => call("list_files", { pattern: `**/*${literalGlob(term)}*`, depth: 20 })),
+    };
   return { text: answer(outcomes, hits), calls: [] };
 }
 
@@ -50,21 +54,30 @@ function around(hits: readonly Line[]): DemoCall[] {
 
 function answer(outcomes: readonly ToolOutcome[], hits: readonly Line[]): string {
   const sections: string[] = [];
-  if (hits.length > 0) sections.push(`Found in ${hits.length} ${hits.length === 1 ? "place" : "places"}:\n${hits.slice(0, SHOWN_HITS).map(quote).join("\n")}`);
+  if (hits.length > 0)
+    sections.push(`Found in ${hits.length} ${hits.length === 1 ? "place" : "places"}:\n${hits.slice(0, SHOWN_HITS).map(quote).join("\n")}`);
   for (const outcome of outcomes) {
     if (outcome.isError) sections.push(failureLine(outcome));
-    else if (outcome.tool === "read_file") sections.push(`From ${String(outcome.arguments.path)}:\n${readLines(outcome).slice(0, SHOWN_LINES).map(quote).join("\n")}`);
+    else if (outcome.tool === "read_file")
+      sections.push(`From ${String(outcome.arguments.path)}:\n${readLines(outcome).slice(0, SHOWN_LINES).map(quote).join("\n")}`);
     else if (outcome.tool === "list_files") sections.push(pathsSection(readPaths(outcome)));
   }
-  if (hits.length === 0 && outcomes.some(({ tool }) => tool === "search_code")) sections.unshift(`search_code found nothing for ${sought(outcomes)}.`);
+  if (hits.length === 0 && outcomes.some(({ tool }) => tool === "search_code"))
+    sections.unshift(`search_code found nothing for ${sought(outcomes)}.`);
   return sections.join("\n\n");
 }
 
 function pathsSection(paths: readonly string[]): string {
   if (paths.length === 0) return "No file has such a name either.";
-  return `Files with such a name:\n${paths.slice(0, SHOWN_PATHS).map((path) => `  ${path}`).join("\n")}`;
+  return `Files with such a name:\n${paths
+    .slice(0, SHOWN_PATHS)
+    .map((path) => `  ${path}`)
+    .join("\n")}`;
 }
 
 function sought(outcomes: readonly ToolOutcome[]): string {
-  return outcomes.filter(({ tool }) => tool === "search_code").map((outcome) => `"${String(outcome.arguments.pattern)}"`).join(" or ");
+  return outcomes
+    .filter(({ tool }) => tool === "search_code")
+    .map((outcome) => `"${String(outcome.arguments.pattern)}"`)
+    .join(" or ");
 }

@@ -65,7 +65,10 @@ export class LlamaInstance {
   async #ask(): Promise<void> {
     const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS));
     try {
-      const [properties, list] = await Promise.all([this.#get<Properties>("/props", exchange), this.#get<ModelList>("/v1/models", exchange)]);
+      const [properties, list] = await Promise.all([
+        this.#get<Properties>("/props", exchange),
+        this.#get<ModelList>("/v1/models", exchange),
+      ]);
       const contextWindow = properties.default_generation_settings?.n_ctx;
       this.slots = properties.total_slots ?? UNTOLD_SLOTS;
       this.models = (list.data ?? []).map(({ id, meta }) => describe(id, contextWindow ?? meta?.n_ctx, meta?.n_params));
@@ -81,7 +84,13 @@ export class LlamaInstance {
   async #get<T extends object>(path: string, exchange: Exchange): Promise<T> {
     const response = await exchange.fetch(`${this.url}${path}`);
     const body = (await response.json()) as T;
-    if (!response.ok) throw readFailure(LLAMA, { status: response.status, headers: response.headers, body, cause: new Error(`${path} gave ${response.status}`) });
+    if (!response.ok)
+      throw readFailure(LLAMA, {
+        status: response.status,
+        headers: response.headers,
+        body,
+        cause: new Error(`${path} gave ${response.status}`),
+      });
     return body;
   }
 }

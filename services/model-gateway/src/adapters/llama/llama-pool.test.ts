@@ -121,6 +121,9 @@ describe("the pool", () => {
     const held = await startHeld(1);
     held.server.close();
     const provider = new LlamaProvider({ urls: [held.url] });
-    await expect(provider.list()).rejects.toMatchObject({ reason: "provider_unreachable", advice: expect.stringContaining("HLVM_LLAMA_URLS") });
+    await expect(provider.list()).rejects.toMatchObject({
+      reason: "provider_unreachable",
+      advice: expect.stringContaining("HLVM_LLAMA_URLS"),
+    });
   });
 });

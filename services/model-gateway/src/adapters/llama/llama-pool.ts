@@ -44,7 +44,7 @@ export class LlamaPool {
 
   release(instance: LlamaInstance): void {
     instance.inFlight--;
-    for (const waiting of [...this.#queue]) {
+    for (const waiting of this.#queue.slice()) {
       const free = this.#free(waiting.model);
       if (free !== undefined) {
         free.inFlight++;

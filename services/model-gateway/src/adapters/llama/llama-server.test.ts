@@ -32,7 +32,10 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
   });
 
   it("streams an answer with its usage, tools offered and all", async () => {
-    const generation = { ...generationOf("random", [said("system", "You help."), said("system", "# Your Memory"), said("user", "Hello?")]), maximumOutputTokens: 12 };
+    const generation = {
+      ...generationOf("random", [said("system", "You help."), said("system", "# Your Memory"), said("user", "Hello?")]),
+      maximumOutputTokens: 12,
+    };
     expect(generation.tools).toBe(tools);
     const deltas = await collect(provider.generate(generation, patient));
     expect(textIn(deltas)).not.toBe("");
@@ -41,7 +44,10 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
   });
 
   it("finds the beginning of a conversation in the server's cache again", async () => {
-    const generation = { ...generationOf("random", [said("system", "A prefix that stays. ".repeat(40)), said("user", "Hello?")]), maximumOutputTokens: 2 };
+    const generation = {
+      ...generationOf("random", [said("system", "A prefix that stays. ".repeat(40)), said("user", "Hello?")]),
+      maximumOutputTokens: 2,
+    };
     await collect(provider.generate(generation, patient));
     const again = await collect(provider.generate(generation, patient));
     const usage = again.find((delta) => delta.kind === "usage");
@@ -53,7 +59,11 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
     const leaving = new AbortController();
     const generation = { ...generationOf("random", [said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
     const seen: Delta[] = [];
-    const run = generate("llama", provider, generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined });
+    const run = generate("llama", provider, generation, {
+      signal: leaving.signal,
+      remainingMilliseconds: undefined,
+      onRetry: () => undefined,
+    });
     const ended = (async () => {
       for await (const delta of run) {
         seen.push(delta);
@@ -66,16 +76,25 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("tells that a prompt is too long for it", async () => {
     const generation = generationOf("random", [said("user", "word ".repeat(10_000))]);
-    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({ class: "context_overflow", providerCode: "exceed_context_size_error" });
+    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({
+      class: "context_overflow",
+      providerCode: "exceed_context_size_error",
+    });
   });
 
   it("says which models there are instead of an unknown one", async () => {
     const generation = generationOf("clever", [said("user", "Hello?")]);
-    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({ reason: "model_not_found", advice: "They serve: llama/random." });
+    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({
+      reason: "model_not_found",
+      advice: "They serve: llama/random.",
+    });
   });
 
   it("constrains its output to a schema", async () => {
-    const format = { type: "json_schema", json_schema: { schema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"], additionalProperties: false } } };
+    const format = {
+      type: "json_schema",
+      json_schema: { schema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"], additionalProperties: false } },
+    };
     const response = await fetch(`${server.url}/v1/chat/completions`, {
       method: "POST",
       body: JSON.stringify({ model: "random", messages: [{ role: "user", content: "?" }], response_format: format, max_tokens: 200 }),

@@ -7,7 +7,13 @@ it("keeps system messages where they are, stores nothing and asks for reasoning 
     generationOf("gpt-5.5", [
       said("system", "Prefix."),
       said("user", "Look."),
-      { role: "assistant", parts: [{ kind: "text", text: "Yes." }, { kind: "tool-call", id: "1", tool: "t", argumentsJson: '{"a":1}' }] },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "text", text: "Yes." },
+          { kind: "tool-call", id: "1", tool: "t", argumentsJson: '{"a":1}' },
+        ],
+      },
       { role: "tool", parts: [{ kind: "tool-result", id: "1", tool: "t", content: "r", isError: false }] },
       said("system", "Mind the time."),
     ]),

@@ -18,7 +18,8 @@ function written(text: string): string {
 it("plays the turn that the conversation has come to, and confesses in the answer", async () => {
   const turns = [{ toolCalls: [{ tool: "t", arguments: { a: 1 } }] }, { text: "Done." }];
   const provider = new ScriptedProvider(readScript(written(JSON.stringify({ conversations: [{ match: "go", turns }] }))));
-  const play = (...messages: Parameters<typeof generationOf>[1]) => collect(provider.generate(generationOf("script", messages), new AbortController().signal));
+  const play = (...messages: Parameters<typeof generationOf>[1]) =>
+    collect(provider.generate(generationOf("script", messages), new AbortController().signal));
   const first = await play(said("user", "go on"));
   expect(first[0]).toMatchObject({ kind: "tool-call", tool: "t", argumentsJson: '{"a":1}' });
   const second = await play(said("user", "go on"), said("assistant", ""), said("tool", ""), said("system", "by the way"));
@@ -27,7 +28,9 @@ it("plays the turn that the conversation has come to, and confesses in the answe
 });
 
 it.each(["", "[]", '{"conversations": [{"match": 1}]}'])("says what is wrong with a script: %j", (text) => {
-  expect(() => readScript(written(text))).toThrow(expect.objectContaining({ reason: "script_not_readable", advice: expect.stringContaining("HLVM_SCRIPT_FILE") }));
+  expect(() => readScript(written(text))).toThrow(
+    expect.objectContaining({ reason: "script_not_readable", advice: expect.stringContaining("HLVM_SCRIPT_FILE") }),
+  );
 });
 
 it("says that there is no such file", () => {

@@ -53,7 +53,13 @@ const scripted: Subject = {
   play: (scenario) => {
     const turns = {
       text: { text: "Hello, world." },
-      "tool-calls": { text: "Let me look.", toolCalls: [{ tool: "read_file", arguments: '{"path": "a.txt"}' }, { tool: "list_files", arguments: {} }] },
+      "tool-calls": {
+        text: "Let me look.",
+        toolCalls: [
+          { tool: "read_file", arguments: '{"path": "a.txt"}' },
+          { tool: "list_files", arguments: {} },
+        ],
+      },
       thinking: { thinking: "Two and two is four.", text: "4" },
       refusal: { refusal: "This is not allowed." },
       cut: { text: "Hello, wor", cut: true },
@@ -105,7 +111,10 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
 
   it("ends a cut stream with an error after what came", async () => {
     const seen: Delta[] = [];
-    const run = collect(generate("p", play("cut"), generation, { signal: patient, remainingMilliseconds: undefined, onRetry: () => undefined }), seen);
+    const run = collect(
+      generate("p", play("cut"), generation, { signal: patient, remainingMilliseconds: undefined, onRetry: () => undefined }),
+      seen,
+    );
     await expect(run).rejects.toMatchObject({ class: "transient" });
     expect(textIn(seen)).toMatch(/^Hello/);
     expect(seen.some(({ kind }) => kind === "finish")).toBe(false);
@@ -113,8 +122,13 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
 
   it("ends within 100 ms of its caller's leaving", async () => {
     const leaving = new AbortController();
-    const run = collect(generate("p", play("hang"), generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined }));
-    const ended = run.then(() => undefined, (thrown: unknown) => thrown);
+    const run = collect(
+      generate("p", play("hang"), generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined }),
+    );
+    const ended = run.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
     await sleep(50);
     const left = performance.now();
     leaving.abort();

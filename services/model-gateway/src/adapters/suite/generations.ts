@@ -1,7 +1,11 @@
 import type { Delta, Generation, Message } from "../../domain/generation.ts";
 
 export const tools: Generation["tools"] = [
-  { name: "read_file", description: "Read a file.", inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] } },
+  {
+    name: "read_file",
+    description: "Read a file.",
+    inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+  },
   { name: "list_files", description: "List files.", inputSchema: { type: "object", properties: {} } },
 ];
 
@@ -23,5 +27,8 @@ export function textIn(deltas: readonly Delta[]): string {
 }
 
 export function partsOf(deltas: readonly Delta[]): Message {
-  return { role: "assistant", parts: deltas.filter((delta) => delta.kind === "text" || delta.kind === "thinking" || delta.kind === "tool-call") };
+  return {
+    role: "assistant",
+    parts: deltas.filter((delta) => delta.kind === "text" || delta.kind === "thinking" || delta.kind === "tool-call"),
+  };
 }

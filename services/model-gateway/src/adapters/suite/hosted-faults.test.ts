@@ -26,13 +26,20 @@ describe.each(protocols)("$provider", (protocol) => {
   beforeEach(() => vi.spyOn(Math, "random").mockReturnValue(0));
   afterEach(() => vi.restoreAllMocks());
 
-  const whole = (name: string): Reply => (response) => void beginStream(response).end(readFixture(protocol.folder, name).map(frame).join("") + protocol.closing);
+  const whole =
+    (name: string): Reply =>
+    (response) =>
+      void beginStream(response).end(readFixture(protocol.folder, name).map(frame).join("") + protocol.closing);
   const once = (): Promise<Delta[]> => collect(provider.generate(generation, patient));
   const retries: Retry[] = [];
   const run = (seen: Delta[] = [], signal = patient, subject = provider): Promise<Delta[]> => {
     retries.length = 0;
     return collect(
-      generate(protocol.provider, subject, generation, { signal, remainingMilliseconds: undefined, onRetry: (retry) => retries.push(retry) }),
+      generate(protocol.provider, subject, generation, {
+        signal,
+        remainingMilliseconds: undefined,
+        onRetry: (retry) => retries.push(retry),
+      }),
       seen,
     );
   };
@@ -67,10 +74,15 @@ describe.each(protocols)("$provider", (protocol) => {
     server.play(whole("text"));
     await collect(provider.generate(generationOf(protocol.model, next), patient));
     expect(server.requests[0]?.body).toContain("Two and two is four.");
-    if (protocol.folder !== "openai-chat") expect(server.requests[0]?.body).toContain("c2VhbA==");
-    const sealed = partsOf(first).parts.map((part) => (part.kind === "thinking" ? { ...part, providerData: new TextEncoder().encode('{"provider":"other"}') } : part));
+    // Chat completions have no seal: there the text alone goes back.
+    expect(server.requests[0]?.body).toContain(protocol.folder === "openai-chat" ? '"reasoning_content"' : "c2VhbA==");
+    const sealed = partsOf(first).parts.map((part) =>
+      part.kind === "thinking" ? { ...part, providerData: new TextEncoder().encode('{"provider":"other"}') } : part,
+    );
     server.play(whole("text"));
-    await collect(provider.generate(generationOf(protocol.model, [...conversation, { role: "assistant", parts: sealed }, said("user", "?")]), patient));
+    await collect(
+      provider.generate(generationOf(protocol.model, [...conversation, { role: "assistant", parts: sealed }, said("user", "?")]), patient),
+    );
     expect(server.requests[0]?.body).not.toContain("Two and two is four.");
   });
 
@@ -86,7 +98,10 @@ describe.each(protocols)("$provider", (protocol) => {
       const closed = new ReplayServer();
       const nowhere = await closed.start();
       await closed.stop();
-      await expect(run([], patient, protocol.create(nowhere))).rejects.toMatchObject({ class: "transient", reason: "provider_unreachable" });
+      await expect(run([], patient, protocol.create(nowhere))).rejects.toMatchObject({
+        class: "transient",
+        reason: "provider_unreachable",
+      });
       expect(retries.length).toBe(2);
     });
 
@@ -202,7 +217,8 @@ describe.each(protocols)("$provider", (protocol) => {
     });
 
     it("an event that is not JSON", async () => {
-      const type = protocol.folder === "openai-chat" ? "" : `event: ${protocol.folder === "anthropic" ? "message_start" : "response.created"}\n`;
+      const type =
+        protocol.folder === "openai-chat" ? "" : `event: ${protocol.folder === "anthropic" ? "message_start" : "response.created"}\n`;
       server.play((response) => void beginStream(response).end(`${type}data: {"type": oops\n\n`));
       await expect(run()).rejects.toMatchObject({ class: "transient", reason: "stream_malformed" });
     });
@@ -223,7 +239,10 @@ describe.each(protocols)("$provider", (protocol) => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
       const leaving = new AbortController();
       const seen: Delta[] = [];
-      const ended = run(seen, leaving.signal).then(() => undefined, (thrown: unknown) => thrown);
+      const ended = run(seen, leaving.signal).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
       await vi.waitUntil(() => textIn(seen).includes("Hello"), { interval: 5 });
       const left = performance.now();
       leaving.abort();

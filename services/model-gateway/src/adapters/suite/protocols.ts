@@ -49,7 +49,10 @@ export const protocols: readonly Protocol[] = [
     fixed: {},
     path: "/v1/messages",
     closing: "",
-    errorBody: (type, code, message) => ({ type: "error", error: { type, message, ...(code === null ? {} : { details: { error_code: code } }) } }),
+    errorBody: (type, code, message) => ({
+      type: "error",
+      error: { type, message, ...(code === null ? {} : { details: { error_code: code } }) },
+    }),
     overflow: { type: "invalid_request_error", code: null, message: "prompt is too long: 1200000 tokens > 1000000 maximum" },
     cacheWrite: 7,
     reasoning: 0,

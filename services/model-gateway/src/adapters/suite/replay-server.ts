@@ -66,7 +66,9 @@ export function readFixture(folder: string, name: string): string[] {
 
 /** One JSON event a line. */
 export function readLines(path: string): string[] {
-  return readFileSync(path, "utf8").split("\n").filter((line) => line.trim() !== "");
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
 }
 
 export function beginStream(response: ServerResponse): ServerResponse {

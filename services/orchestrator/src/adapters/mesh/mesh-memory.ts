@@ -21,7 +21,10 @@ export class MeshMemory implements Memory {
 
   async recall(query: string, workspace: string, signal: AbortSignal): Promise<Recalled> {
     try {
-      const { facts, moreExist, notice } = await this.#client.recall({ query, project: workspace }, await this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal));
+      const { facts, moreExist, notice } = await this.#client.recall(
+        { query, project: workspace },
+        await this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
+      );
       return { facts: facts.map((fact) => fact.text), moreExist, notice };
     } catch (thrown) {
       throw meshError(thrown, signal);
@@ -30,8 +33,12 @@ export class MeshMemory implements Memory {
 
   async execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult> {
     try {
-      const { result } = await this.#client.executeTool({ call, grant, project: workspace }, await this.#caller.options(timeoutMilliseconds, signal));
-      if (result === undefined) throw new HlvmError({ code: "internal", reason: "result_missing", message: "Memory answered without a result." });
+      const { result } = await this.#client.executeTool(
+        { call, grant, project: workspace },
+        await this.#caller.options(timeoutMilliseconds, signal),
+      );
+      if (result === undefined)
+        throw new HlvmError({ code: "internal", reason: "result_missing", message: "Memory answered without a result." });
       return result;
     } catch (thrown) {
       throw meshError(thrown, signal);

@@ -24,7 +24,8 @@ export class MeshModels implements Models {
   async resolve(model: string, signal: AbortSignal): Promise<Model> {
     try {
       const response = await this.#client.resolveModel({ model }, await this.#caller.options(RESOLVE_DEADLINE_MILLISECONDS, signal));
-      if (response.model === undefined) throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
+      if (response.model === undefined)
+        throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
       return response.model;
     } catch (thrown) {
       throw meshError(thrown, signal);

@@ -42,6 +42,7 @@ export class MeshPolicy implements Policy {
 }
 
 function required(verdict: Verdict | undefined): Verdict {
-  if (verdict === undefined) throw new HlvmError({ code: "internal", reason: "verdict_missing", message: "Policy answered without a verdict." });
+  if (verdict === undefined)
+    throw new HlvmError({ code: "internal", reason: "verdict_missing", message: "Policy answered without a verdict." });
   return verdict;
 }

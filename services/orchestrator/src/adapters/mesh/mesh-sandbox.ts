@@ -37,7 +37,10 @@ export class MeshSandbox implements Sandbox {
   async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     try {
       const options = await this.#caller.options(timeoutMilliseconds, signal);
-      for await (const { event } of readStream((reading) => this.#client.execute({ call, grant }, { ...options, signal: reading }), signal)) {
+      for await (const { event } of readStream(
+        (reading) => this.#client.execute({ call, grant }, { ...options, signal: reading }),
+        signal,
+      )) {
         if (event.case === "output") yield { output: event.value };
         if (event.case === "result") yield { result: event.value };
       }

@@ -72,7 +72,7 @@ describe("PostgresEventLog", () => {
     const lease = await begin();
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [lease.runId]);
     await expect(log.append(appendOf(lease, 1, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
-    const [claimed] = (await store.claimAbandoned(randomUUID())).filter((run) => run.lease.runId === lease.runId);
+    const claimed = (await store.claimAbandoned(randomUUID())).find((run) => run.lease.runId === lease.runId);
     await expect(log.append(appendOf(lease, 1, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
     await expect(log.append(appendOf(lease, 1, ["late"], StopReason.COMPLETED))).rejects.toMatchObject({ reason: "lease_lost" });
     await log.append(appendOf(claimed!.lease, 1, ["mine"]));
@@ -82,7 +82,9 @@ describe("PostgresEventLog", () => {
   it("lets two owners race without a gap, a double or a lost event", async () => {
     const lease = await begin();
     const stranger = { ...lease, owner: randomUUID() };
-    const tries = await Promise.allSettled([lease, stranger, lease, stranger].map((owner, index) => log.append(appendOf(owner, 1, [`${index}`, "x"]))));
+    const tries = await Promise.allSettled(
+      [lease, stranger, lease, stranger].map((owner, index) => log.append(appendOf(owner, 1, [`${index}`, "x"]))),
+    );
     expect(tries.filter((one) => one.status === "rejected").length).toBeGreaterThanOrEqual(2);
     expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
   });
@@ -91,14 +93,18 @@ describe("PostgresEventLog", () => {
     const lease = await begin();
     await log.append(appendOf(lease, 1, ["end"], StopReason.COMPLETED));
     await expect(log.append(appendOf(lease, 2, ["after"]))).rejects.toMatchObject({ reason: "lease_lost" });
-    expect(await store.find("local", lease.sessionId)).toMatchObject({ runningRunId: "", lastStopReason: StopReason.COMPLETED, lastSequence: 2 });
+    expect(await store.find("local", lease.sessionId)).toMatchObject({
+      runningRunId: "",
+      lastStopReason: StopReason.COMPLETED,
+      lastSequence: 2,
+    });
   });
 
   it("reads a long log in pieces of about a megabyte, none lost", async () => {
     const lease = await begin();
     for (let index = 0; index < 5; index++) await log.append(appendOf(lease, index + 1, ["x".repeat(400_000)]));
     const seen: number[] = [];
-    for (let hasMore = true; hasMore; ) {
+    for (let hasMore = true; hasMore;) {
       const page = await log.read(lease.sessionId, seen.length + 1);
       expect(page.events.length).toBeLessThanOrEqual(4);
       seen.push(...page.events.map((event) => Number(event.sequence)));
@@ -141,7 +147,10 @@ describe("PostgresSessionStore", () => {
     expect(ended[0]! + ended[1]!).toBe(3);
     for (const lease of leases) {
       const [event] = await eventsOf(lease.sessionId, 2);
-      expect(event?.payload).toMatchObject({ case: "runStopped", value: { reason: StopReason.ERROR, message: "The orchestrator ended during this run." } });
+      expect(event?.payload).toMatchObject({
+        case: "runStopped",
+        value: { reason: StopReason.ERROR, message: "The orchestrator ended during this run." },
+      });
       expect(await sequences(lease.sessionId)).toEqual([1, 2]);
     }
     expect(await store.find("local", alive.sessionId)).toMatchObject({ runningRunId: alive.runId });

@@ -139,11 +139,14 @@ export class PostgresSessionStore implements SessionStore {
   }
 
   async claimAbandoned(owner: string): Promise<AbandonedRun[]> {
-    const rows = await this.#database.query<{ run_id: string; session_id: string; principal: string; last_seq: string; turns: number; tool_calls: string }>(
-      CLAIM,
-      [owner],
-      "claim_abandoned",
-    );
+    const rows = await this.#database.query<{
+      run_id: string;
+      session_id: string;
+      principal: string;
+      last_seq: string;
+      turns: number;
+      tool_calls: string;
+    }>(CLAIM, [owner], "claim_abandoned");
     return rows.map((row) => ({
       lease: { sessionId: row.session_id, runId: row.run_id, owner },
       principal: row.principal,

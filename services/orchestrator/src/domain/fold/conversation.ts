@@ -50,7 +50,9 @@ export class Conversation {
 
   #addUser(message: UserMessage): void {
     this.#close();
-    const attachments = message.attachments.map(({ path, text }) => textPart(`<attachment path=${JSON.stringify(path)}>\n${text}\n</attachment>`));
+    const attachments = message.attachments.map(({ path, text }) =>
+      textPart(`<attachment path=${JSON.stringify(path)}>\n${text}\n</attachment>`),
+    );
     const parts = [...attachments, textPart(message.text)];
     const last = this.#messages.at(-1);
     // Some models take no two messages of a user in a row: after a run that was stopped early they are one.

@@ -12,7 +12,10 @@ const unreachable = (): HlvmError => new HlvmError({ code: "unavailable", reason
 function journalOver(append: (request: Append) => Promise<void>, retryMilliseconds?: number): { journal: RunJournal; failures: unknown[] } {
   const failures: unknown[] = [];
   const log = { append, read: () => Promise.resolve({ events: [], hasMore: false }), readConversation: () => Promise.resolve([]) };
-  return { journal: new RunJournal({ log, lease, principal: "user:ada", after: 2, onFailure: (cause) => failures.push(cause), retryMilliseconds }), failures };
+  return {
+    journal: new RunJournal({ log, lease, principal: "user:ada", after: 2, onFailure: (cause) => failures.push(cause), retryMilliseconds }),
+    failures,
+  };
 }
 
 describe("RunJournal", () => {

@@ -95,4 +95,3 @@ export interface Mesh {
   readonly sandbox: Sandbox;
   readonly memory: Memory;
 }
-

@@ -7,7 +7,9 @@ import type { ModelEvent } from "./ports.ts";
  * Reads a model call that starts at once, but hands nothing on before `before` holds; ends it when the model is silent
  * or takes too long.
  */
-export async function* readModel(asked: Pick<Asked, "models" | "request" | "limits" | "signal" | "before">): AsyncGenerator<ModelEvent, void> {
+export async function* readModel(
+  asked: Pick<Asked, "models" | "request" | "limits" | "signal" | "before">,
+): AsyncGenerator<ModelEvent, void> {
   const { limits } = asked;
   const ending = new AbortController();
   let silence: NodeJS.Timeout | undefined;

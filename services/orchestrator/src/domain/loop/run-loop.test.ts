@@ -8,6 +8,7 @@ import { GetReceiptResponse_State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb
 import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { refuse } from "../../testing/fake-services.ts";
 import { valuesOf } from "../../testing/event-values.ts";
 import { say, type SaidCall } from "../../testing/say.ts";
 import { startTestOrchestrator, type TestOrchestrator } from "../../testing/test-orchestrator.ts";
@@ -19,7 +20,11 @@ let usual: TestOrchestrator["fake"]["behaviour"];
 
 beforeAll(async () => {
   database = await createTestDatabase(MIGRATIONS);
-  test = await startTestOrchestrator(database.url, { HLVM_MAXIMUM_TURNS: "4", HLVM_MAXIMUM_TOOL_CALLS: "3", HLVM_MODEL_SILENCE_SECONDS: "1" });
+  test = await startTestOrchestrator(database.url, {
+    HLVM_MAXIMUM_TURNS: "4",
+    HLVM_MAXIMUM_TOOL_CALLS: "3",
+    HLVM_MODEL_SILENCE_SECONDS: "1",
+  });
   usual = { ...test.fake.behaviour };
 });
 
@@ -73,9 +78,18 @@ describe("the loop", () => {
       "2 runStopped",
     ]);
     expect(events.map(({ sequence }) => Number(sequence))).toEqual(events.map((_, index) => index + 1));
-    expect(stopped(events)).toMatchObject({ reason: StopReason.COMPLETED, text: "It is a test.", turns: 2, toolCalls: 1, usage: { inputTokens: 20n, outputTokens: 10n } });
+    expect(stopped(events)).toMatchObject({
+      reason: StopReason.COMPLETED,
+      text: "It is a test.",
+      turns: 2,
+      toolCalls: 1,
+      usage: { inputTokens: 20n, outputTokens: 10n },
+    });
     const { seen } = test.fake;
-    expect(seen.executed[0]).toMatchObject({ grant: `grant for ${seen.decided[0]!.call!.callId}`, call: { tool: "read_file", argumentsJson: '{"path":"a"}' } });
+    expect(seen.executed[0]).toMatchObject({
+      grant: `grant for ${seen.decided[0]!.call!.callId}`,
+      call: { tool: "read_file", argumentsJson: '{"path":"a"}' },
+    });
     expect(seen.outcomes).toMatchObject([{ callId: seen.decided[0]!.call!.callId, status: OutcomeStatus.SUCCEEDED }]);
     expect([...seen.principals]).toEqual(["local/user:ada"]);
   });
@@ -117,9 +131,20 @@ describe("the loop", () => {
 
   it("tells the model of a denial, runs nothing, and goes on", async () => {
     answers(["", [read("a")]], ["I could not."]);
-    test.fake.behaviour.decide = () => ({ decision: Decision.DENY, step: DecidingStep.MODE, rule: "dontAsk: L1", reason: "Nobody can be asked." });
+    test.fake.behaviour.decide = () => ({
+      decision: Decision.DENY,
+      step: DecidingStep.MODE,
+      rule: "dontAsk: L1",
+      reason: "Nobody can be asked.",
+    });
     const events = await run();
-    expect(results(events)).toMatchObject([{ success: false, errorCode: "permission_denied", content: expect.stringMatching(/^Policy denied this call \(dontAsk: L1\): Nobody.*\n.*Do not try it again/) }]);
+    expect(results(events)).toMatchObject([
+      {
+        success: false,
+        errorCode: "permission_denied",
+        content: expect.stringMatching(/^Policy denied this call \(dontAsk: L1\): Nobody.*\n.*Do not try it again/),
+      },
+    ]);
     expect(valuesOf(events, "toolStart")).toEqual([]);
     expect(test.fake.seen.executed).toEqual([]);
     expect(test.fake.seen.outcomes).toEqual([]);
@@ -129,7 +154,11 @@ describe("the loop", () => {
   it("waits for a person, shows the question, and runs what was approved", async () => {
     answers(["", [read("a")]], ["done"]);
     const approvalId = "22222222-2222-4222-8222-222222222222";
-    test.fake.behaviour.decide = () => ({ decision: Decision.ASK, step: DecidingStep.MODE, approval: { approvalId, tool: "read_file", argumentsJson: '{"path":"a"}' } });
+    test.fake.behaviour.decide = () => ({
+      decision: Decision.ASK,
+      step: DecidingStep.MODE,
+      approval: { approvalId, tool: "read_file", argumentsJson: '{"path":"a"}' },
+    });
     let asked = 0;
     test.fake.behaviour.awaitApproval = async () => {
       if (++asked === 1) throw new ConnectError("not yet", Code.DeadlineExceeded);
@@ -144,7 +173,17 @@ describe("the loop", () => {
   });
 
   it("gives an unknown tool and wrong arguments back to the model without asking policy", async () => {
-    answers(["", [{ id: "1", tool: "rm_rf", arguments: {} }, { id: "2", tool: "read_file", arguments: { file: "a" } }, { id: "3", tool: "read_file", arguments: "{oops" }]], ["sorry"]);
+    answers(
+      [
+        "",
+        [
+          { id: "1", tool: "rm_rf", arguments: {} },
+          { id: "2", tool: "read_file", arguments: { file: "a" } },
+          { id: "3", tool: "read_file", arguments: "{oops" },
+        ],
+      ],
+      ["sorry"],
+    );
     const events = await run();
     expect(results(events).map(({ errorCode }) => errorCode)).toEqual(["not_found", "invalid_arguments", "invalid_arguments"]);
     expect(test.fake.seen.decided).toEqual([]);
@@ -161,7 +200,13 @@ describe("the loop", () => {
   it("stops after its turns", async () => {
     test.fake.behaviour.generate = (_, call) => say(`turn ${call}`, [read(`file ${call}`)]);
     const events = await run();
-    expect(stopped(events)).toMatchObject({ reason: StopReason.MAX_TURNS_REACHED, turns: 4, toolCalls: 4, text: "turn 4", message: expect.stringContaining("4 turns") });
+    expect(stopped(events)).toMatchObject({
+      reason: StopReason.MAX_TURNS_REACHED,
+      turns: 4,
+      toolCalls: 4,
+      text: "turn 4",
+      message: expect.stringContaining("4 turns"),
+    });
     expect(valuesOf(events, "toolEnd")).toHaveLength(4);
   });
 
@@ -180,14 +225,21 @@ describe("the loop", () => {
       yield { event: { case: "output", value: { stream: 1, text: "two" } } };
       yield { event: { case: "result", value: { success: true, content: "one two" } } };
     };
-    expect(valuesOf(await run(), "toolOutput").map(({ output }) => output!.text).join("")).toBe("one two");
+    expect(
+      valuesOf(await run(), "toolOutput")
+        .map(({ output }) => output!.text)
+        .join(""),
+    ).toBe("one two");
   });
 
   it("finds a call written as text where the model is a weak one", async () => {
     test.fake.behaviour.model = { ...usual.model, tier: ModelTier.WEAK };
     answers(['I read. {"name":"read_file","arguments":{"path":"a"}}</tool_call>'], ["done"]);
     const events = await run();
-    expect(valuesOf(events, "assistantMessage")[0]).toMatchObject({ text: "I read.", toolCalls: [{ tool: "read_file", argumentsJson: '{"path":"a"}' }] });
+    expect(valuesOf(events, "assistantMessage")[0]).toMatchObject({
+      text: "I read.",
+      toolCalls: [{ tool: "read_file", argumentsJson: '{"path":"a"}' }],
+    });
     expect(results(events)).toMatchObject([{ success: true }]);
   });
 
@@ -201,7 +253,9 @@ describe("the loop", () => {
 
 describe("a model that fails", () => {
   const failure = (errorClass: ErrorClass, message: string): ConnectError =>
-    new ConnectError(message, Code.Unavailable, undefined, [{ desc: ModelErrorSchema, value: { class: errorClass, advice: "Do something." } }]);
+    new ConnectError(message, Code.Unavailable, undefined, [
+      { desc: ModelErrorSchema, value: { class: errorClass, advice: "Do something." } },
+    ]);
 
   it("is asked again where the failure passes and nothing was shown", async () => {
     test.fake.behaviour.generate = (_, call) => (call < 3 ? refuse(failure(ErrorClass.TRANSIENT, "overloaded")) : say("at last"));
@@ -223,7 +277,11 @@ describe("a model that fails", () => {
       yield { event: { case: "textDelta", value: "Half an ans" } };
     };
     const events = await run();
-    expect(stopped(events)).toMatchObject({ reason: StopReason.ERROR, text: "Half an ans", message: "The model's answer was cut off before its end." });
+    expect(stopped(events)).toMatchObject({
+      reason: StopReason.ERROR,
+      text: "Half an ans",
+      message: "The model's answer was cut off before its end.",
+    });
     expect(test.fake.seen.requests).toHaveLength(1);
   });
 
@@ -248,7 +306,11 @@ describe("a model that fails", () => {
     answers(["", [], FinishReason.REFUSAL, "I will not."]);
     expect(stopped(await run())).toMatchObject({ reason: StopReason.ERROR, message: "The model declined to answer: I will not." });
     answers(["cut he", [], FinishReason.LENGTH]);
-    expect(stopped(await run())).toMatchObject({ reason: StopReason.COMPLETED, text: "cut he", message: expect.stringContaining("output limit") });
+    expect(stopped(await run())).toMatchObject({
+      reason: StopReason.COMPLETED,
+      text: "cut he",
+      message: expect.stringContaining("output limit"),
+    });
   });
 });
 
@@ -273,7 +335,9 @@ describe("a mesh that fails", () => {
         : new HlvmError({ code: "already_exists", reason: "call_already_decided", message: "decided before" });
     };
     const events = await run();
-    expect(results(events)).toMatchObject([{ success: false, content: expect.stringContaining("was lost on the way, so read_file did not run") }]);
+    expect(results(events)).toMatchObject([
+      { success: false, content: expect.stringContaining("was lost on the way, so read_file did not run") },
+    ]);
     expect(test.fake.seen.executed).toEqual([]);
     expect(test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.REFUSED }]);
     expect(stopped(events).reason).toBe(StopReason.COMPLETED);
@@ -285,7 +349,10 @@ describe("a mesh that fails", () => {
       throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
     };
     const events = await run();
-    expect(stopped(events)).toMatchObject({ reason: StopReason.ERROR, message: expect.stringContaining("could not be written to the audit log") });
+    expect(stopped(events)).toMatchObject({
+      reason: StopReason.ERROR,
+      message: expect.stringContaining("could not be written to the audit log"),
+    });
     expect(valuesOf(events, "messageDelta")).toEqual([]);
   });
 
@@ -307,9 +374,7 @@ describe("a mesh that fails", () => {
     [GetReceiptResponse_State.UNKNOWN, false, "not known whether it took effect"],
   ])("asks for the receipt of a call whose stream broke (state %s), and never runs it twice", async (state, success, content) => {
     answers(["", [read("a")]], ["done"]);
-    test.fake.behaviour.execute = async function* () {
-      throw new ConnectError("connection lost", Code.Unavailable);
-    };
+    test.fake.behaviour.execute = () => refuse(new ConnectError("connection lost", Code.Unavailable));
     test.fake.behaviour.receipt = () => ({ state, result: { success: true, content: "the receipt" } });
     const events = await run();
     expect(results(events)).toMatchObject([{ success, content: expect.stringContaining(content) }]);
@@ -325,7 +390,3 @@ describe("a mesh that fails", () => {
     expect(stopped(events).reason).toBe(StopReason.COMPLETED);
   });
 });
-
-async function* refuse(error: Error): AsyncGenerator<never> {
-  throw error;
-}

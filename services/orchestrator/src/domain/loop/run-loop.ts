@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, MessageSchema, Role, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { Conversation } from "../fold/conversation.ts";
+import type { Conversation } from "../fold/conversation.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import { callTools } from "../tools/call-tools.ts";
 import type { Answer } from "./answer.ts";
@@ -64,16 +64,28 @@ export async function runLoop(question: string, conversation: Conversation, run:
 function stopOfAnswer({ finish }: Answer): Stop {
   if (finish.reason === FinishReason.REFUSAL) {
     const words = finish.detail === "" ? "." : `: ${finish.detail}`;
-    return { reason: StopReason.ERROR, message: `The model declined to answer${words}`, advice: "Ask in other words, or choose another model with --model." };
+    return {
+      reason: StopReason.ERROR,
+      message: `The model declined to answer${words}`,
+      advice: "Ask in other words, or choose another model with --model.",
+    };
   }
   if (finish.reason === FinishReason.LENGTH)
-    return { reason: StopReason.COMPLETED, message: "The answer was cut at the model's output limit.", advice: "Go on with --resume and ask it to continue." };
+    return {
+      reason: StopReason.COMPLETED,
+      message: "The answer was cut at the model's output limit.",
+      advice: "Go on with --resume and ask it to continue.",
+    };
   return { reason: StopReason.COMPLETED, message: "", advice: "" };
 }
 
 function stopOfLooping(isLooping: boolean): Stop | undefined {
   if (!isLooping) return undefined;
-  return { reason: StopReason.ERROR, message: "The model kept making the same tool call, and was stopped.", advice: "Ask in other words, or choose another model with --model." };
+  return {
+    reason: StopReason.ERROR,
+    message: "The model kept making the same tool call, and was stopped.",
+    advice: "Ask in other words, or choose another model with --model.",
+  };
 }
 
 function systemMessage(text: string): Message {

@@ -25,7 +25,12 @@ export interface Taken {
 }
 
 /** Asks the model once, shows its answer while it comes, and gives it to the log whole. */
-export async function takeTurn(messages: readonly Message[], before: Promise<unknown>, run: RunContext, progress: RunProgress): Promise<Taken> {
+export async function takeTurn(
+  messages: readonly Message[],
+  before: Promise<unknown>,
+  run: RunContext,
+  progress: RunProgress,
+): Promise<Taken> {
   const { turn } = progress;
   const { journal, model } = run;
   const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, (type, text) => {
@@ -82,7 +87,13 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
   const toolCalls = withOwnIds(found, run.runId, turn);
   const message = eventPayload("assistantMessage", { text, thinking: answer.thinking, toolCalls, finish: answer.finish });
   const selected = toolCalls.map(({ tool, argumentsJson }, index) =>
-    eventPayload("toolSelected", { callId: callId(run.runId, turn, index + 1), tool, argumentsJson, toolIndex: index + 1, toolTotal: toolCalls.length }),
+    eventPayload("toolSelected", {
+      callId: callId(run.runId, turn, index + 1),
+      tool,
+      argumentsJson,
+      toolIndex: index + 1,
+      toolTotal: toolCalls.length,
+    }),
   );
   progress.text = text;
   void run.journal.append(turn, message, ...selected);

@@ -3,7 +3,15 @@ import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { SessionFacts } from "../session/session.ts";
 import { compilePrefix } from "./compile-prefix.ts";
 
-const session: SessionFacts = { sessionId: "s", owner: "user:ada", title: "t", workspace: "/home/ada/shop", gitRepository: true, gitBranch: "main", stateless: false };
+const session: SessionFacts = {
+  sessionId: "s",
+  owner: "user:ada",
+  title: "t",
+  workspace: "/home/ada/shop",
+  gitRepository: true,
+  gitBranch: "main",
+  stateless: false,
+};
 const agent = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT };
 
 describe("compilePrefix", () => {
@@ -26,7 +34,14 @@ describe("compilePrefix", () => {
     const weak = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.TOOL });
     expect(weak.systemPrompt).not.toContain("## Tool routing");
     expect(weak.systemPrompt).toContain("You are HLVM, an executor");
-    expect(weak.tools.map((tool) => tool.name)).toEqual(["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec"]);
+    expect(weak.tools.map((tool) => tool.name)).toEqual([
+      "read_file",
+      "list_files",
+      "write_file",
+      "edit_file",
+      "search_code",
+      "shell_exec",
+    ]);
   });
 
   it("hands no tools to a model that only chats, and says so", () => {

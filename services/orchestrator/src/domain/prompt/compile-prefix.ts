@@ -1,6 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
-import { ModelCapability, ModelTier, ToolDefinitionSchema, type Model, type ToolDefinition as ModelTool } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import {
+  ModelCapability,
+  ModelTier,
+  ToolDefinitionSchema,
+  type Model,
+  type ToolDefinition as ModelTool,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { SessionFacts } from "../session/session.ts";
 import { compilePrompt } from "./compile-prompt.ts";

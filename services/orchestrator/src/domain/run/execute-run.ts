@@ -35,7 +35,13 @@ export interface BegunRun {
 }
 
 /** One run from its first model call to its end in the log. Never throws: what goes wrong is how the run ended. */
-export async function executeRun(begun: BegunRun, eventLog: EventLog, limits: Limits, log: Log, controller: AbortController): Promise<void> {
+export async function executeRun(
+  begun: BegunRun,
+  eventLog: EventLog,
+  limits: Limits,
+  log: Log,
+  controller: AbortController,
+): Promise<void> {
   const { lease, session } = begun;
   const timer = setTimeout(() => controller.abort(new Interruption("timeout")), limits.runMilliseconds);
   const journal = new RunJournal({
@@ -91,7 +97,10 @@ async function end(stop: Stop, journal: RunJournal, progress: RunProgress, begun
   } catch (cause) {
     log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
   }
-  if (begun.session.stateless) await begun.mesh.sandbox.closeWorkspace(sessionId).catch((cause: unknown) => log.warn({ err: cause, sessionId }, "a workspace was not closed"));
+  if (begun.session.stateless)
+    await begun.mesh.sandbox
+      .closeWorkspace(sessionId)
+      .catch((cause: unknown) => log.warn({ err: cause, sessionId }, "a workspace was not closed"));
 }
 
 function isLost(cause: unknown): boolean {

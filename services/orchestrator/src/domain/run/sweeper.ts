@@ -10,17 +10,7 @@ export class Sweeper {
 
   constructor(sweep: () => Promise<void>, log: Log) {
     this.#timer = setInterval(() => {
-      this.#sweeping ??= sweep().then(
-        () => {
-          this.#isFailing = false;
-          this.#sweeping = undefined;
-        },
-        (cause: unknown) => {
-          if (!this.#isFailing) log.warn({ err: cause }, "cleaning up failed; it is tried again");
-          this.#isFailing = true;
-          this.#sweeping = undefined;
-        },
-      );
+      this.#sweeping ??= this.#sweepOnce(sweep, log);
     }, INTERVAL_MILLISECONDS);
     this.#timer.unref();
   }
@@ -28,5 +18,17 @@ export class Sweeper {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sweeping;
+  }
+
+  async #sweepOnce(sweep: () => Promise<void>, log: Log): Promise<void> {
+    try {
+      await sweep();
+      this.#isFailing = false;
+    } catch (cause) {
+      if (!this.#isFailing) log.warn({ err: cause }, "cleaning up failed; it is tried again");
+      this.#isFailing = true;
+    } finally {
+      this.#sweeping = undefined;
+    }
   }
 }

@@ -7,7 +7,13 @@ import type { SessionStore } from "./session-store.ts";
  * @returns false where it had ended already
  * @throws HlvmError `run_not_found`
  */
-export async function cancelRun(organization: string, sessionId: string, runId: string, store: SessionStore, runs: RunRegistry): Promise<boolean> {
+export async function cancelRun(
+  organization: string,
+  sessionId: string,
+  runId: string,
+  store: SessionStore,
+  runs: RunRegistry,
+): Promise<boolean> {
   const cancelled = await store.requestCancel(organization, sessionId, runId);
   if (cancelled === undefined)
     throw new HlvmError({

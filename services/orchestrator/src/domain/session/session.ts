@@ -1,4 +1,4 @@
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 
 /** What is the same for every run of a session. */
 export interface SessionFacts {

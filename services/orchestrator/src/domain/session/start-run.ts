@@ -52,7 +52,12 @@ export interface StartedRun {
  */
 export async function startRun(asked: RunAsked, starter: RunStarter): Promise<StartedRun> {
   if (starter.runs.isClosing)
-    throw new HlvmError({ code: "unavailable", reason: "stopping", message: "The orchestrator is stopping.", advice: "Try again in a moment." });
+    throw new HlvmError({
+      code: "unavailable",
+      reason: "stopping",
+      message: "The orchestrator is stopping.",
+      advice: "Try again in a moment.",
+    });
   const existing = asked.sessionId === "" ? undefined : await requireResumable(asked, starter.store);
   const sessionId = existing?.sessionId ?? randomUUID();
   const [workspace, model] = await openAndResolve(sessionId, existing, asked, starter.mesh);
@@ -101,7 +106,12 @@ async function requireResumable(asked: RunAsked, store: SessionStore): Promise<S
   return session;
 }
 
-async function openAndResolve(sessionId: string, existing: Session | undefined, asked: RunAsked, mesh: Mesh): Promise<[OpenedWorkspace, Model]> {
+async function openAndResolve(
+  sessionId: string,
+  existing: Session | undefined,
+  asked: RunAsked,
+  mesh: Mesh,
+): Promise<[OpenedWorkspace, Model]> {
   const path = asked.workspace === "" ? existing?.workspace : asked.workspace;
   if (path === undefined)
     throw new HlvmError({

@@ -27,7 +27,10 @@ export interface WatchPorts {
  * A session's events in order, each once. Following ends when the caller goes, or with the one run of a stateless session.
  * @throws HlvmError `session_not_found`, `database_unreachable`
  */
-export async function* watchSession({ organization, sessionId, from, follow, signal }: Watched, ports: WatchPorts): AsyncGenerator<Event, void> {
+export async function* watchSession(
+  { organization, sessionId, from, follow, signal }: Watched,
+  ports: WatchPorts,
+): AsyncGenerator<Event, void> {
   const { stateless, runningRunId } = await requireSession(ports.store, organization, sessionId);
   const goesOn = follow && !(stateless && runningRunId === "");
   const subscription = ports.wakeups.subscribe(sessionId);

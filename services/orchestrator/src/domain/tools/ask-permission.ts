@@ -40,7 +40,10 @@ export async function askPermission(call: ToolCall, turn: number, run: RunContex
 
 /** Policy gives each grant once: where its answer did not arrive the call never runs, and the audit log is told so. */
 async function settleLostAnswer(call: ToolCall, run: RunContext): Promise<ToolResult> {
-  const result = failedResult("unavailable", `Policy's answer to this call was lost on the way, so ${call.tool} did not run. You may make the call again.`);
+  const result = failedResult(
+    "unavailable",
+    `Policy's answer to this call was lost on the way, so ${call.tool} did not run. You may make the call again.`,
+  );
   const { sessionId, runId, callId } = call;
   const outcome = { sessionId, runId, callId, status: OutcomeStatus.REFUSED, summary: result.summary, durationMilliseconds: 0 };
   // Refused where the lost answer was a denial: there is no outcome then.
@@ -62,7 +65,8 @@ async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Pro
 async function permissionOf(call: ToolCall, verdict: Verdict, turn: number, run: RunContext): Promise<Permission> {
   const check = checkOf(call, verdict);
   if (verdict.decision === Decision.ALLOW && verdict.grant !== "") return { grant: verdict.grant, check };
-  if (verdict.decision !== Decision.DENY) throw unusable(`its verdict is ${verdict.decision} with${verdict.grant === "" ? "out" : ""} a grant`);
+  if (verdict.decision !== Decision.DENY)
+    throw unusable(`its verdict is ${verdict.decision} with${verdict.grant === "" ? "out" : ""} a grant`);
   await run.journal.append(turn, check);
   const what = verdict.step === DecidingStep.APPROVAL ? "Not approved" : "Policy denied this call";
   const rule = verdict.rule === "" ? "" : ` (${verdict.rule})`;

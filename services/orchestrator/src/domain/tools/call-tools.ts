@@ -53,7 +53,11 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
   const writes: Promise<void>[] = [];
   for (const [index, work] of finished.entries()) {
     const { result, recorded } = await work;
-    const end = eventPayload("toolEnd", { callId: callId(run.runId, turn, index + 1), tool: parts[index]!.tool, result: run.results.limit(result) });
+    const end = eventPayload("toolEnd", {
+      callId: callId(run.runId, turn, index + 1),
+      tool: parts[index]!.tool,
+      result: run.results.limit(result),
+    });
     const one = prepared[index]!;
     const activity = "call" in one && result.success ? memoryActivity(one) : undefined;
     ends.push(end);
@@ -77,13 +81,20 @@ function prepareCalls(parts: readonly ToolCallPart[], turn: number, run: RunCont
   let isLooping = false;
   const prepared = parts.map((part, index): PreparedCall => {
     if (index >= run.limits.toolCallsPerTurn)
-      return { refusal: failedResult("unavailable", `Not run: a turn may have ${run.limits.toolCallsPerTurn} tool calls. Make fewer at a time.`) };
+      return {
+        refusal: failedResult("unavailable", `Not run: a turn may have ${run.limits.toolCallsPerTurn} tool calls. Make fewer at a time.`),
+      };
     const name = { sessionId: run.sessionId, runId: run.runId, callId: callId(run.runId, turn, index + 1) };
     const one = prepareCall(part, name, run.prefix.tools);
     const seen = run.detector.see(part.tool, "call" in one ? one.call.argumentsJson : part.argumentsJson);
     if (seen === "run" && !isLooping) return one;
     isLooping ||= seen === "stop";
-    return { refusal: failedResult("invalid_arguments", "Not run: you have made this very call several times in a row. Its result will not change. Do something else, or answer with what you know.") };
+    return {
+      refusal: failedResult(
+        "invalid_arguments",
+        "Not run: you have made this very call several times in a row. Its result will not change. Do something else, or answer with what you know.",
+      ),
+    };
   });
   return { prepared, isLooping };
 }

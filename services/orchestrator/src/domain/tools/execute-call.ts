@@ -1,6 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { ToolOutput_Stream, type ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { ToolOutput_Stream, ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload } from "../log/event-payload.ts";
 import { Coalescer } from "../loop/coalescer.ts";
 import type { RunContext } from "../loop/run-context.ts";
@@ -31,13 +31,23 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
   } catch (thrown) {
     const took = performance.now() - started;
     if (signal.aborted)
-      return { result: failedResult("cancelled", "Cancelled: the run was stopped while this call ran.", took), status: OutcomeStatus.CANCELLED };
+      return {
+        result: failedResult("cancelled", "Cancelled: the run was stopped while this call ran.", took),
+        status: OutcomeStatus.CANCELLED,
+      };
     if (!(thrown instanceof HlvmError)) throw thrown;
     return failureOf(thrown, took);
   }
 }
 
-async function executeInSandbox(ready: ReadyCall, grant: string, turn: number, run: RunContext, timeout: number, signal: AbortSignal): Promise<ToolResult> {
+async function executeInSandbox(
+  ready: ReadyCall,
+  grant: string,
+  turn: number,
+  run: RunContext,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const attempt = (): Promise<ToolResult> => readSandbox(ready, grant, turn, run, timeout, signal);
   try {
     return await attempt();
@@ -67,7 +77,14 @@ async function settleDoubt(ready: ReadyCall, run: RunContext, broken: HlvmError)
   return failedResult("unavailable", `The sandbox did not answer (${broken.message}). ${what}`);
 }
 
-async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: RunContext, timeout: number, signal: AbortSignal): Promise<ToolResult> {
+async function readSandbox(
+  ready: ReadyCall,
+  grant: string,
+  turn: number,
+  run: RunContext,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const { call } = ready;
   const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, (stream, text) => {
     void run.journal.append(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
@@ -95,7 +112,10 @@ function failureOf(error: HlvmError, took: number): Executed {
   const said = `${error.message} ${error.advice}`.trim();
   switch (error.code) {
     case "deadline_exceeded":
-      return { result: failedResult("timeout", `The tool did not end within its time and was stopped. ${said}`, took), status: OutcomeStatus.TIMED_OUT };
+      return {
+        result: failedResult("timeout", `The tool did not end within its time and was stopped. ${said}`, took),
+        status: OutcomeStatus.TIMED_OUT,
+      };
     case "permission_denied":
     case "unauthenticated":
     case "invalid_argument":

@@ -18,10 +18,16 @@ export interface ReadyCall {
 export type PreparedCall = ReadyCall | { readonly refusal: ToolResult };
 
 /** Checks what the model wrote against the tool's definition; what is wrong becomes a result that the model can act on. */
-export function prepareCall(part: ToolCallPart, name: Omit<ToolCall, "tool" | "argumentsJson" | "definitionHash">, tools: readonly ToolDefinition[]): PreparedCall {
+export function prepareCall(
+  part: ToolCallPart,
+  name: Omit<ToolCall, "tool" | "argumentsJson" | "definitionHash">,
+  tools: readonly ToolDefinition[],
+): PreparedCall {
   const definition = tools.find((tool) => tool.name === part.tool);
   if (definition === undefined)
-    return { refusal: failedResult("not_found", `There is no tool "${part.tool}". The tools are: ${tools.map((tool) => tool.name).join(", ")}.`) };
+    return {
+      refusal: failedResult("not_found", `There is no tool "${part.tool}". The tools are: ${tools.map((tool) => tool.name).join(", ")}.`),
+    };
   try {
     // Models write nothing at all for a tool that takes no arguments.
     const canonical = canonicalArguments(part.argumentsJson.trim() === "" ? "{}" : part.argumentsJson);

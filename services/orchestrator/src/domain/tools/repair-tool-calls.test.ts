@@ -33,9 +33,14 @@ describe("repairToolCalls", () => {
 
   it("gets along with any text", () => {
     const pieces = fc.constantFrom("{", "}", '"', "\\", "name", "read_file", ":", ",", "[", "]", "null", "<tool_call>", "x");
-    fc.assert(fc.property(fc.array(pieces).map((all) => all.join("")), (text) => {
-      const repaired = repairToolCalls(text, tools);
-      for (const call of repaired?.calls ?? []) expect(tools).toContain(call.tool);
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(pieces).map((all) => all.join("")),
+        (text) => {
+          const repaired = repairToolCalls(text, tools);
+          for (const call of repaired?.calls ?? []) expect(tools).toContain(call.tool);
+        },
+      ),
+    );
   });
 });

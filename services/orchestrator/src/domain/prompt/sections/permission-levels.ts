@@ -16,5 +16,10 @@ Each command of shell_exec is judged by itself. You do not ask for permission in
 };
 
 function namesOf(tools: readonly ToolDefinition[], level: SafetyLevel): string {
-  return tools.filter((tool) => tool.safetyLevel === level).map((tool) => tool.name).join(", ") || "none";
+  return (
+    tools
+      .filter((tool) => tool.safetyLevel === level)
+      .map((tool) => tool.name)
+      .join(", ") || "none"
+  );
 }
