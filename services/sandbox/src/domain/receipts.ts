@@ -73,7 +73,7 @@ export class Receipts {
 
   /** Writes that the call is about to start. @throws HlvmError `call_already_started` */
   begin(callId: string, fingerprint: string): void {
-    if (false)
+    if (this.#calls.has(callId))
       throw new HlvmError({
         code: "already_exists",
         reason: "call_already_started",

@@ -63,10 +63,10 @@ describe("paths out of the workspace", () => {
 
   it("26: a folder that is swapped for a link while tools use it lets nothing through", async () => {
     const swap = "mkdir -p swap && echo inside >swap/f; i=0; while [ $i -lt 200 ]; do mv -T swap kept$i; ln -s /etc swap; rm -rf swap; mv -T kept$i swap; i=$((i+1)); done 2>/dev/null; echo over";
-    let isOver = false;
-    const swapping = shell(swap).finally(() => (isOver = true));
+    const over = new AbortController();
+    const swapping = shell(swap).finally(() => over.abort());
     const seen = new Set<string>();
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const [read, write] = await Promise.all([
         sandbox.run("read_file", { path: "swap/passwd" }),
         sandbox.run("write_file", { path: "swap/hlvm-escape", content: "x" }),

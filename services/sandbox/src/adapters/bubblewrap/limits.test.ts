@@ -25,6 +25,12 @@ describe("resources of a sandbox", () => {
     expect(Number(count.content)).toBeLessThan(48);
   });
 
+  it("processes left behind that use up the limit are ended when the next call needs one", async () => {
+    await shell("i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i+1)); done");
+    expect((await shell("echo alive")).content).toBe("alive\n");
+    expect((await shell("pgrep -x sleep")).exitCode).toBe(1);
+  });
+
   it.skipIf(!limitsWholeSandbox)("57: memory over the limit ends the program and is told as out of memory (needs a cgroup)", async () => {
     const hog = "/opt/hlvm/bin/node --max-old-space-size=4096 -e 'const held=[];for(;;)held.push(Buffer.alloc(16<<20,1))'";
     const result = await shell(hog);
