@@ -128,7 +128,7 @@ describe("write_file", () => {
       expect(readFileSync(join(disk, "kept.txt"), "utf8")).toBe("old");
       expect(readdirSync(disk)).toEqual(["kept.txt"]);
       expect((await small.run("read_file", { path: "kept.txt" })).content).toBe("1\told");
-      await small.sandbox.close();
+      await small.stop();
     } finally {
       execFileSync("umount", [disk]);
       rmSync(disk, { recursive: true });

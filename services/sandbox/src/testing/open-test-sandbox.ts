@@ -5,8 +5,10 @@ import { testLog } from "@hlvm/testing/test-log";
 import { BubblewrapIsolation, type BubblewrapOptions } from "../adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findBubblewrap } from "../adapters/bubblewrap/find-bubblewrap.ts";
 import { findLimits } from "../adapters/limits/find-limits.ts";
-import type { SessionSandbox } from "../domain/isolation.ts";
-import type { ToolResult } from "../domain/tool-event.ts";
+import { ResidentSandbox } from "../domain/resident-sandbox.ts";
+import type { ToolOutput, ToolResult } from "../domain/tool-event.ts";
+
+const IDLE_MILLISECONDS = 60_000;
 
 export type TestLimits = Partial<Pick<BubblewrapOptions, "limits" | "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">>;
 
@@ -31,8 +33,9 @@ export interface TestSandbox {
   /** The workspace, as it is outside. */
   readonly workspace: string;
   readonly isolation: BubblewrapIsolation;
-  readonly sandbox: SessionSandbox;
   readonly run: (tool: string, given: object, options?: TestRun) => Promise<ToolResult & { readonly output: string }>;
+  /** Ends the sandbox; the next run starts a new one. */
+  readonly stop: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -46,27 +49,23 @@ export interface TestRun {
 export async function openTestSandbox(limits: TestLimits = {}, folder?: string): Promise<TestSandbox> {
   const { isolation, stateDirectory } = await openTestIsolation(limits);
   const workspace = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "hlvm-workspace-")));
-  const sandbox = await isolation.start({ sessionId: "test", workspace });
+  const resident = new ResidentSandbox(isolation, { sessionId: "test", workspace }, IDLE_MILLISECONDS, testLog);
   let calls = 0;
   return {
     workspace,
     isolation,
-    sandbox,
     run: async (tool, given, { signal = new AbortController().signal, timeoutMilliseconds = 20_000, onOutput } = {}) => {
       let output = "";
       const run = { callId: `call-${++calls}`, tool, argumentsJson: JSON.stringify(given), timeoutMilliseconds };
-      const result = await sandbox.run(
-        run,
-        ({ text }) => {
-          output += text;
-          onOutput?.(text);
-        },
-        signal,
-      );
-      return { ...result, output };
+      const take = ({ text }: ToolOutput): void => {
+        output += text;
+        onOutput?.(text);
+      };
+      return { ...(await resident.use((sandbox) => sandbox.run(run, take, signal))), output };
     },
+    stop: () => resident.stop(),
     close: async () => {
-      await sandbox.close();
+      await resident.close();
       rmSync(workspace, { recursive: true, force: true });
       rmSync(stateDirectory, { recursive: true, force: true });
     },

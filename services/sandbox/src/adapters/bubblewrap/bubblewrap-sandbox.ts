@@ -17,7 +17,8 @@ export class BubblewrapSandbox implements SessionSandbox {
   readonly #group: LimitGroup;
   readonly #runner: RunnerConnection;
   readonly ended: Promise<void>;
-  #kills = 0;
+  #events = { kills: 0, refusals: 0 };
+  #running = 0;
   #isEnding = false;
 
   constructor(process: SandboxProcess, group: LimitGroup, log: Log, onEnded: () => void) {
@@ -37,7 +38,7 @@ export class BubblewrapSandbox implements SessionSandbox {
 
   async run(run: ToolRun, onOutput: (output: ToolOutput) => void, signal: AbortSignal): Promise<ToolResult> {
     const began = performance.now();
-    const killsBefore = this.#outOfMemoryKills();
+    const before = this.#limitEvents();
     const over = new AbortController();
     const cancel = (): void => {
       this.#runner.cancel(run.callId);
@@ -46,12 +47,17 @@ export class BubblewrapSandbox implements SessionSandbox {
     if (signal.aborted) return failedResult("cancelled", "The tool was cancelled.", 0);
     signal.addEventListener("abort", cancel);
     this.#killAfter(run.timeoutMilliseconds + TIMEOUT_GRACE_MILLISECONDS, over.signal);
+    this.#running++;
     try {
       const died = this.ended.then(() => this.#diedUnder(signal, performance.now() - began));
       const result = await Promise.race([this.#runner.execute(run, onOutput), died]);
-      const wasOutOfMemory = !result.success && this.#outOfMemoryKills() > killsBefore;
-      return wasOutOfMemory && result.errorCode !== "cancelled" ? outOfMemory(result) : result;
+      const after = this.#limitEvents();
+      if (result.success || result.errorCode === "cancelled") return result;
+      if (after.kills > before.kills) return outOfMemory(result);
+      return after.refusals > before.refusals ? outOfProcesses(result) : result;
     } finally {
+      this.#running--;
+      await this.#clearWhenFull(before.refusals);
       over.abort();
       signal.removeEventListener("abort", cancel);
     }
@@ -66,8 +72,13 @@ export class BubblewrapSandbox implements SessionSandbox {
   async #end(log: Log): Promise<void> {
     await this.#process.exited;
     this.#isEnding = true;
-    this.#kills = this.#outOfMemoryKills();
+    this.#limitEvents();
     await this.#group.remove().catch((error: unknown) => log.warn({ err: error }, "a control group could not be removed"));
+  }
+
+  /** What calls leave behind may use up the processes, and then nothing would run again: the next call gets a new sandbox. */
+  async #clearWhenFull(refusalsBefore: number): Promise<void> {
+    if (this.#running === 0 && !this.#isEnding && this.#limitEvents().refusals > refusalsBefore) await this.close();
   }
 
   #killAfter(milliseconds: number, over: AbortSignal): void {
@@ -84,17 +95,22 @@ export class BubblewrapSandbox implements SessionSandbox {
     return failedResult("unavailable", message, duration);
   }
 
-  #outOfMemoryKills(): number {
+  #limitEvents(): { readonly kills: number; readonly refusals: number } {
     try {
-      this.#kills = this.#group.outOfMemoryKills();
+      this.#events = { kills: this.#group.outOfMemoryKills(), refusals: this.#group.refusedProcesses() };
     } catch {
       // The group is gone; what it counted last was kept.
     }
-    return this.#kills;
+    return this.#events;
   }
 }
 
 function outOfMemory(result: ToolResult): ToolResult {
   const note = "The memory limit of the sandbox was reached and the system ended a process. Use less memory.";
   return { ...result, content: `${result.content}\n[${note}]`, summary: "out of memory", errorCode: "out_of_memory" };
+}
+
+function outOfProcesses(result: ToolResult): ToolResult {
+  const note = "The process limit of the sandbox was reached. What earlier commands left running was ended; start fewer processes at a time.";
+  return { ...result, content: `${result.content}\n[${note}]` };
 }

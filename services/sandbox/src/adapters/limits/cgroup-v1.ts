@@ -32,7 +32,8 @@ function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues):
   const folders = new Map([...parents].map(([controller, parent]) => [controller, join(parent, name)]));
   for (const folder of folders.values()) mkdirSync(folder);
   const memory = folders.get("memory")!;
-  writeFileSync(join(folders.get("pids")!, "pids.max"), String(values.processes));
+  const processes = folders.get("pids")!;
+  writeFileSync(join(processes, "pids.max"), String(values.processes));
   writeFileSync(join(memory, "memory.limit_in_bytes"), String(values.memoryBytes));
   const withSwap = join(memory, "memory.memsw.limit_in_bytes");
   if (existsSync(withSwap)) writeFileSync(withSwap, String(values.memoryBytes));
@@ -41,6 +42,7 @@ function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues):
   return {
     join: (processId) => folders.forEach((folder) => joinGroup(folder, processId)),
     outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),
+    refusedProcesses: () => readCounter(join(processes, "pids.events"), "max"),
     remove: async () => {
       await Promise.all([...folders.values()].map(removeGroup));
     },

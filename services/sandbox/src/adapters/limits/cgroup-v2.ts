@@ -36,6 +36,7 @@ function createGroup(parent: string, values: LimitValues): LimitGroup {
   return {
     join: (processId) => joinGroup(folder, processId),
     outOfMemoryKills: () => readCounter(join(folder, "memory.events"), "oom_kill"),
+    refusedProcesses: () => readCounter(join(folder, "pids.events"), "max"),
     remove: () => removeGroup(folder),
   };
 }

@@ -11,6 +11,8 @@ export interface LimitGroup {
   readonly join: (processId: number) => void;
   /** How many processes the kernel ended because the memory was used up. */
   readonly outOfMemoryKills: () => number;
+  /** How often a process was refused because there were as many as may be. */
+  readonly refusedProcesses: () => number;
   /** Ends what is left in it and gives it back to the system. */
   readonly remove: () => Promise<void>;
 }
