@@ -14,7 +14,9 @@ const filesOf = (folder) =>
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
 const fresh = filesOf(join(scratch, "gen"));
-const stale = new Set([...fresh, ...filesOf("proto/gen")]).values().filter((file) => read("proto/gen", file) !== read(join(scratch, "gen"), file));
+const stale = new Set([...fresh, ...filesOf("proto/gen")])
+  .values()
+  .filter((file) => read("proto/gen", file) !== read(join(scratch, "gen"), file));
 const names = [...stale];
 if (names.length > 0) {
   console.error(`Not what the contracts say: ${names.join(", ")}. Run \`npm run gen\`.`);

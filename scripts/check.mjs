@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { prepare } from "./prepare.mjs";
+import { hlvmDirectory, orExplain, prepare } from "./prepare.mjs";
 
 const AT_ONCE = 2;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-await prepare();
+await orExplain(() => prepare({ directory: hlvmDirectory }));
 
 const scratch = mkdtempSync(join(tmpdir(), "hlvm-check-"));
 const checks = [

@@ -27,7 +27,9 @@ export class NotPrepared extends Error {}
  */
 export function prepare({ directory }) {
   if (process.platform !== "linux" || process.arch !== "x64")
-    throw new NotPrepared(`HLVM runs on Linux x64; this is ${process.platform} ${process.arch}. Use a Linux machine, a virtual one, or WSL 2.`);
+    throw new NotPrepared(
+      `HLVM runs on Linux x64; this is ${process.platform} ${process.arch}. Use a Linux machine, a virtual one, or WSL 2.`,
+    );
   installPackages();
   installBubblewrap(directory);
 }
@@ -57,8 +59,12 @@ function installPackages() {
     env: { ...process.env, PATH: path.join(delimiter) },
     stdio: ["ignore", 2, 2],
   });
-  if (status !== 0) throw new NotPrepared(`npm ci failed; what it wrote above says why. Put that right and run the command again (or \`npm ci\` in ${root}).`);
-  if (!isExecutable(node)) throw new NotPrepared(`npm ci did not bring Node 26 (${node}). Allow npm to run install scripts and run \`npm ci\` in ${root}.`);
+  if (status !== 0)
+    throw new NotPrepared(
+      `npm ci failed; what it wrote above says why. Put that right and run the command again (or \`npm ci\` in ${root}).`,
+    );
+  if (!isExecutable(node))
+    throw new NotPrepared(`npm ci did not bring Node 26 (${node}). Allow npm to run install scripts and run \`npm ci\` in ${root}.`);
 }
 
 /** Compares the lock file with the one that npm leaves in node_modules when an installation is complete. */
@@ -83,7 +89,8 @@ function packagesOf(lockFile) {
 function installBubblewrap(directory) {
   const folders = [...searchPath(), join(directory, "bin")];
   if (folders.some((folder) => isExecutable(join(folder, "bwrap")))) return;
-  if (!isDebianLike()) throw new NotPrepared(`bubblewrap, which isolates what an agent runs, is missing. Install it: ${otherSystemsCommand()}`);
+  if (!isDebianLike())
+    throw new NotPrepared(`bubblewrap, which isolates what an agent runs, is missing. Install it: ${otherSystemsCommand()}`);
   if (process.getuid() === 0) installBubblewrapAsRoot();
   else unpackBubblewrap(directory);
 }
@@ -92,16 +99,27 @@ function installBubblewrapAsRoot() {
   say("bubblewrap, which isolates what an agent runs, is missing; installing it with `apt-get install -y bubblewrap` …");
   const install = () => run("apt-get", ["install", "-y", "--no-install-recommends", "bubblewrap"]);
   if (install() || (run("apt-get", ["update"]) && install())) return;
-  throw new NotPrepared("bubblewrap could not be installed; what apt-get wrote above says why. Put that right, or install it: apt-get install bubblewrap");
+  throw new NotPrepared(
+    "bubblewrap could not be installed; what apt-get wrote above says why. Put that right, or install it: apt-get install bubblewrap",
+  );
 }
 
 /** Without root: the distribution's own package, unpacked into our folder. apt keeps its lists there too where it has none. */
 function unpackBubblewrap(directory) {
   const packages = join(directory, "bin-packages");
   say(`bubblewrap, which isolates what an agent runs, is missing; fetching it with \`apt-get download bubblewrap\` into ${packages} …`);
-  for (const folder of [directory, join(directory, "bin"), packages, join(packages, "lists", "partial"), join(packages, "cache", "archives", "partial")])
+  for (const folder of [
+    directory,
+    join(directory, "bin"),
+    packages,
+    join(packages, "lists", "partial"),
+    join(packages, "cache", "archives", "partial"),
+  ])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const own = [["lists", "Dir::State::lists"], ["cache", "Dir::Cache"]].flatMap(([folder, name]) => ["-o", `${name}=${join(packages, folder)}`]);
+  const own = [
+    ["lists", "Dir::State::lists"],
+    ["cache", "Dir::Cache"],
+  ].flatMap(([folder, name]) => ["-o", `${name}=${join(packages, folder)}`]);
   const download = (options) => run("apt-get", [...options, "download", "bubblewrap"], packages);
   if (!download([]) && !(run("apt-get", [...own, "update"], packages) && download(own)))
     throw new NotPrepared("bubblewrap could not be fetched; what apt-get wrote above says why. As root: apt-get install bubblewrap");
@@ -115,7 +133,12 @@ function unpackBubblewrap(directory) {
 }
 
 function otherSystemsCommand() {
-  const commands = { dnf: "sudo dnf install bubblewrap", pacman: "sudo pacman -S bubblewrap", zypper: "sudo zypper install bubblewrap", apk: "apk add bubblewrap" };
+  const commands = {
+    dnf: "sudo dnf install bubblewrap",
+    pacman: "sudo pacman -S bubblewrap",
+    zypper: "sudo zypper install bubblewrap",
+    apk: "apk add bubblewrap",
+  };
   const manager = Object.keys(commands).find((name) => searchPath().some((folder) => isExecutable(join(folder, name))));
   return manager === undefined ? "https://github.com/containers/bubblewrap" : commands[manager];
 }

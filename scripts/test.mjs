@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { prepare } from "./prepare.mjs";
+import { hlvmDirectory, orExplain, prepare } from "./prepare.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-await prepare();
+await orExplain(() => prepare({ directory: hlvmDirectory }));
 
 const results = join(root, ".cache", "test-results.json");
 mkdirSync(dirname(results), { recursive: true });
@@ -15,7 +15,7 @@ const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const run = spawnSync(
   node,
   [vitest, "run", "--reporter=default", "--reporter=json", `--outputFile.json=${results}`, ...process.argv.slice(2)],
-  { cwd: root, stdio: "inherit" },
+  { cwd: root, stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}:${join(hlvmDirectory, "bin")}` } },
 );
 if (run.status === null) process.exit(1);
 

@@ -40,7 +40,10 @@ export async function benchCancel(): Promise<void> {
     rmSync(workspace, { recursive: true });
   }
   const row = (what: string, numbers: readonly number[]) => ({ what, p50: quantile(numbers, 0.5), max: Math.max(...numbers), limit: 200 });
-  printTable(`Ctrl-C, ${ROUNDS} rounds, milliseconds`, [row("until the tool's process is gone", toolEnds), row("until hlvm has ended", commandEnds)]);
+  printTable(`Ctrl-C, ${ROUNDS} rounds, milliseconds`, [
+    row("until the tool's process is gone", toolEnds),
+    row("until hlvm has ended", commandEnds),
+  ]);
 }
 
 function isRunning(): boolean {

@@ -3,7 +3,12 @@ import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchStartAndSize } from "./start-and-size.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
-const benches: Readonly<Record<string, () => Promise<void>>> = { "start-and-size": benchStartAndSize, "tool-turn": benchToolTurn, cancel: benchCancel, "memory-recall": benchMemoryRecall };
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  "start-and-size": benchStartAndSize,
+  "tool-turn": benchToolTurn,
+  cancel: benchCancel,
+  "memory-recall": benchMemoryRecall,
+};
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

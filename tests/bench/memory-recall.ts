@@ -54,7 +54,7 @@ export async function benchMemoryRecall(): Promise<void> {
 }
 
 async function connect(mesh: TestMesh): Promise<Memory> {
-  const minter = new TokenMinter(await readSigningKey(join(mesh.directory, "keys", "edge.jwk")));
+  const minter = new TokenMinter(readSigningKey(join(mesh.directory, "keys", "edge.jwk")));
   const port = mesh.state.services.find(({ name }) => name === "memory")!.port!;
   return {
     client: createClient(MemoryService, createMeshTransport(`http://127.0.0.1:${port}`)),

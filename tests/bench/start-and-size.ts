@@ -30,8 +30,20 @@ export async function benchStartAndSize(): Promise<void> {
     const asks = await times(() => mesh.hlvm(["ask", "--json", "--model", "scripted/script", "hello"], { cwd: folder }));
     const helps = await times(() => mesh.hlvm(["--help"]));
     printTable("Whole commands, milliseconds", [
-      { what: "npm start to ready, new HLVM_DIR", p50: quantile(starts, 0.5), min: Math.min(...starts), max: Math.max(...starts), limit: LIMITS.start },
-      { what: "ask, running mesh, model answers at once", p50: quantile(asks, 0.5), min: Math.min(...asks), max: Math.max(...asks), limit: LIMITS.ask },
+      {
+        what: "npm start to ready, new HLVM_DIR",
+        p50: quantile(starts, 0.5),
+        min: Math.min(...starts),
+        max: Math.max(...starts),
+        limit: LIMITS.start,
+      },
+      {
+        what: "ask, running mesh, model answers at once",
+        p50: quantile(asks, 0.5),
+        min: Math.min(...asks),
+        max: Math.max(...asks),
+        limit: LIMITS.ask,
+      },
       { what: "hlvm --help", p50: quantile(helps, 0.5), min: Math.min(...helps), max: Math.max(...helps), limit: LIMITS.help },
     ]);
   } finally {
@@ -56,7 +68,10 @@ function printMemory(mesh: TestMesh): void {
     .concat({ name: "supervisor", pid: mesh.state.supervisorPid, logFile: "" })
     .map(({ name, pid }) => ({ service: name, "RSS MB": megabytes(pid, "Rss"), "PSS MB": megabytes(pid, "Pss") }));
   const sum = (column: "RSS MB" | "PSS MB"): number => rows.reduce((total, row) => total + row[column], 0);
-  printTable(`Memory of the idle services (limit ${LIMITS.memory} MB)`, [...rows, { service: "all", "RSS MB": sum("RSS MB"), "PSS MB": sum("PSS MB") }]);
+  printTable(`Memory of the idle services (limit ${LIMITS.memory} MB)`, [
+    ...rows,
+    { service: "all", "RSS MB": sum("RSS MB"), "PSS MB": sum("PSS MB") },
+  ]);
 }
 
 function megabytes(pid: number, field: "Rss" | "Pss"): number {

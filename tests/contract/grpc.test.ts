@@ -1,6 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { credentials, loadPackageDefinition, Metadata, status, type Client, type GrpcObject, type ServiceClientConstructor } from "@grpc/grpc-js";
+import {
+  credentials,
+  loadPackageDefinition,
+  Metadata,
+  status,
+  type Client,
+  type GrpcObject,
+  type ServiceClientConstructor,
+} from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readSigningKey } from "@hlvm/identity/signing-key";
@@ -13,8 +21,20 @@ const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 /** One method of every service: what is sent, and what the answer must look like. */
 const calls = [
   { service: "orchestrator", type: "hlvm.session.v1.SessionService", method: "ListSessions", request: {}, answer: { sessions: [] } },
-  { service: "model-gateway", type: "hlvm.model.v1.ModelService", method: "ResolveModel", request: {}, answer: { model: { provider: "demo" } } },
-  { service: "sandbox", type: "hlvm.sandbox.v1.SandboxService", method: "DescribeIsolation", request: {}, answer: { driver: "bubblewrap" } },
+  {
+    service: "model-gateway",
+    type: "hlvm.model.v1.ModelService",
+    method: "ResolveModel",
+    request: {},
+    answer: { model: { provider: "demo" } },
+  },
+  {
+    service: "sandbox",
+    type: "hlvm.sandbox.v1.SandboxService",
+    method: "DescribeIsolation",
+    request: {},
+    answer: { driver: "bubblewrap" },
+  },
   { service: "policy", type: "hlvm.policy.v1.PolicyService", method: "ListApprovals", request: {}, answer: { approvals: [] } },
   { service: "policy", type: "hlvm.audit.v1.AuditService", method: "Query", request: { session_id: UNKNOWN }, answer: { events: [] } },
   { service: "memory", type: "hlvm.memory.v1.MemoryService", method: "SearchFacts", request: { query: "nothing" }, answer: { facts: [] } },
@@ -30,16 +50,23 @@ let definitions: GrpcObject;
 
 beforeAll(async () => {
   mesh = await startTestMesh();
-  token = await new TokenMinter(await readSigningKey(join(mesh.directory, "keys", "edge.jwk"))).mint(testPrincipal);
+  token = await new TokenMinter(readSigningKey(join(mesh.directory, "keys", "edge.jwk"))).mint(testPrincipal);
   const health = join(PROTO, "third_party", "grpc", "health", "v1", "health.proto");
-  const loaded = loadSync([...FILES, health], { includeDirs: [PROTO, join(PROTO, "third_party")], keepCase: true, defaults: true, enums: String });
+  const loaded = loadSync([...FILES, health], {
+    includeDirs: [PROTO, join(PROTO, "third_party")],
+    keepCase: true,
+    defaults: true,
+    enums: String,
+  });
   definitions = loadPackageDefinition(loaded);
 });
 
 afterAll(() => mesh.stop());
 
 function clientOf(service: string, type: string): Client {
-  const constructor = type.split(".").reduce<GrpcObject>((place, name) => place[name] as GrpcObject, definitions) as unknown as ServiceClientConstructor;
+  const constructor = type
+    .split(".")
+    .reduce<GrpcObject>((place, name) => place[name] as GrpcObject, definitions) as unknown as ServiceClientConstructor;
   const port = mesh.state.services.find(({ name }) => name === service)!.port!;
   return new constructor(`127.0.0.1:${port}`, credentials.createInsecure());
 }
@@ -74,7 +101,9 @@ describe("a stock gRPC client", () => {
     const metadata = new Metadata();
     metadata.set("authorization", `Bearer ${readFileSync(mesh.state.tokenFile, "utf8").trim()}`);
     expect(await call(clientOf("edge", "hlvm.session.v1.SessionService"), "ListSessions", {}, metadata)).toMatchObject({ sessions: [] });
-    await expect(call(clientOf("edge", "hlvm.session.v1.SessionService"), "ListSessions", {})).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    await expect(call(clientOf("edge", "hlvm.session.v1.SessionService"), "ListSessions", {})).rejects.toMatchObject({
+      code: status.UNAUTHENTICATED,
+    });
     expect(await call(clientOf("edge", "grpc.health.v1.Health"), "Check", {}, metadata)).toEqual({ status: "SERVING" });
     await expect(call(clientOf("edge", "grpc.health.v1.Health"), "Check", {})).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
   });

@@ -8,7 +8,10 @@ let workspace: string;
 
 beforeAll(async () => {
   mesh = await startTestMesh();
-  workspace = await createWorkspace({ "README.md": "# Teapot\n\nTeapot brews tea over HTTP.\n", "teapot.js": "export const brew = () => 418;\n" }, true);
+  workspace = await createWorkspace(
+    { "README.md": "# Teapot\n\nTeapot brews tea over HTTP.\n", "teapot.js": "export const brew = () => 418;\n" },
+    true,
+  );
 });
 
 afterAll(async () => {
@@ -24,7 +27,12 @@ describe("hlvm ask", () => {
     expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed" });
     const succeeded = eventsOf(lines, "tool_end").filter(({ success }) => success === true);
     expect(new Set(succeeded.map(({ name }) => name)).size).toBeGreaterThanOrEqual(3);
-    expect(lines.filter(({ type }) => type === "token").map(({ text }) => text).join("")).toContain(String(lines.at(-1)!.text).slice(0, 40));
+    expect(
+      lines
+        .filter(({ type }) => type === "token")
+        .map(({ text }) => text)
+        .join(""),
+    ).toContain(String(lines.at(-1)!.text).slice(0, 40));
   });
 
   it("quotes the workspace it was called from, by file and line, and says that it is a demo", async () => {
@@ -61,12 +69,24 @@ describe("hlvm ask", () => {
 
   it("obeys --disallowedTools over --allowedTools", async () => {
     const denied = await mesh.hlvm(
-      ["ask", "--json", "--permission-mode", "bypassPermissions", "--allowedTools", "shell_exec", "--disallowedTools", "shell_exec", "run echo hi"],
+      [
+        "ask",
+        "--json",
+        "--permission-mode",
+        "bypassPermissions",
+        "--allowedTools",
+        "shell_exec",
+        "--disallowedTools",
+        "shell_exec",
+        "run echo hi",
+      ],
       { cwd: workspace },
     );
     expect(eventsOf(linesOf(denied), "permission_check")).toContainEqual(expect.objectContaining({ decision: "deny", step: "deny_list" }));
     const allowed = await mesh.hlvm(["ask", "--json", "-p", "--allowedTools", "shell_exec", "run echo $((40+2))"], { cwd: workspace });
-    expect(eventsOf(linesOf(allowed), "permission_check")).toContainEqual(expect.objectContaining({ decision: "allow", step: "explicit_allow" }));
+    expect(eventsOf(linesOf(allowed), "permission_check")).toContainEqual(
+      expect.objectContaining({ decision: "allow", step: "explicit_allow" }),
+    );
     expect(linesOf(allowed).at(-1)!.text).toContain("42");
   });
 
@@ -76,7 +96,9 @@ describe("hlvm ask", () => {
       cwd: workspace,
       environment: { SECRET_OF_MINE: "swordfish" },
     });
-    const content = eventsOf(linesOf(ended), "tool_end").map((event) => String(event.content)).join("");
+    const content = eventsOf(linesOf(ended), "tool_end")
+      .map((event) => String(event.content))
+      .join("");
     expect(content).not.toMatch(/root:[*!$x]/);
     expect(content).not.toContain("swordfish");
     expect(content).toMatch(/Read-only file system|Permission denied/);

@@ -22,7 +22,10 @@ const script = {
     { match: "wrong arguments", turns: [{ toolCalls: [{ tool: "read_file", arguments: { file: "a.txt" } }] }, answer] },
     { match: "broken arguments", turns: [{ toolCalls: [{ tool: "read_file", arguments: '{"path": ' }] }, answer] },
     { match: "unknown tool", turns: [{ toolCalls: [{ tool: "launch_rocket", arguments: {} }] }, answer] },
-    { match: "full disk", turns: [{ toolCalls: [{ tool: "write_file", arguments: { path: "big.txt", content: "x".repeat(1_500_000) } }] }, answer] },
+    {
+      match: "full disk",
+      turns: [{ toolCalls: [{ tool: "write_file", arguments: { path: "big.txt", content: "x".repeat(1_500_000) } }] }, answer],
+    },
     { match: "cut stream", turns: [{ text: "This sentence is not", cut: true }] },
   ],
 };
@@ -150,7 +153,12 @@ describe("a model that fails", () => {
     const ended = await ask("cut stream");
     expectClear(ended, /cut|ended before/);
     const lines = linesOf(ended);
-    expect(lines.filter(({ type }) => type === "token").map(({ text }) => text).join("")).toContain("This sentence is not");
+    expect(
+      lines
+        .filter(({ type }) => type === "token")
+        .map(({ text }) => text)
+        .join(""),
+    ).toContain("This sentence is not");
     expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "error", advice: expect.stringMatching(/again|resume/) });
   });
 });

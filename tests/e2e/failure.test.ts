@@ -1,10 +1,19 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
 import { runProgram } from "./run-program.ts";
-import { cleanEnvironment, createWorkspace, eventsOf, linesOf, repositoryRoot, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
+import {
+  cleanEnvironment,
+  createWorkspace,
+  eventsOf,
+  linesOf,
+  repositoryRoot,
+  startTestMesh,
+  type Line,
+  type TestMesh,
+} from "./test-mesh.ts";
 
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 const STACK = /\n\s+at .*:\d+/;
@@ -79,13 +88,14 @@ describe("PostgreSQL stops in the middle of a run", () => {
   }, 120_000);
 
   it("and stays away: the run ends with a clear message, and what happened before is kept", async () => {
-    const data = join(mesh.directory, "data", "postgres", "data");
+    const settings = join(mesh.directory, "data", "postgres", "data", "postgresql.conf");
+    const right = readFileSync(settings);
     let sessionId = "";
     const ended = await mesh.hlvm(slow, {
       cwd: workspace,
       onLine: onToolOutput((id) => {
         sessionId = id;
-        renameSync(data, `${data}-away`);
+        appendFileSync(settings, "\nnonsense = on\n");
         process.kill(readMeshState(mesh.directory)!.services.find(({ name }) => name === "PostgreSQL")!.pid, "SIGQUIT");
       }),
     });
@@ -94,8 +104,7 @@ describe("PostgreSQL stops in the middle of a run", () => {
     expect(ended.stderr).not.toMatch(STACK);
 
     await mesh.hlvm(["down"]);
-    rmSync(data, { recursive: true, force: true });
-    renameSync(`${data}-away`, data);
+    writeFileSync(settings, right);
     const kept = linesOf(await mesh.hlvm(["session", "watch", sessionId, "--json"]));
     expect(eventsOf(kept, "tool_start")).toHaveLength(1);
     expect(kept.at(-1)).toMatchObject({ type: "final", stop_reason: "error", advice: expect.stringContaining("--resume") });

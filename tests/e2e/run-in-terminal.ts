@@ -20,7 +20,11 @@ export async function runInTerminal(
   options: TerminalOptions,
 ): Promise<{ screen: string; code: number | null }> {
   const line = [command, ...programArguments].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
-  const child = spawn("script", ["-qefc", line, "/dev/null"], { cwd: options.cwd, env: { ...options.environment, TERM: "xterm" }, stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn("script", ["-qefc", line, "/dev/null"], {
+    cwd: options.cwd,
+    env: { ...options.environment, TERM: "xterm" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const deadline = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MILLISECONDS);
   const answers = [...options.answers];
   let screen = "";

@@ -12,7 +12,10 @@ const script = {
   conversations: [
     {
       match: "slow",
-      turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command: "echo begun; sleep 30; echo en\"\"ded" } }] }, { text: "It is done." }],
+      turns: [
+        { toolCalls: [{ tool: "shell_exec", arguments: { command: 'echo begun; sleep 30; echo en""ded' } }] },
+        { text: "It is done." },
+      ],
     },
     { match: "endless", turns: [{ text: "thinking about it", delayMilliseconds: 30_000 }] },
     { match: "first", turns: [{ text: "One." }] },

@@ -46,7 +46,12 @@ describe("npm start", () => {
   });
 
   it("alone keeps the mesh up, prints one URL and three things to try, and ends everything on Ctrl-C", async () => {
-    const up = spawn("npm", ["start", "--silent", "--prefix", repositoryRoot], { cwd: repositoryRoot, env: cleanEnvironment(directory), stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const up = spawn("npm", ["start", "--silent", "--prefix", repositoryRoot], {
+      cwd: repositoryRoot,
+      env: cleanEnvironment(directory),
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     let said = "";
     const ready = new Promise<void>((resolve) => {
       up.stdout.setEncoding("utf8").on("data", (chunk: string) => {
@@ -86,8 +91,15 @@ describe("npm start", () => {
   });
 
   it("leaves nothing behind when the supervisor is killed", async () => {
-    const up = spawn("npm", ["start", "--silent", "--prefix", repositoryRoot], { cwd: repositoryRoot, env: cleanEnvironment(directory), stdio: ["ignore", "pipe", "ignore"], detached: true });
-    await new Promise<void>((resolve) => up.stdout.setEncoding("utf8").on("data", (chunk: string) => chunk.includes("Ctrl-C") && resolve()));
+    const up = spawn("npm", ["start", "--silent", "--prefix", repositoryRoot], {
+      cwd: repositoryRoot,
+      env: cleanEnvironment(directory),
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+    });
+    await new Promise<void>((resolve) =>
+      up.stdout.setEncoding("utf8").on("data", (chunk: string) => chunk.includes("Ctrl-C") && resolve()),
+    );
     process.kill(readMeshState(directory)!.supervisorPid, "SIGKILL");
     await once(up, "close");
     await expect.poll(() => processesOf(directory), { timeout: 10_000 }).toEqual([]);

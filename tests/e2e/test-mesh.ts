@@ -45,7 +45,11 @@ export async function startTestMesh(more: Readonly<Record<string, string>> = {})
     environment,
     state: readMeshState(directory)!,
     hlvm: (programArguments, options = {}) =>
-      runProgram(HLVM, programArguments, { cwd: options.cwd ?? directory, environment: { ...environment, ...options.environment }, onLine: options.onLine }),
+      runProgram(HLVM, programArguments, {
+        cwd: options.cwd ?? directory,
+        environment: { ...environment, ...options.environment },
+        onLine: options.onLine,
+      }),
     stop: async () => {
       up.kill("SIGINT");
       await exited;
@@ -61,7 +65,11 @@ export async function createWorkspace(files: Readonly<Record<string, string | Ui
   if (git) {
     const environment = { PATH: process.env.PATH!, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
     const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
-    for (const step of [["init", "-q", "-b", "main"], ["add", "."], [...identity, "commit", "-q", "-m", "Begin"]])
+    for (const step of [
+      ["init", "-q", "-b", "main"],
+      ["add", "."],
+      [...identity, "commit", "-q", "-m", "Begin"],
+    ])
       await runProgram("git", step, { cwd: folder, environment });
   }
   return folder;

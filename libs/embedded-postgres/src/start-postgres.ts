@@ -75,7 +75,18 @@ async function initialize(data: string, passwordFile: string, logFile: string): 
   writeFileSync(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 });
   const child = launch(
     "initdb",
-    ["-D", data, "-U", SUPERUSER, `--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"],
+    [
+      "-D",
+      data,
+      "-U",
+      SUPERUSER,
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      "--locale=C.UTF-8",
+      "--no-sync",
+      "--no-instructions",
+    ],
     logFile,
   );
   const [code] = (await once(child, "exit")) as [number | null];
@@ -90,7 +101,11 @@ function launch(program: "postgres" | "initdb", programArguments: readonly strin
   const [command, commandArguments] = postgresCommand(program, programArguments);
   const log = openSync(logFile, "a", 0o600);
   try {
-    const child = spawn(command, commandArguments, { stdio: ["ignore", log, log], env: { PATH: process.env.PATH, TZ: "UTC" }, detached: true });
+    const child = spawn(command, commandArguments, {
+      stdio: ["ignore", log, log],
+      env: { PATH: process.env.PATH, TZ: "UTC" },
+      detached: true,
+    });
     child.on("error", () => undefined);
     return child;
   } finally {

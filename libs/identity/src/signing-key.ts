@@ -1,13 +1,16 @@
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+
+export type { JWK };
 
 export const SIGNING_ALGORITHM = "EdDSA";
 
 /** A private Ed25519 key and the name under which others know its public half. */
 export interface SigningKey {
   readonly name: string;
-  readonly key: CryptoKey;
+  readonly key: KeyObject;
 }
 
 /** A new key pair as JWKs; `kid` is the name. */
@@ -20,17 +23,22 @@ export async function createSigningKey(name: string): Promise<{ privateJwk: JWK;
   };
 }
 
+/** @throws Error where it is no private Ed25519 key with a `kid` */
+export function signingKeyOf(jwk: JWK): SigningKey {
+  if (jwk.kid === undefined || jwk.d === undefined) throw new Error("it is not a private JWK with a kid");
+  const key = createPrivateKey({ key: jwk, format: "jwk" });
+  if (key.asymmetricKeyType !== "ed25519") throw new Error("it is not an Ed25519 key");
+  return { name: jwk.kid, key };
+}
+
 /**
  * Reads a private JWK from a file.
  * @throws HlvmError `key_not_readable`
  */
-export async function readSigningKey(path: string): Promise<SigningKey> {
+export function readSigningKey(path: string): SigningKey {
   try {
     const jwk = JSON.parse(readFileSync(path, "utf8")) as JWK;
-    if (jwk.kid === undefined || jwk.d === undefined) throw new Error("it is not a private JWK with a kid");
-    const key = await importJWK(jwk, SIGNING_ALGORITHM);
-    if (!(key instanceof CryptoKey)) throw new Error("it is not an Ed25519 key");
-    return { name: jwk.kid, key };
+    return signingKeyOf(jwk);
   } catch (cause) {
     throw new HlvmError({
       code: "failed_precondition",

@@ -1,7 +1,7 @@
-import { createLocalJWKSet, importJWK, SignJWT } from "jose";
+import { createLocalJWKSet, SignJWT } from "jose";
 import { describe, expect, it, vi } from "vitest";
 import type { Principal } from "./principal.ts";
-import { createSigningKey, SIGNING_ALGORITHM } from "./signing-key.ts";
+import { createSigningKey, signingKeyOf, SIGNING_ALGORITHM } from "./signing-key.ts";
 import { TOKEN_AUDIENCE, TokenMinter } from "./token-minter.ts";
 import { TokenVerifier } from "./token-verifier.ts";
 
@@ -9,7 +9,7 @@ const principal: Principal = { organization: "acme", id: "user:ada", roles: ["de
 
 async function keyNamed(name: string) {
   const made = await createSigningKey(name);
-  return { ...made, key: { name, key: (await importJWK(made.privateJwk, SIGNING_ALGORITHM)) as CryptoKey } };
+  return { ...made, key: signingKeyOf(made.privateJwk) };
 }
 
 describe("TokenVerifier", () => {

@@ -78,7 +78,9 @@ describe("Notifications", () => {
     expect(await first).toEqual(["one"]);
 
     const back = once(seen, "reconnect");
-    await test.database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN news' AND datname = current_database()");
+    await test.database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN news' AND datname = current_database()",
+    );
     await back;
     const second = once(seen, "payload");
     await test.database.query("SELECT pg_notify('news', 'two')");

@@ -60,12 +60,7 @@ export class Database implements Queries {
   }
 }
 
-async function run<T extends Row>(
-  target: pg.Pool | pg.PoolClient,
-  text: string,
-  values: readonly unknown[],
-  name?: string,
-): Promise<T[]> {
+async function run<T extends Row>(target: pg.Pool | pg.PoolClient, text: string, values: readonly unknown[], name?: string): Promise<T[]> {
   try {
     return (await target.query<T>({ text, values: [...values], name })).rows;
   } catch (cause) {
@@ -73,8 +68,21 @@ async function run<T extends Row>(
   }
 }
 
-const UNREACHABLE = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENOTFOUND", "57P01", "57P02", "57P03", "53300"]);
-const UNREACHABLE_WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/;
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENOTFOUND",
+  "57P01",
+  "57P02",
+  "57P03",
+  "53300",
+]);
+const UNREACHABLE_WORDS =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/;
 
 /** Errors that mean the database cannot be reached become ours; a statement's own errors stay as they are. */
 function databaseError(cause: unknown): unknown {

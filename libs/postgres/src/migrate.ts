@@ -20,7 +20,12 @@ export async function migrate(database: Database, folder: string): Promise<strin
       await queries.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
       if ((await queries.query("SELECT FROM migration WHERE name = $1", [name])).length > 0) return false;
       await queries.query(readFileSync(join(folder, name), "utf8")).catch((cause: unknown) => {
-        throw new HlvmError({ code: "internal", reason: "migration_failed", message: `Migration ${name} failed: ${(cause as Error).message}.`, cause });
+        throw new HlvmError({
+          code: "internal",
+          reason: "migration_failed",
+          message: `Migration ${name} failed: ${(cause as Error).message}.`,
+          cause,
+        });
       });
       await queries.query("INSERT INTO migration (name) VALUES ($1)", [name]);
       return true;

@@ -38,7 +38,9 @@ async function prepareTemplate(admin: Database, template: string, migrations: st
   try {
     await making.transaction(async (queries) => {
       await queries.query("SELECT pg_advisory_xact_lock(hashtext($1))", [template]);
-      const [ready] = await queries.query<{ datistemplate: boolean }>("SELECT datistemplate FROM pg_database WHERE datname = $1", [template]);
+      const [ready] = await queries.query<{ datistemplate: boolean }>("SELECT datistemplate FROM pg_database WHERE datname = $1", [
+        template,
+      ]);
       if (ready?.datistemplate === true) return;
       await admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
       await admin.query(`CREATE DATABASE ${template}`);

@@ -1,6 +1,12 @@
 import { defineTool } from "./define-tool.ts";
 
-const path = { type: "string", description: "Only below this path, relative to the workspace.", minLength: 1, maxLength: 4096, optional: true } as const;
+const path = {
+  type: "string",
+  description: "Only below this path, relative to the workspace.",
+  minLength: 1,
+  maxLength: 4096,
+  optional: true,
+} as const;
 
 export const commandTools = [
   defineTool({
@@ -25,7 +31,13 @@ export const commandTools = [
     description: "Run a shell command in the workspace, without network. Returns what it printed and its exit code.",
     arguments: {
       command: { type: "string", description: "The command line, given to /bin/sh -c.", minLength: 1, maxLength: 32_768 },
-      working_directory: { type: "string", description: "Folder relative to the workspace; left out, the workspace itself.", minLength: 1, maxLength: 4096, optional: true },
+      working_directory: {
+        type: "string",
+        description: "Folder relative to the workspace; left out, the workspace itself.",
+        minLength: 1,
+        maxLength: 4096,
+        optional: true,
+      },
       timeout_seconds: { type: "integer", description: "Left out, 60.", minimum: 1, maximum: 60, optional: true },
     },
     category: "shell",

@@ -1,6 +1,11 @@
 import { defineTool } from "./define-tool.ts";
 
-const path = { type: "string", description: "Path relative to the workspace, for example src/main.ts.", minLength: 1, maxLength: 4096 } as const;
+const path = {
+  type: "string",
+  description: "Path relative to the workspace, for example src/main.ts.",
+  minLength: 1,
+  maxLength: 4096,
+} as const;
 const MAXIMUM_FILE_CHARACTERS = 2 * 1024 * 1024;
 
 export const fileTools = [
@@ -25,7 +30,13 @@ export const fileTools = [
     arguments: {
       path: { ...path, description: "Folder relative to the workspace; left out, the workspace itself.", optional: true },
       depth: { type: "integer", description: "How many levels down; left out, 2.", minimum: 1, maximum: 20, optional: true },
-      pattern: { type: "string", description: "Only paths that match this glob, for example **/*.ts.", minLength: 1, maxLength: 500, optional: true },
+      pattern: {
+        type: "string",
+        description: "Only paths that match this glob, for example **/*.ts.",
+        minLength: 1,
+        maxLength: 500,
+        optional: true,
+      },
     },
     category: "read",
     safetyLevel: "L0",
@@ -55,10 +66,16 @@ export const fileTools = [
   }),
   defineTool({
     name: "edit_file",
-    description: "Replace an exact piece of text in a file. The piece must occur exactly once unless replace_all is true. Returns the diff.",
+    description:
+      "Replace an exact piece of text in a file. The piece must occur exactly once unless replace_all is true. Returns the diff.",
     arguments: {
       path,
-      old_text: { type: "string", description: "The text to replace, exactly as it stands in the file, indentation included.", minLength: 1, maxLength: MAXIMUM_FILE_CHARACTERS },
+      old_text: {
+        type: "string",
+        description: "The text to replace, exactly as it stands in the file, indentation included.",
+        minLength: 1,
+        maxLength: MAXIMUM_FILE_CHARACTERS,
+      },
       new_text: { type: "string", description: "What takes its place.", maxLength: MAXIMUM_FILE_CHARACTERS },
       replace_all: { type: "boolean", description: "Replace every occurrence; left out, false.", optional: true },
     },

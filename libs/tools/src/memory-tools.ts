@@ -3,14 +3,38 @@ import { defineTool } from "./define-tool.ts";
 export const memoryTools = [
   defineTool({
     name: "memory_write",
-    description: "Remember a fact beyond this session: a preference, a decision, how this project works. One fact a call, in a sentence that stands alone.",
+    description:
+      "Remember a fact beyond this session: a preference, a decision, how this project works. One fact a call, in a sentence that stands alone.",
     arguments: {
       text: { type: "string", description: "The fact.", minLength: 1, maxLength: 4000 },
-      category: { type: "string", description: "A word to group by, for example build or style.", minLength: 1, maxLength: 64, optional: true },
+      category: {
+        type: "string",
+        description: "A word to group by, for example build or style.",
+        minLength: 1,
+        maxLength: 64,
+        optional: true,
+      },
       type: { type: "string", description: "Left out, project.", enum: ["user", "feedback", "project", "reference"], optional: true },
-      scope: { type: "string", description: "Left out, project: only sessions in this workspace see it.", enum: ["personal", "project"], optional: true },
-      subject: { type: "string", description: "What the fact is about; with predicate it replaces an older fact on the same.", minLength: 1, maxLength: 256, optional: true },
-      predicate: { type: "string", description: "Which property of the subject, for example default_branch.", minLength: 1, maxLength: 256, optional: true },
+      scope: {
+        type: "string",
+        description: "Left out, project: only sessions in this workspace see it.",
+        enum: ["personal", "project"],
+        optional: true,
+      },
+      subject: {
+        type: "string",
+        description: "What the fact is about; with predicate it replaces an older fact on the same.",
+        minLength: 1,
+        maxLength: 256,
+        optional: true,
+      },
+      predicate: {
+        type: "string",
+        description: "Which property of the subject, for example default_branch.",
+        minLength: 1,
+        maxLength: 256,
+        optional: true,
+      },
       tags: { type: "array", description: "Words to find it by.", items: { type: "string" }, maxItems: 32, optional: true },
     },
     category: "memory",

@@ -8,7 +8,8 @@ const loopbackAddress: Knob<string> = {
   description: "Loopback address to listen on.",
   fallback: "127.0.0.1",
   parse: (value) => {
-    if (!isLoopback(value)) throw new Error(`must be a loopback address such as 127.0.0.1, not "${value}": the edge has no TLS and one user`);
+    if (!isLoopback(value))
+      throw new Error(`must be a loopback address such as 127.0.0.1, not "${value}": the edge has no TLS and one user`);
     return value;
   },
 };
@@ -16,7 +17,13 @@ const loopbackAddress: Knob<string> = {
 /** Every setting of the edge. */
 export const knobs = {
   host: loopbackAddress,
-  port: integer({ variable: "HLVM_PORT", description: "Port to listen on; 0 takes any free one.", fallback: 11_435, minimum: 0, maximum: 65_535 }),
+  port: integer({
+    variable: "HLVM_PORT",
+    description: "Port to listen on; 0 takes any free one.",
+    fallback: 11_435,
+    minimum: 0,
+    maximum: 65_535,
+  }),
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs internal tokens." }),
   localTokenFile: text({ variable: "HLVM_LOCAL_TOKEN_FILE", description: "File with the token of the local user." }),
   orchestrator: text({ variable: "HLVM_ORCHESTRATOR_URL", description: "Where the orchestrator listens." }),

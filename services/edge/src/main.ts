@@ -12,7 +12,7 @@ await runService("edge", async (log, environment) => {
     host: config.host,
     port: config.port,
     doorkeeper: LocalDoorkeeper.fromFile(config.localTokenFile),
-    minter: new TokenMinter(await readSigningKey(config.tokenSigningKey)),
+    minter: new TokenMinter(readSigningKey(config.tokenSigningKey)),
     backends: connectBackends(config),
     log,
   });

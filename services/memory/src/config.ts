@@ -4,7 +4,13 @@ import { readConfig } from "@hlvm/config/read-config";
 /** Every setting of memory. */
 const knobs = {
   host: text({ variable: "HLVM_HOST", description: "Address to listen on.", fallback: "127.0.0.1" }),
-  port: integer({ variable: "HLVM_PORT", description: "Port to listen on; 0 takes any free one.", fallback: 0, minimum: 0, maximum: 65_535 }),
+  port: integer({
+    variable: "HLVM_PORT",
+    description: "Port to listen on; 0 takes any free one.",
+    fallback: 0,
+    minimum: 0,
+    maximum: 65_535,
+  }),
   tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "File with the JWK set of those who may mint tokens." }),
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "File with the JWK set of those who may give grants." }),
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "Memory's own PostgreSQL database." }),

@@ -34,7 +34,11 @@ afterAll(async () => {
 
 /** Starts the service as its own process, hears what it says of its start, and stops it. */
 async function start(changes: NodeJS.ProcessEnv): Promise<{ message: StartMessage; exitCode: number }> {
-  const child = fork(fileURLToPath(new URL("./main.ts", import.meta.url)), { env: { ...environment, ...changes }, silent: true, execArgv: [] });
+  const child = fork(fileURLToPath(new URL("./main.ts", import.meta.url)), {
+    env: { ...environment, ...changes },
+    silent: true,
+    execArgv: [],
+  });
   const exited = once(child, "exit");
   const [message] = (await once(child, "message")) as [StartMessage];
   child.kill("SIGTERM");
@@ -49,7 +53,11 @@ describe("the service", () => {
 
   it("does not start without PostgreSQL, and says so", async () => {
     const { message, exitCode } = await start({ HLVM_DATABASE_URL: "postgresql://x:secret@/x?host=/nonexistent" });
-    expect(message).toMatchObject({ kind: "failed", message: expect.stringContaining("PostgreSQL cannot be reached"), advice: expect.stringContaining("hlvm status") });
+    expect(message).toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("PostgreSQL cannot be reached"),
+      advice: expect.stringContaining("hlvm status"),
+    });
     expect(JSON.stringify(message)).not.toContain("secret");
     expect(exitCode).toBe(1);
   });

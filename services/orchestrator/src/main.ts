@@ -30,7 +30,7 @@ const STATELESS_KEPT_SECONDS = 60;
 await runService("orchestrator", (log, environment) => startOrchestrator(readOrchestratorConfig(environment), log));
 
 async function startOrchestrator(config: Config, log: Log): Promise<RunningService> {
-  const minter = new TokenMinter(await readSigningKey(config.tokenSigningKey));
+  const minter = new TokenMinter(readSigningKey(config.tokenSigningKey));
   const verifier = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
@@ -40,7 +40,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const store = new PostgresSessionStore(database);
   const runs = new RunRegistry(store);
   const wakeups = new PostgresWakeups(grown, (sessionId) => runs.holds(sessionId));
-  const eventLog = new PostgresEventLog(database, (sessionId) => wakeups.wake(sessionId));
+  const eventLog = new PostgresEventLog(database, (sessionId, events) => wakeups.appended(sessionId, events));
   cancelled.onPayload((runId) => runs.cancel(runId));
   const sweep = async (): Promise<void> => {
     const ended = await endAbandonedRuns(store, eventLog, randomUUID);

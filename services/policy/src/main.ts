@@ -22,7 +22,7 @@ const MIGRATIONS = join(import.meta.dirname, "../migrations");
 
 await runService("policy", async (log, environment) => {
   const config = readConfig(environment);
-  const signer = new GrantSigner(await readSigningKey(config.grantSigningKey));
+  const signer = new GrantSigner(readSigningKey(config.grantSigningKey));
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
   const notifications = await Notifications.open(config.databaseUrl, APPROVAL_CHANNEL, log);

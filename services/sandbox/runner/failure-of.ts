@@ -8,7 +8,10 @@ const KNOWN: Readonly<Record<string, readonly [ToolErrorCode, string]>> = {
   EPERM: ["not_readable", "may not be read or changed: its permissions do not allow it"],
   EROFS: ["not_readable", "is on a read-only file system"],
   ENOSPC: ["no_space", "could not be written: the disk of the workspace is full. Nothing was changed; free some space and try again"],
-  EDQUOT: ["no_space", "could not be written: the disk quota of the workspace is used up. Nothing was changed; free some space and try again"],
+  EDQUOT: [
+    "no_space",
+    "could not be written: the disk quota of the workspace is used up. Nothing was changed; free some space and try again",
+  ],
   EFBIG: ["too_large", "would be larger than the sandbox's limit for one file"],
   ELOOP: ["outside_workspace", "goes through a chain of symbolic links that cannot be followed"],
   ENAMETOOLONG: ["invalid_arguments", "has a name that is too long for the file system"],

@@ -17,7 +17,12 @@ function send(response: RunnerResponseJson): void {
   service.write(encodeFrame(response));
 }
 
-async function execute({ callId = "", tool = "", argumentsJson = "{}", timeoutMilliseconds = 0 }: RunnerRequest_ExecuteJson): Promise<void> {
+async function execute({
+  callId = "",
+  tool = "",
+  argumentsJson = "{}",
+  timeoutMilliseconds = 0,
+}: RunnerRequest_ExecuteJson): Promise<void> {
   const controller = new AbortController();
   running.set(callId, controller);
   const timer = setTimeout(() => controller.abort(timedOut(timeoutMilliseconds)), timeoutMilliseconds);

@@ -8,7 +8,11 @@ describe("outlineOf", () => {
   });
 
   it.each([
-    ["a.ts", "import x from 'y';\nexport class Thing {\n  method() {}\n}\nexport async function go() {}\nconst f = (a) => a;\nconst n = 1;", [2, 5, 6]],
+    [
+      "a.ts",
+      "import x from 'y';\nexport class Thing {\n  method() {}\n}\nexport async function go() {}\nconst f = (a) => a;\nconst n = 1;",
+      [2, 5, 6],
+    ],
     ["a.py", "import os\nclass A:\n    def b(self):\n        pass\nasync def c():\n    pass", [2, 3, 5]],
     ["a.go", "package main\nfunc main() {\n}\ntype T struct {\n}", [2, 4]],
     ["a.rs", "use x;\npub(crate) fn go() {\n}\nimpl T {\n    pub fn new() {}\n}", [2, 4, 5]],

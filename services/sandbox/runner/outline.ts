@@ -5,24 +5,45 @@ const ENTRY_CHARACTERS = 120;
 
 const C_LIKE =
   /^(?:export\s+|public\s+|private\s+|protected\s+|internal\s+|static\s+|abstract\s+|final\s+|async\s+|default\s+|declare\s+|pub(?:\([^)]*\))?\s+|unsafe\s+)*(?:class|interface|enum|type|function\*?|struct|union|trait|impl|namespace|module|record|object|protocol|extension|func|fn|macro_rules!|mod)\b/;
-const TYPESCRIPT = new RegExp(`${C_LIKE.source}|^(?:export\\s+)?(?:const|let|var)\\s+\\w+\\s*(?::[^=]+)?=\\s*(?:async\\s*)?(?:\\(|function|class|\\w+\\s*=>)|^(?:describe|it|test)\\(`);
-const C = /^(?:[A-Za-z_][\w*&:<>,\s]*\s[*&]*[\w:~]+\s*\([^;]*$|struct\b|class\b|enum\b|union\b|namespace\b|template\b|typedef\b|#define\s+\w+\()/;
+const TYPESCRIPT = new RegExp(
+  `${C_LIKE.source}|^(?:export\\s+)?(?:const|let|var)\\s+\\w+\\s*(?::[^=]+)?=\\s*(?:async\\s*)?(?:\\(|function|class|\\w+\\s*=>)|^(?:describe|it|test)\\(`,
+);
+const C =
+  /^(?:[A-Za-z_][\w*&:<>,\s]*\s[*&]*[\w:~]+\s*\([^;]*$|struct\b|class\b|enum\b|union\b|namespace\b|template\b|typedef\b|#define\s+\w+\()/;
 const JAVA = new RegExp(`^\\s{0,4}(?:@\\w+\\s+)*(?:${C_LIKE.source.slice(1)}|(?:public|private|protected)\\s[^=;]*\\()`);
 
 const DECLARATIONS: Readonly<Record<string, RegExp>> = {
-  ".ts": TYPESCRIPT, ".tsx": TYPESCRIPT, ".mts": TYPESCRIPT, ".js": TYPESCRIPT, ".jsx": TYPESCRIPT, ".mjs": TYPESCRIPT, ".cjs": TYPESCRIPT,
+  ".ts": TYPESCRIPT,
+  ".tsx": TYPESCRIPT,
+  ".mts": TYPESCRIPT,
+  ".js": TYPESCRIPT,
+  ".jsx": TYPESCRIPT,
+  ".mjs": TYPESCRIPT,
+  ".cjs": TYPESCRIPT,
   ".py": /^\s*(?:async\s+def|def|class)\s/,
   ".rb": /^\s*(?:def|class|module)\s/,
   ".go": /^(?:func|type|var|const)\s/,
   ".rs": new RegExp(`^\\s{0,4}(?:${C_LIKE.source.slice(1)})`),
-  ".java": JAVA, ".kt": JAVA, ".cs": JAVA, ".scala": JAVA, ".swift": JAVA, ".php": JAVA,
-  ".c": C, ".h": C, ".cc": C, ".cpp": C, ".hpp": C,
+  ".java": JAVA,
+  ".kt": JAVA,
+  ".cs": JAVA,
+  ".scala": JAVA,
+  ".swift": JAVA,
+  ".php": JAVA,
+  ".c": C,
+  ".h": C,
+  ".cc": C,
+  ".cpp": C,
+  ".hpp": C,
   ".sh": /^(?:function\s+)?[\w-]+\s*\(\)\s*\{?|^function\s/,
   ".proto": /^\s*(?:message|service|enum|rpc)\s/,
   ".sql": /^\s*(?:create|alter|drop)\s/i,
   ".css": /^[^\s@}/][^{]*\{\s*$|^@(?:media|keyframes|layer|font-face)/,
   ".html": /<(?:head|body|header|nav|main|section|article|aside|footer|form|table|script|style|template|h[1-6])\b/i,
-  ".yaml": /^[\w.-]+:/, ".yml": /^[\w.-]+:/, ".toml": /^\[/, ".ini": /^\[/,
+  ".yaml": /^[\w.-]+:/,
+  ".yml": /^[\w.-]+:/,
+  ".toml": /^\[/,
+  ".ini": /^\[/,
 };
 
 const MARKDOWN = new Set([".md", ".markdown", ".mdx"]);
@@ -31,7 +52,9 @@ const MARKDOWN = new Set([".md", ".markdown", ".mdx"]);
 export function outlineOf(path: string, lines: readonly string[]): string[] {
   const extension = extname(path).toLowerCase();
   const numbers = MARKDOWN.has(extension) ? headings(lines) : declarations(lines, DECLARATIONS[extension === ".htm" ? ".html" : extension]);
-  const entries = numbers.slice(0, MAXIMUM_ENTRIES).map((number) => `${number}: ${lines[number - 1]!.trimEnd().slice(0, ENTRY_CHARACTERS)}`);
+  const entries = numbers
+    .slice(0, MAXIMUM_ENTRIES)
+    .map((number) => `${number}: ${lines[number - 1]!.trimEnd().slice(0, ENTRY_CHARACTERS)}`);
   if (numbers.length > MAXIMUM_ENTRIES) entries.push(`[… ${numbers.length - MAXIMUM_ENTRIES} more]`);
   return entries;
 }

@@ -18,7 +18,10 @@ export type Replaced = "created" | "replaced";
 export async function replaceFile(path: string, content: string): Promise<Replaced> {
   const bytes = Buffer.from(content, "utf8");
   if (bytes.length > MAXIMUM_FILE_BYTES)
-    throw new ToolFailure("too_large", `The content has ${bytes.length} bytes; the limit for one file is ${MAXIMUM_FILE_BYTES}. Write it in parts.`);
+    throw new ToolFailure(
+      "too_large",
+      `The content has ${bytes.length} bytes; the limit for one file is ${MAXIMUM_FILE_BYTES}. Write it in parts.`,
+    );
   const place = await holdPlace(path);
   try {
     return await write(place, bytes, path);

@@ -13,9 +13,23 @@ const COMPLAINT_BYTES = 4_096;
  * check, and no transport by which missing objects would be fetched.
  */
 const WITHOUT_PROGRAMS = [
-  "--no-pager", "--literal-pathspecs", "--no-optional-locks",
-  "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "core.attributesFile=/dev/null",
-  "-c", "log.showSignature=false", "-c", "color.ui=false", "-c", "submodule.recurse=false",
+  "--no-pager",
+  "--literal-pathspecs",
+  "--no-optional-locks",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  "core.hooksPath=/dev/null",
+  "-c",
+  "core.quotePath=false",
+  "-c",
+  "core.attributesFile=/dev/null",
+  "-c",
+  "log.showSignature=false",
+  "-c",
+  "color.ui=false",
+  "-c",
+  "submodule.recurse=false",
 ];
 
 /** Folder and work tree are named, so that neither discovery nor `core.worktree` leads elsewhere. */

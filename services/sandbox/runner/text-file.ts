@@ -54,7 +54,11 @@ function decodeText(bytes: Buffer, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new ToolFailure("invalid_utf8", `${path} is not valid UTF-8 text. Convert it first, for example with iconv in shell_exec.`, cause);
+    throw new ToolFailure(
+      "invalid_utf8",
+      `${path} is not valid UTF-8 text. Convert it first, for example with iconv in shell_exec.`,
+      cause,
+    );
   }
 }
 

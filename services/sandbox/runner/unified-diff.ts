@@ -19,7 +19,7 @@ export function unifiedDiff(path: string, text: string, places: readonly number[
   const changes = changesOf(text, lines, places, oldText.length, newText);
   const out = [`--- a/${path}`, `+++ b/${path}`];
   let shift = 0;
-  for (let index = 0; index < changes.length; ) {
+  for (let index = 0; index < changes.length;) {
     const group = [changes[index++]!];
     while (index < changes.length && changes[index]!.first - group.at(-1)!.end <= 2 * CONTEXT_LINES) group.push(changes[index++]!);
     out.push(hunkOf(lines, group, shift));
@@ -34,7 +34,7 @@ function changesOf(text: string, lines: Lines, places: readonly number[], oldLen
   for (const line of lines) starts.push(starts.at(-1)! + line.length);
   const changes: Change[] = [];
   let line = 0;
-  for (let next = 0; next < places.length; ) {
+  for (let next = 0; next < places.length;) {
     while (starts[line + 1]! <= places[next]!) line++;
     const first = line;
     let at = starts[first]!;
@@ -49,7 +49,7 @@ function changesOf(text: string, lines: Lines, places: readonly number[], oldLen
         while (starts[end]! < at) end++;
         continue;
       }
-      const whole = replaced + text.slice(at, starts[end]!);
+      const whole = replaced + text.slice(at, starts[end]);
       const runsIntoNextLine = whole !== "" && !whole.endsWith("\n") && end < lines.length;
       if (!runsIntoNextLine) {
         changes.push(withoutSameEnds(lines, { first, end, replacement: splitLines(whole) }));

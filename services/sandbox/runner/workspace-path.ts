@@ -140,5 +140,8 @@ function isInside(real: string): boolean {
 }
 
 function outside(given: string): ToolFailure {
-  return new ToolFailure("outside_workspace", `${given} is outside the workspace. Tools reach only files below it; give a path relative to it.`);
+  return new ToolFailure(
+    "outside_workspace",
+    `${given} is outside the workspace. Tools reach only files below it; give a path relative to it.`,
+  );
 }

@@ -56,8 +56,18 @@ describe("the service at start", () => {
       "bwrap says: bwrap: No permissions to create new namespace",
       "namespaces",
     ],
-    ["without its settings", () => ({ HLVM_SANDBOX_STATE_DIRECTORY: "" }), "HLVM_SANDBOX_STATE_DIRECTORY is not set", "environment variables"],
-    ["with a wrong setting", () => ({ HLVM_SANDBOX_PROCESSES: "many" }), "HLVM_SANDBOX_PROCESSES must be a whole number", "environment variables"],
+    [
+      "without its settings",
+      () => ({ HLVM_SANDBOX_STATE_DIRECTORY: "" }),
+      "HLVM_SANDBOX_STATE_DIRECTORY is not set",
+      "environment variables",
+    ],
+    [
+      "with a wrong setting",
+      () => ({ HLVM_SANDBOX_PROCESSES: "many" }),
+      "HLVM_SANDBOX_PROCESSES must be a whole number",
+      "environment variables",
+    ],
   ])("refuses %s and says what to do", async (_where, environment, message, advice) => {
     expect(await start(environment())).toMatchObject({
       kind: "failed",

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { readConfig } from "@hlvm/config/read-config";
 import { GrantGate } from "@hlvm/grant/grant-gate";
+import { readGrantKeys } from "@hlvm/grant/grant-keys";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -19,7 +20,7 @@ import { routes } from "./rpc/routes.ts";
 await runService("sandbox", async (log, environment) => {
   const config = readConfig(knobs, environment);
   const tokens = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
-  const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
+  const gate = new GrantGate(readGrantKeys(config.grantPublicKeys));
   mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 });
 
   const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");

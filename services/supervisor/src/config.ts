@@ -7,7 +7,12 @@ import { LIFETIMES, type Lifetime } from "@hlvm/mesh/supervisor-message";
 /** The door that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
 const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-held": 0 };
 
-const lifetimeKnob = choice<Lifetime>({ variable: "HLVM_LIFETIME", description: "How long the mesh lives.", fallback: "foreground", choices: LIFETIMES });
+const lifetimeKnob = choice<Lifetime>({
+  variable: "HLVM_LIFETIME",
+  description: "How long the mesh lives.",
+  fallback: "foreground",
+  choices: LIFETIMES,
+});
 
 /** Every setting of the supervisor, besides HLVM_DIR; the others in the environment are handed on to the services. */
 const knobs = (lifetime: Lifetime) => ({

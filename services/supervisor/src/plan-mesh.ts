@@ -43,7 +43,14 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     reservePorts(6),
     keepLocalToken(files, notice),
   ]);
-  const [policyPort, memoryPort, modelGatewayPort, sandboxPort, orchestratorPort, searchPort] = ports as [number, number, number, number, number, number];
+  const [policyPort, memoryPort, modelGatewayPort, sandboxPort, orchestratorPort, searchPort] = ports as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
 
   const postgres: PostgresPlace = { directory: files.data("postgres"), socketDirectory: files.sockets, logFile: files.logFile("postgres") };
   const owners = WITH_DATABASE.map((service) => ({
@@ -86,7 +93,10 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     controlSocket: join(files.sockets, "control.sock"),
     parts: [
       postgresPart(postgres, owners),
-      meilisearchPart({ directory: files.data("meilisearch"), logFile: files.logFile("meilisearch"), port: searchPort }, secrets.meilisearchMasterKey),
+      meilisearchPart(
+        { directory: files.data("meilisearch"), logFile: files.logFile("meilisearch"), port: searchPort },
+        secrets.meilisearchMasterKey,
+      ),
       service("policy", "back", policyPort, { ...ownDatabase("policy"), HLVM_GRANT_SIGNING_KEY: keys.signingKey("policy") }),
       service("memory", "back", memoryPort, {
         ...ownDatabase("memory"),

@@ -118,7 +118,10 @@ describe("the supervisor", () => {
 
   it("says what is wrong with its settings", async () => {
     process.env.HLVM_PORT = "many";
-    await expect(start("foreground")).rejects.toMatchObject({ reason: "invalid_configuration", message: expect.stringContaining("HLVM_PORT") });
+    await expect(start("foreground")).rejects.toMatchObject({
+      reason: "invalid_configuration",
+      message: expect.stringContaining("HLVM_PORT"),
+    });
   });
 
   it("writes down the new process of a service that died", async () => {
@@ -130,7 +133,11 @@ describe("the supervisor", () => {
 
   it("ends when its starter goes before the mesh is up", async () => {
     process.env.FAKE_BEHAVIOUR = "is never ready";
-    const supervisor = fork(MAIN, [], { env: { ...process.env, HLVM_DIR: directory }, execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    const supervisor = fork(MAIN, [], {
+      env: { ...process.env, HLVM_DIR: directory },
+      execArgv: [],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
     const exited = once(supervisor, "exit");
     await expect.poll(() => existsSync(join(directory, "edge.log")), { timeout: 5_000 }).toBe(true);
     supervisor.disconnect();

@@ -77,8 +77,11 @@ class Supervisor {
   async start(plan: (notice: Notice) => Promise<MeshPlan>): Promise<void> {
     const since = performance.now();
     const planned = await this.#bringUp(plan);
-    const holders = new Holders(this.#config.lifetime, FIRST_HOLDER_MILLISECONDS, (why) => void this.stop(why));
-    this.#control = await openControlSocket(planned.controlSocket, { onHold: () => holders.hold(), onDown: () => void this.stop("told to") });
+    const holders = new Holders(this.#config.lifetime === "while-held", FIRST_HOLDER_MILLISECONDS, (why) => void this.stop(why));
+    this.#control = await openControlSocket(planned.controlSocket, {
+      onHold: () => holders.hold(),
+      onDown: () => void this.stop("told to"),
+    });
     const state = this.#writeState(planned);
     this.#ready = true;
     this.#log.info({ edge: state.edgeUrl, milliseconds: Math.round(performance.now() - since) }, "the mesh is up");
@@ -160,7 +163,8 @@ function tell(message: SupervisorMessage): Promise<void> {
 }
 
 function failure(cause: unknown): SupervisorMessage {
-  if (cause instanceof HlvmError) return { kind: "failed", code: cause.code, reason: cause.reason, message: cause.message, advice: cause.advice };
+  if (cause instanceof HlvmError)
+    return { kind: "failed", code: cause.code, reason: cause.reason, message: cause.message, advice: cause.advice };
   return {
     kind: "failed",
     code: "internal",

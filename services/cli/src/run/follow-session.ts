@@ -51,7 +51,7 @@ async function* watchOnce(
 ): AsyncGenerator<Event, void> {
   const { sessionId, follow } = options;
   const answers = readStream((signal) => sessions.watch({ sessionId, fromSequence, follow }, { signal, timeoutMs: 0 }), options.signal);
-  for await (const { event } of answers) if (event !== undefined) yield event;
+  for await (const { events } of answers) yield* events;
 }
 
 /** A session that was destroyed shows as cancelled, and one that was going away as refused; neither is an answer. */

@@ -121,7 +121,7 @@ export class ScriptedEdge {
     };
   }
 
-  async *#watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<{ event: Event }> {
+  async *#watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<{ events: Event[] }> {
     this.watches.push(request);
     this.#happened.emit("watched");
     for (let next = Math.max(Number(request.fromSequence), 1); !signal.aborted; next += 1) {
@@ -133,7 +133,7 @@ export class ScriptedEdge {
         this.cutAfter = undefined;
         throw new HlvmError({ code: "unavailable", reason: "cut", message: "The connection was cut for the test." });
       }
-      yield { event: this.#log[next - 1]! };
+      yield { events: [this.#log[next - 1]!] };
     }
   }
 }

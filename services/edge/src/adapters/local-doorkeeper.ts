@@ -37,7 +37,8 @@ export class LocalDoorkeeper implements Doorkeeper {
   async admit(authorization: string | undefined): Promise<Principal> {
     if (authorization === undefined) throw refusal("token_missing", "The request carries no token.");
     const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-    if (token === undefined || !timingSafeEqual(digest(token), this.#digest)) throw refusal("token_refused", "The request carries a wrong token.");
+    if (token === undefined || !timingSafeEqual(digest(token), this.#digest))
+      throw refusal("token_refused", "The request carries a wrong token.");
     return this.#principal;
   }
 }

@@ -70,8 +70,9 @@ export class OrchestratorRuns implements Runs {
   async *watch(sessionId: string, fromSequence: bigint, signal: AbortSignal): AsyncGenerator<Event, void> {
     try {
       const options = await this.#options(signal, NO_DEADLINE);
-      const open = (either: AbortSignal) => this.#streaming.watch({ sessionId, fromSequence, follow: true }, { ...options, signal: either });
-      for await (const { event } of readStream(open, signal)) if (event !== undefined) yield event;
+      const open = (either: AbortSignal) =>
+        this.#streaming.watch({ sessionId, fromSequence, follow: true }, { ...options, signal: either });
+      for await (const { events } of readStream(open, signal)) yield* events;
     } catch (thrown) {
       throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
     }
@@ -80,7 +81,10 @@ export class OrchestratorRuns implements Runs {
   /** Never throws: whoever cancels is leaving. */
   async cancel({ sessionId, runId }: StartedRun): Promise<void> {
     try {
-      await this.#unary.cancelRun({ sessionId, runId }, await this.#options(AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS), CALL_DEADLINE_MILLISECONDS));
+      await this.#unary.cancelRun(
+        { sessionId, runId },
+        await this.#options(AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS), CALL_DEADLINE_MILLISECONDS),
+      );
     } catch (cause) {
       this.#log.warn({ err: cause, sessionId, runId }, "a run whose client went away could not be cancelled");
     }
@@ -88,6 +92,12 @@ export class OrchestratorRuns implements Runs {
 
   async #options(signal: AbortSignal, timeoutMilliseconds: number): Promise<CallOptions> {
     const token = await this.#minter.mint(this.#principal);
-    return outgoing({ principal: this.#principal, token, traceId: this.#traceId, signal, remainingMilliseconds: () => timeoutMilliseconds });
+    return outgoing({
+      principal: this.#principal,
+      token,
+      traceId: this.#traceId,
+      signal,
+      remainingMilliseconds: () => timeoutMilliseconds,
+    });
   }
 }

@@ -19,8 +19,22 @@ function isSound(read: ChatRequest | HlvmError): boolean {
 
 describe("readChatRequest", () => {
   it("reads any body, or says in our words what is wrong with it", () => {
-    const field = fc.constantFrom("messages", "model", "session_id", "workspace", "permission_mode", "allowed_tools", "stateless", "__proto__", "x");
-    const bodies = fc.oneof(fc.string(), fc.json(), fc.dictionary(field, fc.jsonValue()).map((fields) => JSON.stringify(fields)));
+    const field = fc.constantFrom(
+      "messages",
+      "model",
+      "session_id",
+      "workspace",
+      "permission_mode",
+      "allowed_tools",
+      "stateless",
+      "__proto__",
+      "x",
+    );
+    const bodies = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.dictionary(field, fc.jsonValue()).map((fields) => JSON.stringify(fields)),
+    );
     fc.assert(
       fc.property(bodies, (body) => {
         expect(isSound(outcome(body))).toBe(true);

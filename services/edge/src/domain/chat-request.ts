@@ -35,7 +35,10 @@ export function readChatRequest(body: string): ChatRequest {
   const sessionId = text(fields, "session_id");
   const workspace = text(fields, "workspace");
   if (workspace === "" && sessionId === "")
-    throw invalid("`workspace` is missing", "Give the absolute path of the folder to work in, or the `session_id` of a session to go on with.");
+    throw invalid(
+      "`workspace` is missing",
+      "Give the absolute path of the folder to work in, or the `session_id` of a session to go on with.",
+    );
   if (workspace !== "" && !workspace.startsWith("/")) throw invalid("`workspace` is not an absolute path", "Begin it with a slash.");
   return {
     prompt: prompt(fields.messages),
@@ -53,27 +56,34 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (cause) {
-    throw invalid(`The body is not JSON (${(cause as Error).message})`, 'Send an object: {"messages": [{"role": "user", "content": "…"}], "workspace": "/…"}.');
+    throw invalid(
+      `The body is not JSON (${(cause as Error).message})`,
+      'Send an object: {"messages": [{"role": "user", "content": "…"}], "workspace": "/…"}.',
+    );
   }
 }
 
 function prompt(messages: unknown): string {
-  if (!Array.isArray(messages)) throw invalid("`messages` is not a list", "Give the messages of the conversation, the last one from the user.");
+  if (!Array.isArray(messages))
+    throw invalid("`messages` is not a list", "Give the messages of the conversation, the last one from the user.");
   const read = messages.map((message, index) => {
     const { role, content } = object(message, `\`messages[${index}]\``);
-    if (typeof role !== "string" || !ROLES.includes(role)) throw invalid(`\`messages[${index}].role\` is wrong`, `Give one of ${ROLES.join(", ")}.`);
+    if (typeof role !== "string" || !ROLES.includes(role))
+      throw invalid(`\`messages[${index}].role\` is wrong`, `Give one of ${ROLES.join(", ")}.`);
     if (typeof content !== "string") throw invalid(`\`messages[${index}].content\` is not a text`, "Give the message as one string.");
     return { role, content };
   });
   const last = read.findLast(({ role }) => role === "user");
-  if (last === undefined || last.content.trim() === "") throw invalid("There is no question in `messages`", "Give a message of role user that is not empty.");
+  if (last === undefined || last.content.trim() === "")
+    throw invalid("There is no question in `messages`", "Give a message of role user that is not empty.");
   return last.content;
 }
 
 function permissionMode(word: string): PermissionModeWord {
   if (word === "") return "dontAsk";
   const known = PERMISSION_MODES.find((mode) => mode === word);
-  if (known === undefined) throw invalid(`There is no permission mode ${JSON.stringify(word)}`, `Give one of ${PERMISSION_MODES.join(", ")}.`);
+  if (known === undefined)
+    throw invalid(`There is no permission mode ${JSON.stringify(word)}`, `Give one of ${PERMISSION_MODES.join(", ")}.`);
   return known;
 }
 
@@ -90,7 +100,8 @@ function text(fields: Fields, name: string): string {
 
 function texts(fields: Fields, name: string): string[] {
   const value = fields[name] ?? [];
-  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) throw invalid(`\`${name}\` is not a list of texts`, "Give a list of strings.");
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
+    throw invalid(`\`${name}\` is not a list of texts`, "Give a list of strings.");
   return value;
 }
 

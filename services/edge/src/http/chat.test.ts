@@ -30,7 +30,7 @@ afterEach(async () => {
 type Payload = MessageInitShape<typeof EventSchema>["payload"];
 
 function event(sequence: number, payload: Payload, runId = RUN): WatchResponse {
-  return create(WatchResponseSchema, { event: { sessionId: SESSION, runId, sequence: BigInt(sequence), payload } });
+  return create(WatchResponseSchema, { events: [{ sessionId: SESSION, runId, sequence: BigInt(sequence), payload }] });
 }
 
 const delta = (text: string): Payload => ({ case: "messageDelta", value: { text } });
@@ -66,13 +66,20 @@ class TestRun {
 }
 
 function post(to: TestMesh, body: unknown): Promise<Response> {
-  return fetch(`${to.url}/api/chat`, { method: "POST", headers: AUTHORIZATION, body: typeof body === "string" ? body : JSON.stringify(body) });
+  return fetch(`${to.url}/api/chat`, {
+    method: "POST",
+    headers: AUTHORIZATION,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
 }
 
 async function lines(response: Response): Promise<Record<string, unknown>[]> {
   const text = await response.text();
   expect(text.endsWith("\n")).toBe(true);
-  return text.trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 describe("POST /api/chat", () => {
@@ -91,7 +98,14 @@ describe("POST /api/chat", () => {
       { role: "assistant", content: "That." },
       { role: "user", content: "Why?" },
     ];
-    const response = await post(to, { ...ASK, messages, model: "demo/rules", allowed_tools: ["read_file"], disallowed_tools: ["git_*"], stateless: true });
+    const response = await post(to, {
+      ...ASK,
+      messages,
+      model: "demo/rules",
+      allowed_tools: ["read_file"],
+      disallowed_tools: ["git_*"],
+      stateless: true,
+    });
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     expect(await lines(response)).toMatchObject([
@@ -119,7 +133,8 @@ describe("POST /api/chat", () => {
     const to = await run.start(async function* () {
       yield event(5, completed);
     });
-    for (const mode of ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"]) await lines(await post(to, { ...ASK, permission_mode: mode }));
+    for (const mode of ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"])
+      await lines(await post(to, { ...ASK, permission_mode: mode }));
     expect(run.started.map(({ settings }) => [settings?.mode, settings?.canAsk])).toEqual([
       [PermissionMode.DEFAULT, true],
       [PermissionMode.PLAN, true],
@@ -167,7 +182,12 @@ describe("POST /api/chat", () => {
     mesh = await startTestMesh((router) =>
       router.service(SessionService, {
         startRun: () => {
-          throw new HlvmError({ code: "not_found", reason: "model_not_found", message: "There is no model x/y.", advice: "`hlvm model list` names them." });
+          throw new HlvmError({
+            code: "not_found",
+            reason: "model_not_found",
+            message: "There is no model x/y.",
+            advice: "`hlvm model list` names them.",
+          });
         },
       }),
     );
@@ -196,11 +216,23 @@ describe("POST /api/chat", () => {
     const run = new TestRun();
     const to = await run.start(async function* () {
       yield event(5, delta("Be"));
-      throw new HlvmError({ code: "permission_denied", reason: "not_yours", message: "The session is not yours.", advice: "Ask its owner." });
+      throw new HlvmError({
+        code: "permission_denied",
+        reason: "not_yours",
+        message: "The session is not yours.",
+        advice: "Ask its owner.",
+      });
     });
     expect(await lines(await post(to, ASK))).toMatchObject([
       { text: "Be" },
-      { type: "final", session_id: SESSION, run_id: RUN, stop_reason: "error", message: "The session is not yours.", advice: "Ask its owner." },
+      {
+        type: "final",
+        session_id: SESSION,
+        run_id: RUN,
+        stop_reason: "error",
+        message: "The session is not yours.",
+        advice: "Ask its owner.",
+      },
     ]);
     expect(run.cancelled).toMatchObject([{ runId: RUN }]);
   });
@@ -213,7 +245,12 @@ describe("POST /api/chat", () => {
     });
     const leaving = new AbortController();
     const cancelled = once(run.happened, "cancelled");
-    const response = await fetch(`${to.url}/api/chat`, { method: "POST", headers: AUTHORIZATION, body: JSON.stringify(ASK), signal: leaving.signal });
+    const response = await fetch(`${to.url}/api/chat`, {
+      method: "POST",
+      headers: AUTHORIZATION,
+      body: JSON.stringify(ASK),
+      signal: leaving.signal,
+    });
     await response.body!.getReader().read();
     leaving.abort();
     await cancelled;

@@ -9,7 +9,12 @@ import type { Response } from "./send-error.ts";
  * `POST /api/chat`: starts a run and streams its lines as NDJSON, no faster than the client reads. A client that goes
  * away cancels its run. What is thrown before the first line is for the caller to send.
  */
-export async function chat(request: Request, response: Response, runsOf: (principal: Principal) => Runs, principal: Principal): Promise<void> {
+export async function chat(
+  request: Request,
+  response: Response,
+  runsOf: (principal: Principal) => Runs,
+  principal: Principal,
+): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const runs = runsOf(principal);

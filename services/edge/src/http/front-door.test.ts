@@ -8,7 +8,9 @@ let mesh: TestMesh;
 let reached = 0;
 
 beforeAll(async () => {
-  mesh = await startTestMesh((router) => router.service(SessionService, { listSessions: () => (reached++, {}), startRun: () => (reached++, {}) }));
+  mesh = await startTestMesh((router) =>
+    router.service(SessionService, { listSessions: () => (reached++, {}), startRun: () => (reached++, {}) }),
+  );
 });
 
 afterAll(() => mesh.close());
@@ -37,7 +39,11 @@ describe("the front door", () => {
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
     expect(await response.json()).toMatchObject({
       code: "unauthenticated",
-      error: { reason: "token_missing", message: "The request carries no token.", advice: expect.stringContaining("Authorization: Bearer") },
+      error: {
+        reason: "token_missing",
+        message: "The request carries no token.",
+        advice: expect.stringContaining("Authorization: Bearer"),
+      },
     });
     expect(reached).toBe(0);
   });
@@ -64,16 +70,24 @@ describe("the front door", () => {
     expect((await fetch(`${mesh.url}/api/chat`, { headers: AUTHORIZATION })).status).toBe(404);
   });
 
-  it.each(["evil.example", "evil.example:11435", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1@evil.example", "0.0.0.0", ""])(
-    "refuses a request that is addressed to %j, with the token too",
+  it.each([
+    "evil.example",
+    "evil.example:11435",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "127.0.0.1@evil.example",
+    "0.0.0.0",
+    "",
+  ])("refuses a request that is addressed to %j, with the token too", async (host) => {
+    const answer = await raw(["GET /healthz HTTP/1.1", `Host: ${host}`, `Authorization: Bearer ${TOKEN}`]);
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    expect(answer).toContain("host_refused");
+  });
+
+  it.each(["localhost", "LOCALHOST:1", "127.0.0.1:80", "127.9.9.9", "[::1]:11435"])(
+    "serves a request that is addressed to %s",
     async (host) => {
-      const answer = await raw(["GET /healthz HTTP/1.1", `Host: ${host}`, `Authorization: Bearer ${TOKEN}`]);
-      expect(answer).toMatch(/^HTTP\/1\.1 403 /);
-      expect(answer).toContain("host_refused");
+      expect(await raw(["GET /healthz HTTP/1.1", `Host: ${host}`, `Authorization: Bearer ${TOKEN}`])).toMatch(/^HTTP\/1\.1 200 /);
     },
   );
-
-  it.each(["localhost", "LOCALHOST:1", "127.0.0.1:80", "127.9.9.9", "[::1]:11435"])("serves a request that is addressed to %s", async (host) => {
-    expect(await raw(["GET /healthz HTTP/1.1", `Host: ${host}`, `Authorization: Bearer ${TOKEN}`])).toMatch(/^HTTP\/1\.1 200 /);
-  });
 });

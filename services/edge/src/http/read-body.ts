@@ -17,7 +17,12 @@ export async function readBody(request: Request): Promise<string> {
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MAXIMUM_BYTES) throw invalid("body_too_large", `The body is larger than ${MAXIMUM_BYTES} bytes.`, "Send less, or attach files through the command line.");
+      if (size > MAXIMUM_BYTES)
+        throw invalid(
+          "body_too_large",
+          `The body is larger than ${MAXIMUM_BYTES} bytes.`,
+          "Send less, or attach files through the command line.",
+        );
       chunks.push(chunk);
     }
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));

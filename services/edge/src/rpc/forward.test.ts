@@ -32,7 +32,7 @@ function transport(to: TestMesh, token = TOKEN): Transport {
 }
 
 function event(sequence: number): WatchResponse {
-  return create(WatchResponseSchema, { event: { sessionId: SESSION, sequence: BigInt(sequence) } });
+  return create(WatchResponseSchema, { events: [{ sessionId: SESSION, sequence: BigInt(sequence) }] });
 }
 
 async function failure(promise: Promise<unknown>): Promise<ConnectError> {
@@ -55,7 +55,10 @@ describe("forwarding", () => {
       }),
     );
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const { sessions } = await createClient(SessionService, transport(mesh)).listSessions({ limit: 3 }, { timeoutMs: 5_000, headers: { traceparent } });
+    const { sessions } = await createClient(SessionService, transport(mesh)).listSessions(
+      { limit: 3 },
+      { timeoutMs: 5_000, headers: { traceparent } },
+    );
     expect(sessions).toMatchObject([{ sessionId: SESSION, title: "of 3" }]);
     expect(seen[0]).toMatchObject({
       principal: { organization: "local", id: "user:ada", roles: ["developer", "approver", "admin", "security-auditor"] },
@@ -71,7 +74,12 @@ describe("forwarding", () => {
     mesh = await startTestMesh((router) =>
       router.service(SessionService, {
         getSession: () => {
-          throw new HlvmError({ code: "not_found", reason: "session_not_found", message: "There is no such session.", advice: "List them." });
+          throw new HlvmError({
+            code: "not_found",
+            reason: "session_not_found",
+            message: "There is no such session.",
+            advice: "List them.",
+          });
         },
       }),
     );
@@ -94,8 +102,8 @@ describe("forwarding", () => {
     );
     const sequences: bigint[] = [];
     const reading = (async () => {
-      for await (const response of createClient(SessionService, transport(mesh!)).watch({ sessionId: SESSION })) {
-        sequences.push(response.event!.sequence);
+      for await (const response of createClient(SessionService, transport(mesh)).watch({ sessionId: SESSION })) {
+        sequences.push(response.events[0]!.sequence);
         steps.emit("go on");
       }
     })();
@@ -119,8 +127,11 @@ describe("forwarding", () => {
     const leaving = new AbortController();
     const seen = once(cancelled, "yes");
     const reading = (async () => {
-      for await (const response of createClient(SessionService, transport(mesh!)).watch({ sessionId: SESSION }, { signal: leaving.signal })) {
-        expect(response.event?.sequence).toBe(1n);
+      for await (const response of createClient(SessionService, transport(mesh)).watch(
+        { sessionId: SESSION },
+        { signal: leaving.signal },
+      )) {
+        expect(response.events[0]?.sequence).toBe(1n);
         leaving.abort();
       }
     })();
@@ -139,7 +150,8 @@ describe("forwarding", () => {
       }),
     );
     const client = createClient(SessionService, transport(mesh));
-    for (const timeoutMs of [0, 60_000]) for await (const response of client.watch({ sessionId: SESSION }, { timeoutMs })) expect(response.event?.sequence).toBe(1n);
+    for (const timeoutMs of [0, 60_000])
+      for await (const response of client.watch({ sessionId: SESSION }, { timeoutMs })) expect(response.events[0]?.sequence).toBe(1n);
     expect(remaining).toEqual([undefined, expect.closeTo(60_000, -4)]);
   });
 
@@ -194,7 +206,9 @@ describe("forwarding", () => {
     );
     const client = createClient(SessionService, transport(mesh));
     const leaving = new AbortController();
-    const watchers = Array.from({ length: 120 }, () => client.watch({ sessionId: SESSION }, { signal: leaving.signal })[Symbol.asyncIterator]());
+    const watchers = Array.from({ length: 120 }, () =>
+      client.watch({ sessionId: SESSION }, { signal: leaving.signal })[Symbol.asyncIterator](),
+    );
     const first = await Promise.all(watchers.map((watcher) => watcher.next()));
     expect(first.every(({ value }) => value.event.sequence === 1n)).toBe(true);
     expect(await client.listSessions({})).toMatchObject({ sessions: [] });
@@ -207,7 +221,9 @@ describe("forwarding", () => {
     await mesh.closeBackend();
     const error = await failure(createClient(SessionService, transport(mesh)).listSessions({}));
     expect(error).toMatchObject({ code: Code.Unavailable, rawMessage: expect.stringContaining("orchestrator") });
-    expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([{ reason: "service_unreachable", advice: expect.stringContaining("hlvm status") }]);
+    expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([
+      { reason: "service_unreachable", advice: expect.stringContaining("hlvm status") },
+    ]);
   });
 });
 
@@ -228,10 +244,20 @@ describe("the list of public methods", () => {
     const audit = createClient(AuditService, transport(mesh));
     const models = createClient(ModelService, transport(mesh));
     const refused = await Promise.all([
-      failure(policy.decide({ call: { sessionId: SESSION, runId: SESSION, callId: "1", tool: "x", argumentsJson: "{}", definitionHash: "0".repeat(64) }, settings: { mode: 1 } })),
+      failure(
+        policy.decide({
+          call: { sessionId: SESSION, runId: SESSION, callId: "1", tool: "x", argumentsJson: "{}", definitionHash: "0".repeat(64) },
+          settings: { mode: 1 },
+        }),
+      ),
       failure(policy.awaitApproval({ approvalId: SESSION })),
       failure(audit.recordOutcome({ sessionId: SESSION, runId: SESSION, callId: "1", status: 1 })),
-      failure(models.generate({ model: "a/b", messages: [{ role: 2 }] })[Symbol.asyncIterator]().next()),
+      failure(
+        models
+          .generate({ model: "a/b", messages: [{ role: 2 }] })
+          [Symbol.asyncIterator]()
+          .next(),
+      ),
     ]);
     expect(refused.map(({ code }) => code)).toEqual(Array(4).fill(Code.Unimplemented));
     expect(refused[0]?.findDetails(ErrorAdviceSchema)).toMatchObject([{ reason: "method_not_public" }]);
@@ -249,7 +275,9 @@ describe("the token", () => {
       rawMessage: "The request carries a wrong token.",
     });
     expect(await failure(createClient(Health, stranger).check({}))).toMatchObject({ code: Code.Unauthenticated });
-    expect(await failure(createClient(SessionService, stranger).watch({ sessionId: SESSION })[Symbol.asyncIterator]().next())).toMatchObject({ code: Code.Unauthenticated });
+    expect(
+      await failure(createClient(SessionService, stranger).watch({ sessionId: SESSION })[Symbol.asyncIterator]().next()),
+    ).toMatchObject({ code: Code.Unauthenticated });
     expect(reached).toBe(0);
   });
 

@@ -11,7 +11,8 @@ export function routes(router: ConnectRouter, backends: Backends): void {
     for (const method of service.methods) {
       const isOpen = methods.includes(method.localName);
       if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backends[backend]) : () => refuse(method));
-      else if (isServerStreaming(method)) router.rpc(method, isOpen ? forwardServerStreaming(method, backends[backend]) : () => refuse(method));
+      else if (isServerStreaming(method))
+        router.rpc(method, isOpen ? forwardServerStreaming(method, backends[backend]) : () => refuse(method));
       else if (isOpen) throw new Error(`${service.typeName}.${method.name} is of a kind that is not forwarded`);
     }
   }

@@ -44,7 +44,10 @@ export class MeilisearchFactIndex implements FactIndex {
       for (const { id } of hits) weights.set(id, (weights.get(id) ?? 0) + weight);
     }
     return {
-      ids: [...weights].sort((a, b) => b[1] - a[1]).slice(0, limit).map(([id]) => id),
+      ids: [...weights]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, limit)
+        .map(([id]) => id),
       total,
       frequencies: new Map(terms.map((term, position) => [term, found[position]!.estimatedTotalHits])),
     };
@@ -53,7 +56,13 @@ export class MeilisearchFactIndex implements FactIndex {
   async #search(queries: readonly object[], signal: AbortSignal): Promise<readonly Found[]> {
     try {
       const body = { queries };
-      const { results } = await this.#connection.request<{ results: Found[] }>("POST", "/multi-search", body, DEADLINE_MILLISECONDS, signal);
+      const { results } = await this.#connection.request<{ results: Found[] }>(
+        "POST",
+        "/multi-search",
+        body,
+        DEADLINE_MILLISECONDS,
+        signal,
+      );
       this.#circuit.answered();
       return results;
     } catch (cause) {

@@ -182,7 +182,8 @@ describe("the index", () => {
 describe("recall", () => {
   it("gives pinned facts first, then those that hold what is rare in the question, at most ten", async () => {
     indexer.start();
-    const pin = (text: string) => store.inScope(ada, async (facts) => facts.setPinned((await facts.find((await write(ada, text)).fact.id))!.id, true));
+    const pin = (text: string) =>
+      store.inScope(ada, async (facts) => facts.setPinned((await facts.find((await write(ada, text)).fact.id))!.id, true));
     await write(ada, "The scheduler retries three times");
     for (let n = 0; n < 9; n++) await write(ada, `Team ${n} meets on Mondays`);
     await pin("Answer in English");
@@ -200,6 +201,9 @@ describe("recall", () => {
   it("gives nothing for a question that memory knows nothing of, and says when nothing more exists", async () => {
     expect(await recall({ store, index }, ada, "", signal)).toMatchObject({ facts: [], moreExist: false });
     await write(ada, "The scheduler retries three times");
-    expect(await recall({ store, index }, ada, "what colour is the sky over Paris today", signal)).toMatchObject({ facts: [], moreExist: true });
+    expect(await recall({ store, index }, ada, "what colour is the sky over Paris today", signal)).toMatchObject({
+      facts: [],
+      moreExist: true,
+    });
   });
 });

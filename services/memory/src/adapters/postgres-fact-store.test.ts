@@ -55,7 +55,11 @@ describe("writing", () => {
     const { fact: old } = await write(ada, "The default branch is master", slot);
     const { fact, superseded } = await write(ada, "The default branch is main", { subject: "Repository", predicate: "Default_Branch" });
     expect(superseded.map(({ id }) => id)).toEqual([old.id]);
-    expect(await find(ada, old.id)).toMatchObject({ text: "The default branch is master", supersededBy: fact.id, validTo: expect.any(Date) });
+    expect(await find(ada, old.id)).toMatchObject({
+      text: "The default branch is master",
+      supersededBy: fact.id,
+      validTo: expect.any(Date),
+    });
     expect(await holds(ada, "branch")).toEqual([fact.id]);
   });
 
@@ -81,10 +85,15 @@ describe("writing", () => {
   it("adds no row for what is known, unless somebody more to be trusted says it", async () => {
     const ada = newcomer();
     const { fact: inferred } = await write(ada, "Tests run with vitest", { origin: "model-inferred" });
-    expect(await write(ada, "tests run  with vitest.", { origin: "model-inferred" })).toMatchObject({ fact: { id: inferred.id }, isNew: false });
+    expect(await write(ada, "tests run  with vitest.", { origin: "model-inferred" })).toMatchObject({
+      fact: { id: inferred.id },
+      isNew: false,
+    });
     const { fact: stated, superseded } = await write(ada, "Tests run with vitest");
     expect(superseded.map(({ id }) => id)).toEqual([inferred.id]);
-    expect(await write(ada, "Tests run with vitest", { origin: "model-inferred" })).toMatchObject({ fact: { id: stated.id, origin: "user-stated" } });
+    expect(await write(ada, "Tests run with vitest", { origin: "model-inferred" })).toMatchObject({
+      fact: { id: stated.id, origin: "user-stated" },
+    });
     expect(await holds(ada, "vitest")).toEqual([stated.id]);
   });
 
@@ -131,7 +140,12 @@ describe("scope", () => {
     expect(await seen(outside)).toEqual([personal, team].sort());
     expect(await seen(stranger)).toEqual([]);
 
-    for (const [viewer, id] of [[bob, personal], [elsewhere, project], [stranger, team], [stranger, personal]] as const) {
+    for (const [viewer, id] of [
+      [bob, personal],
+      [elsewhere, project],
+      [stranger, team],
+      [stranger, personal],
+    ] as const) {
       expect(await find(viewer, id)).toBeUndefined();
       for (const change of [removeFact, (facts, who, fact) => pinFact(facts, who, fact, true)] satisfies (typeof removeFact)[])
         await expect(store.inScope(viewer, (facts) => change(facts, viewer, id))).rejects.toMatchObject({ reason: "fact_not_found" });
@@ -205,7 +219,13 @@ describe("editing", () => {
 
   it("puts a corrected text in a fact's place and keeps the rest of it", async () => {
     const ada = newcomer();
-    const { fact: old } = await write(ada, "CI takes 5 minutes", { category: "ci", tags: ["slow"], subject: "ci", predicate: "duration", pinned: true });
+    const { fact: old } = await write(ada, "CI takes 5 minutes", {
+      category: "ci",
+      tags: ["slow"],
+      subject: "ci",
+      predicate: "duration",
+      pinned: true,
+    });
     const { fact } = await store.inScope(ada, (facts) => replaceFact(facts, ada, old.id, "CI takes 9 minutes", editor));
     expect(fact).toMatchObject({ text: "CI takes 9 minutes", category: "ci", tags: ["slow"], predicate: "duration", pinned: true });
     expect(await find(ada, old.id)).toMatchObject({ supersededBy: fact.id });
@@ -218,7 +238,9 @@ describe("editing", () => {
   it("trusts a correction no further than the one who makes it", async () => {
     const ada = newcomer();
     const { fact: old } = await write(ada, "Use tabs");
-    const { fact } = await store.inScope(ada, (facts) => replaceFact(facts, ada, old.id, "Use tabs!", { ...editor, origin: "model-inferred" }));
+    const { fact } = await store.inScope(ada, (facts) =>
+      replaceFact(facts, ada, old.id, "Use tabs!", { ...editor, origin: "model-inferred" }),
+    );
     expect(fact).toMatchObject({ text: "Use tabs!", origin: "model-inferred" });
   });
 
@@ -234,7 +256,10 @@ describe("editing", () => {
   it("ends a removed fact", async () => {
     const ada = newcomer();
     const { fact } = await write(ada, "Staging is down");
-    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id))).toMatchObject({ validTo: expect.any(Date), supersededBy: "" });
+    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id))).toMatchObject({
+      validTo: expect.any(Date),
+      supersededBy: "",
+    });
     expect(await holds(ada, "stage")).toEqual([]);
   });
 });

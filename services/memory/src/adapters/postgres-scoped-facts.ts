@@ -166,7 +166,12 @@ export class PostgresScopedFacts implements ScopedFacts {
   async #changed(name: string, sql: string, values: readonly unknown[]): Promise<Fact> {
     const changed = await this.#one(name, sql, values);
     if (changed !== undefined) return changed;
-    throw new HlvmError({ code: "not_found", reason: "fact_not_found", message: "The fact is not in your scope.", advice: "Search again." });
+    throw new HlvmError({
+      code: "not_found",
+      reason: "fact_not_found",
+      message: "The fact is not in your scope.",
+      advice: "Search again.",
+    });
   }
 
   async #feedOutbox(id: string): Promise<void> {

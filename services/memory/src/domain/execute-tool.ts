@@ -24,7 +24,7 @@ export interface ToolCall {
 /** Lets a call through once, with a grant for exactly this call. */
 export interface Gate {
   /** @throws HlvmError `grant_refused` */
-  pass(grant: string, call: GrantedCall): Promise<void>;
+  pass(grant: string, call: GrantedCall): void;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function executeTool(
 ): Promise<ToolOutcome> {
   const tool = knownTool(call);
   const given = canonicalArguments(call.argumentsJson);
-  await ports.gate.pass(grant, grantedCall(viewer, call, given));
+  ports.gate.pass(grant, grantedCall(viewer, call, given));
   try {
     checkArguments(tool, given.value);
     return await memoryTool(tool.name, ports, viewer, given, call, signal);

@@ -41,7 +41,14 @@ describe("rankFacts", () => {
   });
 
   it("weighs terms by all that the viewer can see, not by the candidates alone", () => {
-    const known = { ids: [], total: 1000, frequencies: new Map([["servic", 900], ["schedul", 2]]) };
+    const known = {
+      ids: [],
+      total: 1000,
+      frequencies: new Map([
+        ["servic", 900],
+        ["schedul", 2],
+      ]),
+    };
     const [first, second] = rank("service scheduler", [found("service here"), found("scheduler here")], known);
     expect(first!.fact.id).toBe("scheduler here");
     expect(first!.score).toBeGreaterThan(10 * second!.score);
@@ -55,7 +62,10 @@ describe("rankFacts", () => {
 
   it("lets age break a tie and no more", () => {
     const old = new Date("2020-01-01");
-    expect(order("deploys", [found("deploys", { id: "old", validFrom: old }), found("deploys", { id: "young" })])).toEqual(["young", "old"]);
+    expect(order("deploys", [found("deploys", { id: "old", validFrom: old }), found("deploys", { id: "young" })])).toEqual([
+      "young",
+      "old",
+    ]);
     expect(order("deploys nightly", [found("deploys often"), found("deploys nightly", { validFrom: old })])[0]).toBe("deploys nightly");
   });
 
@@ -65,12 +75,19 @@ describe("rankFacts", () => {
     expect(coverage.get("red turbine")).toBe(1);
     expect(coverage.get("red door")).toBeLessThan(0.3);
     fastCheck.assert(
-      fastCheck.property(fastCheck.array(fastCheck.lorem({ maxCount: 8 }), { maxLength: 12 }), fastCheck.lorem({ maxCount: 6 }), (texts, query) => {
-        for (const { score, coverage: share } of rank(query, texts.map((text) => found(text)))) {
-          expect(score).toBeGreaterThan(0);
-          expect(share >= 0 && share <= 1).toBe(true);
-        }
-      }),
+      fastCheck.property(
+        fastCheck.array(fastCheck.lorem({ maxCount: 8 }), { maxLength: 12 }),
+        fastCheck.lorem({ maxCount: 6 }),
+        (texts, query) => {
+          for (const { score, coverage: share } of rank(
+            query,
+            texts.map((text) => found(text)),
+          )) {
+            expect(score).toBeGreaterThan(0);
+            expect(share >= 0 && share <= 1).toBe(true);
+          }
+        },
+      ),
     );
   });
 });

@@ -68,17 +68,24 @@ interface Tampering {
 async function execute(principal: Principal, tool: string, given: object, tampering: Tampering = {}) {
   const argumentsJson = JSON.stringify(given);
   const hash = tampering.definitionHash ?? definitionHash(findNativeTool(tool)!);
-  const call = { sessionId: tampering.sessionId ?? randomUUID(), runId: randomUUID(), callId: tampering.callId ?? randomUUID(), tool, definitionHash: hash };
+  const call = {
+    sessionId: tampering.sessionId ?? randomUUID(),
+    runId: randomUUID(),
+    callId: tampering.callId ?? randomUUID(),
+    tool,
+    definitionHash: hash,
+  };
   const grant =
     tampering.grant ??
-    (await identity.signer.sign({
+    identity.signer.sign({
       ...call,
       organization: principal.organization,
       principal: principal.id,
       argumentsHash: canonicalArguments(tampering.grantFor ?? argumentsJson).hash,
       policyVersion: "1",
-    }));
-  const send = async () => (await memory.executeTool({ call: { ...call, argumentsJson }, grant, project: PROJECT }, await as(principal))).result!;
+    });
+  const send = async () =>
+    (await memory.executeTool({ call: { ...call, argumentsJson }, grant, project: PROJECT }, await as(principal))).result!;
   return { send, result: await send() };
 }
 const idIn = (content: string): string => /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(content)![0];
@@ -108,7 +115,10 @@ describe("MemoryService", () => {
     expect(found.facts[0]!.score).toBeGreaterThan(0);
 
     await memory.editFact({ factId: fact!.factId, project: PROJECT, change: { case: "pinned", value: true } }, options);
-    expect(await memory.recall({ query: "", project: PROJECT }, options)).toMatchObject({ facts: [{ factId: fact!.factId, pinned: true }], moreExist: false });
+    expect(await memory.recall({ query: "", project: PROJECT }, options)).toMatchObject({
+      facts: [{ factId: fact!.factId, pinned: true }],
+      moreExist: false,
+    });
     await memory.editFact({ factId: fact!.factId, project: PROJECT, change: { case: "remove", value: true } }, options);
     expect(await memory.recall({ query: "default branch", project: PROJECT }, options)).toMatchObject({ facts: [] });
   });
@@ -143,12 +153,24 @@ describe("ExecuteTool", () => {
     const { result: written } = await execute(ada, "memory_write", { text: "Tests run with vitest", tags: ["test"] }, { sessionId });
     expect(written).toMatchObject({ success: true, errorCode: "", resultBytes: BigInt(Buffer.byteLength(written.content)) });
     const { facts } = await memory.searchFacts({ query: "vitest", project: PROJECT }, await as(ada));
-    expect(facts[0]!.fact).toMatchObject({ origin: FactOrigin.MODEL_INFERRED, scope: FactScope.PROJECT, sourceSessionId: sessionId, factId: idIn(written.content) });
+    expect(facts[0]!.fact).toMatchObject({
+      origin: FactOrigin.MODEL_INFERRED,
+      scope: FactScope.PROJECT,
+      sourceSessionId: sessionId,
+      factId: idIn(written.content),
+    });
 
     const { result: found } = await execute(ada, "memory_search", { query: "how do tests run?" });
     expect(found.content).toContain("Tests run with vitest");
-    const { result: corrected } = await execute(ada, "memory_edit", { fact_id: idIn(found.content), action: "replace", text: "Tests run with vitest 5" });
-    const { result: removed } = await execute(ada, "memory_edit", { fact_id: idIn(corrected.content.split("is now")[1]!), action: "remove" });
+    const { result: corrected } = await execute(ada, "memory_edit", {
+      fact_id: idIn(found.content),
+      action: "replace",
+      text: "Tests run with vitest 5",
+    });
+    const { result: removed } = await execute(ada, "memory_edit", {
+      fact_id: idIn(corrected.content.split("is now")[1]!),
+      action: "remove",
+    });
     expect([corrected.success, removed.success]).toEqual([true, true]);
     expect((await execute(ada, "memory_search", { query: "vitest" })).result.content).toContain("Nothing that was remembered");
   });

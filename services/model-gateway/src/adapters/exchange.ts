@@ -1,6 +1,6 @@
 import { ModelError } from "../domain/model-error.ts";
+import { TimeLimit } from "../domain/time-limit.ts";
 import { readThrown } from "./read-failure.ts";
-import { isEventStream, readRefusal } from "./read-refusal.ts";
 
 /** Pings count: a provider that thinks for long keeps sending them. */
 const SILENCE_MILLISECONDS = 120_000;
@@ -8,67 +8,46 @@ const SILENCE_MILLISECONDS = 120_000;
 /** One exchange with a provider over HTTP. It ends with its caller, or when no byte has come for 120 s. */
 export class Exchange {
   readonly #provider: string;
-  readonly #silent = new AbortController();
-  readonly #caller: AbortSignal;
-  readonly #timer: NodeJS.Timeout;
-  readonly #signal: AbortSignal;
+  readonly #silence: TimeLimit;
 
   constructor(provider: string, caller: AbortSignal, silenceMilliseconds = SILENCE_MILLISECONDS) {
     this.#provider = provider;
-    this.#caller = caller;
-    this.#signal = AbortSignal.any([caller, this.#silent.signal]);
-    this.#timer = setTimeout(() => this.#silent.abort(silence(provider, silenceMilliseconds)), silenceMilliseconds);
+    this.#silence = new TimeLimit(caller, silenceMilliseconds, () => silent(provider, silenceMilliseconds));
   }
 
   /** Aborted when the exchange has to end. */
   get signal(): AbortSignal {
-    return this.#signal;
+    return this.#silence.signal;
   }
 
-  /** `fetch`, watched: every piece that arrives starts the silence anew. */
-  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const signal = init?.signal ? AbortSignal.any([init.signal, this.#signal]) : this.#signal;
-    const response = await fetch(input, { ...init, signal });
-    this.#timer.refresh();
-    if (response.body === null) return response;
-    const watched = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform: (piece, controller) => {
-          this.#timer.refresh();
-          controller.enqueue(piece);
-        },
-      }),
-    );
-    return new Response(watched, { status: response.status, statusText: response.statusText, headers: response.headers });
-  };
-
-  /** The same for an SDK, which takes any answer that is no error for a stream. */
-  readonly fetchStream = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const response = await this.fetch(input, init);
-    if (response.ok && !isEventStream(response)) throw await readRefusal(this.#provider, response);
-    return response;
-  };
+  /** To be told of every piece that arrives: the silence starts anew. */
+  heard(): void {
+    this.#silence.renew();
+  }
 
   /** Throws what ended the exchange, if anything did: the SDKs end an aborted stream as if it were complete. */
   throwIfEnded(): void {
-    if (this.#silent.signal.aborted) throw this.#silent.signal.reason;
-    if (this.#caller.aborted) throw this.#aborted(this.#caller.reason);
+    const { exceeded, caller } = this.#silence;
+    if (exceeded !== undefined) throw exceeded;
+    if (caller.aborted) throw this.#aborted(caller.reason);
   }
 
   /** What a thrown error means, taking into account that the exchange may have been ended from this side. */
   failure(thrown: unknown): ModelError {
-    if (this.#silent.signal.aborted) return this.#silent.signal.reason as ModelError;
-    if (this.#caller.aborted) return this.#aborted(thrown);
+    const { exceeded, caller } = this.#silence;
+    if (exceeded !== undefined) return exceeded;
+    if (caller.aborted) return this.#aborted(thrown);
     return readThrown(this.#provider, thrown);
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#silence.close();
   }
 
   #aborted(cause: unknown): ModelError {
-    if (this.#caller.reason instanceof ModelError) return this.#caller.reason;
-    const isDeadline = this.#caller.reason instanceof DOMException && this.#caller.reason.name === "TimeoutError";
+    const reason: unknown = this.#silence.caller.reason;
+    if (reason instanceof ModelError) return reason;
+    const isDeadline = reason instanceof DOMException && reason.name === "TimeoutError";
     return new ModelError({
       class: isDeadline ? "timeout" : "abort",
       reason: isDeadline ? "provider_timeout" : "cancelled",
@@ -80,7 +59,7 @@ export class Exchange {
   }
 }
 
-function silence(provider: string, milliseconds: number): ModelError {
+function silent(provider: string, milliseconds: number): ModelError {
   return new ModelError({
     class: "timeout",
     reason: "model_silent",

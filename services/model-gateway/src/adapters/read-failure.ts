@@ -5,7 +5,7 @@ import { ModelError } from "../domain/model-error.ts";
 /** What an HTTP answer or a provider's SDK says of a failure. */
 export interface FailureFacts {
   readonly status?: number | undefined;
-  readonly headers?: Headers | undefined;
+  readonly headers?: Pick<Headers, "get"> | undefined;
   /** The parsed body, or the error object inside it. */
   readonly body?: unknown;
   readonly cause: unknown;
@@ -66,7 +66,7 @@ function innermostMessage(thrown: unknown): string {
 }
 
 /** Seconds or a date, or milliseconds where OpenAI and Anthropic say so. */
-function retryAfterHeader(headers: Headers | undefined): number | undefined {
+function retryAfterHeader(headers: FailureFacts["headers"]): number | undefined {
   const milliseconds = Number(headers?.get("retry-after-ms") ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;
   const text = headers?.get("retry-after");

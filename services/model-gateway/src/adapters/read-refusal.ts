@@ -1,22 +1,35 @@
 import { ModelError } from "../domain/model-error.ts";
 import { readFailure } from "./read-failure.ts";
 
+/** What is read of an HTTP answer, whether it came through `fetch` or through `sendHttp`. */
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Pick<Headers, "get">;
+  text(): Promise<string>;
+}
+
 const LARGEST_BODY_CHARACTERS = 64 * 1024;
 const SHOWN_CHARACTERS = 500;
 
-export function isEventStream(response: Response): boolean {
-  return response.ok && response.headers.get("content-type")?.includes("text/event-stream") === true;
+export function isOk({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function isEventStream(answer: Answer): boolean {
+  return isOk(answer) && answer.headers.get("content-type")?.includes("text/event-stream") === true;
 }
 
 /** What a provider means by an answer that is no stream of events: mostly an error, sometimes a page of something else. */
-export async function readRefusal(provider: string, response: Response): Promise<ModelError> {
-  const text = (await response.text()).slice(0, LARGEST_BODY_CHARACTERS);
+export async function readRefusal(provider: string, answer: Answer): Promise<ModelError> {
+  const text = (await answer.text()).slice(0, LARGEST_BODY_CHARACTERS);
+  const { status, headers } = answer;
+  if (status >= 300 && status < 400) return redirected(provider, status, headers.get("location"));
   const body = parsed(text);
-  const { status, headers } = response;
   const saysError = typeof body === "object" && body !== null && "error" in body;
-  if (response.ok && !saysError) return notAStream(provider, headers.get("content-type") ?? "no content type");
+  if (isOk(answer) && !saysError) return notAStream(provider, headers.get("content-type") ?? "no content type");
   return readFailure(provider, {
-    status: response.ok ? undefined : status,
+    status: isOk(answer) ? undefined : status,
     headers,
     body,
     cause: new Error(text.slice(0, SHOWN_CHARACTERS)),
@@ -37,6 +50,18 @@ function notAStream(provider: string, contentType: string): ModelError {
     reason: "not_a_stream",
     message: `${provider} answered with ${contentType} in place of a stream of events.`,
     advice: "Check that its URL is that of a model server, with the /v1 where it has one.",
+    provider,
+  });
+}
+
+/** Not followed: the key would go to another server than the one it was given for. */
+function redirected(provider: string, status: number, location: string | null): ModelError {
+  const where = location === null ? "elsewhere" : `to ${location.slice(0, SHOWN_CHARACTERS).split(/[?#]/)[0]}`;
+  return new ModelError({
+    class: "permanent",
+    reason: "redirected",
+    message: `${provider} redirects ${where} (HTTP ${status}).`,
+    advice: "Check that its URL is that of a model server; if it has moved, set its URL to where it is now.",
     provider,
   });
 }

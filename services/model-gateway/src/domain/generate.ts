@@ -3,6 +3,7 @@ import { messageOf } from "@hlvm/errors/message-of";
 import type { Delta, Finish, Generation } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 const MAXIMUM_ATTEMPTS = 3;
 const FIRST_BACKOFF_MILLISECONDS = 500;
@@ -36,30 +37,28 @@ export async function* generate(
   generation: Generation,
   options: GenerateOptions,
 ): AsyncGenerator<Delta, void> {
-  const limit = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
-  const deadline = performance.now() + limit;
-  const timer = new AbortController();
-  const timeout = setTimeout(() => timer.abort(tooLong(name, limit)), limit);
-  const signal = AbortSignal.any([options.signal, timer.signal]);
+  const milliseconds = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
+  const deadline = performance.now() + milliseconds;
+  const limit = new TimeLimit(options.signal, milliseconds, () => tooLong(name, milliseconds));
   try {
     for (let attempt = 1; ; attempt++) {
       const progress = { hasContent: false };
       try {
-        yield* attemptOnce(name, provider.generate(generation, signal), progress);
+        yield* attemptOnce(name, provider.generate(generation, limit.signal), progress);
         return;
       } catch (thrown) {
-        const error = endedBy(name, thrown, options.signal, timer.signal);
+        const error = endedBy(name, thrown, limit);
         const wait = waitBefore(attempt, error);
         if (progress.hasContent || !error.isRetried || attempt === MAXIMUM_ATTEMPTS) throw error;
         if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= deadline) throw error;
         options.onRetry({ attempt, waitMilliseconds: wait, error });
-        await sleep(wait, undefined, { signal }).catch(() => {
-          throw endedBy(name, error, options.signal, timer.signal);
+        await sleep(wait, undefined, { signal: limit.signal }).catch(() => {
+          throw endedBy(name, error, limit);
         });
       }
     }
   } finally {
-    clearTimeout(timeout);
+    limit.close();
   }
 }
 
@@ -93,10 +92,10 @@ function waitBefore(attempt: number, error: ModelError): number {
   return Math.max(error.retryAfterMilliseconds, Math.random() * FIRST_BACKOFF_MILLISECONDS * 2 ** (attempt - 1));
 }
 
-function endedBy(provider: string, thrown: unknown, caller: AbortSignal, timer: AbortSignal): ModelError {
+function endedBy(provider: string, thrown: unknown, { caller, exceeded }: TimeLimit): ModelError {
   if (caller.aborted)
     return new ModelError({ class: "abort", reason: "cancelled", message: "The call was cancelled.", advice: "", provider, cause: thrown });
-  if (timer.aborted) return timer.reason as ModelError;
+  if (exceeded !== undefined) return exceeded;
   if (thrown instanceof ModelError) return thrown;
   return new ModelError({
     class: "unknown",

@@ -171,7 +171,7 @@ describe("Watch", () => {
     const { sessionId, events } = await finished("q");
     const options = await test.orchestrator.as(ada);
     const seen = [];
-    for await (const { event } of test.orchestrator.client.watch({ sessionId, fromSequence: 2n }, options)) seen.push(event);
+    for await (const response of test.orchestrator.client.watch({ sessionId, fromSequence: 2n }, options)) seen.push(...response.events);
     expect(seen).toEqual(events.slice(1));
   });
 
@@ -180,10 +180,10 @@ describe("Watch", () => {
     const release = pausedModel();
     const { sessionId } = await test.ask("q");
     const seen: (string | undefined)[] = [];
-    for await (const { event } of other.client.watch({ sessionId, follow: true }, await other.as(ada))) {
-      seen.push(event!.payload.case);
-      if (event!.payload.case === "messageDelta") release();
-      if (event!.payload.case === "runStopped") break;
+    for await (const { events } of other.client.watch({ sessionId, follow: true }, await other.as(ada))) {
+      seen.push(...events.map(({ payload }) => payload.case));
+      if (seen.includes("messageDelta")) release();
+      if (seen.includes("runStopped")) break;
     }
     expect(seen.at(-1)).toBe("runStopped");
     await other.stop();

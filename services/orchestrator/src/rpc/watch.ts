@@ -15,6 +15,6 @@ export function watchMethod(orchestrator: Orchestrator): ServiceImpl<typeof Sess
       follow: request.follow,
       signal: AbortSignal.any([signal, orchestrator.closing]),
     };
-    for await (const event of watchSession(watched, orchestrator)) yield create(WatchResponseSchema, { event });
+    for await (const events of watchSession(watched, orchestrator)) yield create(WatchResponseSchema, { events: [...events] });
   };
 }

@@ -42,7 +42,7 @@ export async function startTestOrchestrator(
     return join(folder, name);
   };
   const publicKeys = write("public.json", { keys: [edge.publicJwk, own.publicJwk] });
-  const minter = new TokenMinter(await readSigningKey(write("edge.json", edge.privateJwk)));
+  const minter = new TokenMinter(readSigningKey(write("edge.json", edge.privateJwk)));
   const fake = await startFakeServices(new TokenVerifier(readPublicKeys(publicKeys)), createLog("fake", "error"));
   const environment = {
     HLVM_DATABASE_URL: databaseUrl,
@@ -73,9 +73,9 @@ export async function startTestOrchestrator(
       const options = await test.orchestrator.as(ada);
       const open = (signal: AbortSignal) =>
         test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, { ...options, signal });
-      for await (const { event } of readStream(open)) {
-        events.push(event!);
-        if (isLast(event!)) break;
+      for await (const response of readStream(open)) {
+        events.push(...response.events);
+        if (response.events.some(isLast)) break;
       }
       return events;
     },

@@ -59,7 +59,7 @@ export async function decideCall(
   }
   if (!(await ports.audit.appendIntent(callEvent({ ...described, kind: "intent" })))) return decidedBefore(ports, principal, call, known);
   if (ruling.decision !== "allow" || known === undefined) return verdict;
-  return { ...verdict, grant: await ports.signGrant(grantOf(principal, call, known)) };
+  return { ...verdict, grant: ports.signGrant(grantOf(principal, call, known)) };
 }
 
 /** What a person allowed for the session is looked up only where it could change the answer. */

@@ -1,4 +1,4 @@
 import type { Grant } from "@hlvm/grant/grant";
 
 /** Signs what the executor demands, for one use within a minute. */
-export type SignGrant = (grant: Omit<Grant, "id" | "expiresAt">) => Promise<string>;
+export type SignGrant = (grant: Omit<Grant, "id" | "expiresAt">) => string;

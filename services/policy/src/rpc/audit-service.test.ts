@@ -10,8 +10,8 @@ import type { Principal } from "@hlvm/identity/principal";
 import { AuditKind, OutcomeStatus, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { ApprovalAnswer, DecidingStep, Decision, PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { testPrincipal } from "@hlvm/testing/test-identity";
-import { startTestPolicy, type TestPolicy } from "./start-test-policy.ts";
-import { callOf, failure, settingsOf, shell, type Asked, type Settings } from "./test-calls.ts";
+import { startTestPolicy, type TestPolicy } from "../testing/start-test-policy.ts";
+import { callOf, failure, settingsOf, shell, type Asked, type Settings } from "../testing/test-calls.ts";
 
 const person: Principal = { ...testPrincipal, id: "user:ada" };
 const elsewhere: Principal = { ...testPrincipal, organization: "other" };

@@ -21,9 +21,17 @@ describe("search_code", () => {
     put("src/b.py", "answer: 42\n");
     put("ignored/c.ts", "answer = 42\n");
     const all = await sandbox.run("search_code", { pattern: "answer\\W+42" });
-    expect(all).toMatchObject({ success: true, content: "src/a.ts:1: const answer = 42;\nsrc/b.py:1: answer: 42", summary: "2 matches in 2 files" });
-    expect((await sandbox.run("search_code", { pattern: "ANSWER", ignore_case: true, glob: "*.py" })).content).toBe("src/b.py:1: answer: 42");
-    expect((await sandbox.run("search_code", { pattern: "= 42;", literal: true, path: "src" })).content).toBe("src/a.ts:1: const answer = 42;");
+    expect(all).toMatchObject({
+      success: true,
+      content: "src/a.ts:1: const answer = 42;\nsrc/b.py:1: answer: 42",
+      summary: "2 matches in 2 files",
+    });
+    expect((await sandbox.run("search_code", { pattern: "ANSWER", ignore_case: true, glob: "*.py" })).content).toBe(
+      "src/b.py:1: answer: 42",
+    );
+    expect((await sandbox.run("search_code", { pattern: "= 42;", literal: true, path: "src" })).content).toBe(
+      "src/a.ts:1: const answer = 42;",
+    );
     expect((await sandbox.run("search_code", { pattern: "42", path: "src/b.py" })).content).toBe("src/b.py:1: answer: 42");
     expect(await sandbox.run("search_code", { pattern: "nothing like it" })).toMatchObject({ success: true, summary: "no match" });
   });
@@ -64,7 +72,11 @@ describe("shell_exec", () => {
   it("streams output while the command runs", async () => {
     const first = Promise.withResolvers<string>();
     let isOver = false;
-    const running = sandbox.run("shell_exec", { command: "echo early; while [ ! -e go ]; do sleep 0.02; done; echo late" }, { onOutput: first.resolve });
+    const running = sandbox.run(
+      "shell_exec",
+      { command: "echo early; while [ ! -e go ]; do sleep 0.02; done; echo late" },
+      { onOutput: first.resolve },
+    );
     void running.then(() => (isOver = true));
     expect(await first.promise).toBe("early\n");
     expect(isOver).toBe(false);

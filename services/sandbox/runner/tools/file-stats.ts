@@ -10,8 +10,8 @@ export interface FileStatsArguments {
 }
 
 export async function fileStats(given: FileStatsArguments): Promise<ToolAnswer> {
-  const handle = await openInside(given.path, constants.O_RDONLY);
-  const stats = await handle.stat().finally(() => handle.close());
+  await using handle = await openInside(given.path, constants.O_RDONLY);
+  const stats = await handle.stat();
   const facts = [
     `path: ${workspacePath(given.path).relative || "."}`,
     `kind: ${await kindOf(given.path, stats)}`,

@@ -1,5 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +32,13 @@ describe("read_file", () => {
   it("gives a file with line numbers", async () => {
     put("short.txt", "one\ntwo\r\nthree");
     const result = await sandbox.run("read_file", { path: "short.txt" });
-    expect(result).toMatchObject({ success: true, content: "1\tone\n2\ttwo\n3\tthree", summary: "3 lines", resultBytes: 14, truncated: false });
+    expect(result).toMatchObject({
+      success: true,
+      content: "1\tone\n2\ttwo\n3\tthree",
+      summary: "3 lines",
+      resultBytes: 14,
+      truncated: false,
+    });
   });
 
   it("takes the path as it is inside and outside, too", async () => {
@@ -117,23 +134,30 @@ describe("write_file", () => {
     expect(existsSync(join(sandbox.workspace, "big.txt"))).toBe(false);
   });
 
-  it.skipIf(process.getuid!() !== 0)("says that the disk is full, and leaves the old file (needs root, to mount a small disk)", async () => {
-    const disk = mkdtempSync(join(tmpdir(), "hlvm-small-disk-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]);
-    try {
-      writeFileSync(join(disk, "kept.txt"), "old");
-      const small = await openTestSandbox({}, disk);
-      const result = await small.run("write_file", { path: "kept.txt", content: "x".repeat(1_000_000) });
-      expect(result).toMatchObject({ success: false, errorCode: "no_space", content: expect.stringContaining("disk of the workspace is full") });
-      expect(readFileSync(join(disk, "kept.txt"), "utf8")).toBe("old");
-      expect(readdirSync(disk)).toEqual(["kept.txt"]);
-      expect((await small.run("read_file", { path: "kept.txt" })).content).toBe("1\told");
-      await small.stop();
-    } finally {
-      execFileSync("umount", [disk]);
-      rmSync(disk, { recursive: true });
-    }
-  });
+  it.skipIf(process.getuid!() !== 0)(
+    "says that the disk is full, and leaves the old file (needs root, to mount a small disk)",
+    async () => {
+      const disk = mkdtempSync(join(tmpdir(), "hlvm-small-disk-"));
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]);
+      try {
+        writeFileSync(join(disk, "kept.txt"), "old");
+        const small = await openTestSandbox({}, disk);
+        const result = await small.run("write_file", { path: "kept.txt", content: "x".repeat(1_000_000) });
+        expect(result).toMatchObject({
+          success: false,
+          errorCode: "no_space",
+          content: expect.stringContaining("disk of the workspace is full"),
+        });
+        expect(readFileSync(join(disk, "kept.txt"), "utf8")).toBe("old");
+        expect(readdirSync(disk)).toEqual(["kept.txt"]);
+        expect((await small.run("read_file", { path: "kept.txt" })).content).toBe("1\told");
+        await small.stop();
+      } finally {
+        execFileSync("umount", [disk]);
+        rmSync(disk, { recursive: true });
+      }
+    },
+  );
 });
 
 describe("edit_file", () => {
@@ -148,23 +172,34 @@ describe("edit_file", () => {
   it("names the lines of a text that occurs more than once, or replaces all", async () => {
     put("twice.txt", "x\ny\nx\n");
     const refused = await sandbox.run("edit_file", { path: "twice.txt", old_text: "x", new_text: "z" });
-    expect(refused).toMatchObject({ success: false, errorCode: "no_match", content: expect.stringContaining("occurs 2 times in twice.txt, at lines 1, 3.") });
+    expect(refused).toMatchObject({
+      success: false,
+      errorCode: "no_match",
+      content: expect.stringContaining("occurs 2 times in twice.txt, at lines 1, 3."),
+    });
     expect(at("twice.txt")).toBe("x\ny\nx\n");
-    expect((await sandbox.run("edit_file", { path: "twice.txt", old_text: "x", new_text: "$&", replace_all: true })).summary).toBe("2 places changed");
+    expect((await sandbox.run("edit_file", { path: "twice.txt", old_text: "x", new_text: "$&", replace_all: true })).summary).toBe(
+      "2 places changed",
+    );
     expect(at("twice.txt")).toBe("$&\ny\n$&\n");
   });
 
   it("shows the nearest line where the text does not occur", async () => {
     put("indent.py", "def f():\n\treturn 1\n");
     const result = await sandbox.run("edit_file", { path: "indent.py", old_text: "    return 1", new_text: "    return 2" });
-    expect(result).toMatchObject({ success: false, errorCode: "no_match", content: expect.stringContaining("The nearest is at line 2:\n\treturn 1") });
+    expect(result).toMatchObject({
+      success: false,
+      errorCode: "no_match",
+      content: expect.stringContaining("The nearest is at line 2:\n\treturn 1"),
+    });
   });
 });
 
 describe("list_files", () => {
   it("lists two levels, counts what lies deeper, and respects .gitignore", async () => {
     put("project/.gitignore", "build/\n*.log\n");
-    for (const path of ["README.md", "src/a.ts", "src/deep/b.ts", "src/deep/er/c.ts", "build/x.js", "note.log", ".github/ci.yml"]) put(`project/${path}`, "x");
+    for (const path of ["README.md", "src/a.ts", "src/deep/b.ts", "src/deep/er/c.ts", "build/x.js", "note.log", ".github/ci.yml"])
+      put(`project/${path}`, "x");
     const result = await sandbox.run("list_files", { path: "project" });
     expect(result.content.split("\n")).toEqual([".github/ci.yml", ".gitignore", "README.md", "src/a.ts", "src/deep/ (2 files)"]);
     expect(result.summary).toBe("6 files");

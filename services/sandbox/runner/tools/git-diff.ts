@@ -29,6 +29,7 @@ export async function gitDiff(given: GitDiffArguments, surroundings: ToolSurroun
 async function commitOf(reference: string, surroundings: ToolSurroundings): Promise<string> {
   if (reference.startsWith("-")) throw new ToolFailure("invalid_arguments", `A reference cannot begin with "-": ${reference}.`);
   const output = await runGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${reference}^{commit}`], surroundings);
-  if (output.exitCode !== 0) throw new ToolFailure("not_found", `There is no commit or branch ${reference}. git_log shows the latest commits.`);
+  if (output.exitCode !== 0)
+    throw new ToolFailure("not_found", `There is no commit or branch ${reference}. git_log shows the latest commits.`);
   return output.text.trim();
 }

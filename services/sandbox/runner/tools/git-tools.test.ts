@@ -20,7 +20,8 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 beforeEach(() => {
-  for (const path of [".git", ".gitattributes", "a.txt", "ran", "sub"]) rmSync(join(sandbox.workspace, path), { recursive: true, force: true });
+  for (const path of [".git", ".gitattributes", "a.txt", "ran", "sub"])
+    rmSync(join(sandbox.workspace, path), { recursive: true, force: true });
   git("init", "--quiet", "--initial-branch=main");
   put("a.txt", "one\n");
   git("add", ".");
@@ -31,11 +32,23 @@ describe("git_status, git_diff and git_log", () => {
   it("show branch, changes and commits", async () => {
     put("a.txt", "two\n");
     put("ran", "");
-    expect(await sandbox.run("git_status", {})).toMatchObject({ success: true, content: "## main\n M a.txt\n?? ran", summary: "main, 2 files changed" });
-    expect(await sandbox.run("git_diff", {})).toMatchObject({ success: true, content: expect.stringContaining("-one\n+two\n"), summary: "1 file changed" });
+    expect(await sandbox.run("git_status", {})).toMatchObject({
+      success: true,
+      content: "## main\n M a.txt\n?? ran",
+      summary: "main, 2 files changed",
+    });
+    expect(await sandbox.run("git_diff", {})).toMatchObject({
+      success: true,
+      content: expect.stringContaining("-one\n+two\n"),
+      summary: "1 file changed",
+    });
     expect((await sandbox.run("git_diff", { staged: true })).summary).toBe("no differences");
     expect((await sandbox.run("git_diff", { path: "ran" })).summary).toBe("no differences");
-    expect(await sandbox.run("git_log", {})).toMatchObject({ success: true, content: expect.stringMatching(/^[0-9a-f]{7,} \d{4}-\S+ Test: first$/), summary: "1 commit" });
+    expect(await sandbox.run("git_log", {})).toMatchObject({
+      success: true,
+      content: expect.stringMatching(/^[0-9a-f]{7,} \d{4}-\S+ Test: first$/),
+      summary: "1 commit",
+    });
   });
 
   it("compare with a commit or a branch, and say where there is none", async () => {
@@ -77,10 +90,16 @@ describe("git_status, git_diff and git_log", () => {
     };
     for (const [name, value] of Object.entries(settings)) git("config", name, value);
     mkdirSync(join(sandbox.workspace, "hooks"), { recursive: true });
-    for (const hook of ["post-index-change", "fsmonitor-watchman"]) execFileSync("cp", [join(sandbox.workspace, "program"), join(sandbox.workspace, "hooks", hook)]);
+    for (const hook of ["post-index-change", "fsmonitor-watchman"])
+      execFileSync("cp", [join(sandbox.workspace, "program"), join(sandbox.workspace, "hooks", hook)]);
     // The size stays, so that git has to read the file, and to filter it, to see the change.
     put("a.txt", "two\n");
-    for (const [tool, given] of [["git_status", {}], ["git_diff", {}], ["git_diff", { reference: "HEAD" }], ["git_log", {}]] as const)
+    for (const [tool, given] of [
+      ["git_status", {}],
+      ["git_diff", {}],
+      ["git_diff", { reference: "HEAD" }],
+      ["git_log", {}],
+    ] as const)
       expect(await sandbox.run(tool, given)).toMatchObject({ success: true });
     expect(ran()).toBe(false);
     rmSync(join(sandbox.workspace, "program"));

@@ -18,8 +18,8 @@ export interface ListFilesArguments {
 
 export async function listFiles(given: ListFilesArguments, { signal }: ToolSurroundings): Promise<ToolAnswer> {
   const folder = await realWorkspacePath(given.path ?? ".");
-  const handle = await openInside(given.path ?? ".", constants.O_RDONLY);
-  const isFolder = await handle.stat().then((stats) => stats.isDirectory()).finally(() => handle.close());
+  await using handle = await openInside(given.path ?? ".", constants.O_RDONLY);
+  const isFolder = (await handle.stat()).isDirectory();
   if (!isFolder) throw new ToolFailure("invalid_arguments", `${given.path ?? "."} is a file. Give a folder, or use file_stats.`);
 
   const depth = given.depth ?? (given.pattern === undefined ? DEFAULT_DEPTH : Number.POSITIVE_INFINITY);
@@ -29,7 +29,11 @@ export async function listFiles(given: ListFilesArguments, { signal }: ToolSurro
   const end = await readLines({
     command: RIPGREP,
     arguments: [
-      "--no-config", "--files", "--hidden", "--no-require-git", "--glob=!.git",
+      "--no-config",
+      "--files",
+      "--hidden",
+      "--no-require-git",
+      "--glob=!.git",
       ...(given.pattern === undefined ? [] : [`--glob=${given.pattern}`]),
     ],
     directory: folder.absolute,
@@ -44,8 +48,7 @@ export async function listFiles(given: ListFilesArguments, { signal }: ToolSurro
       return ++count < MAXIMUM_FILES;
     },
   });
-  if (end.exitCode === 2 && count === 0)
-    throw new ToolFailure("invalid_arguments", `The files could not be listed: ${end.complaint}`);
+  if (end.exitCode === 2 && count === 0) throw new ToolFailure("invalid_arguments", `The files could not be listed: ${end.complaint}`);
 
   const folders = [...deeper].map(([path, below]) => `${path} (${below} ${below === 1 ? "file" : "files"})`);
   const entries = [...files, ...folders].sort();

@@ -46,7 +46,9 @@ function range(lines: readonly string[], given: ReadFileArguments, bytes: number
     throw new ToolFailure("invalid_arguments", `end_line ${given.end_line} is before start_line ${first}.`);
   const shown = numbered(lines, first, wanted);
   const isShort = shown.last < wanted;
-  const note = isShort ? `\n[Cut at ${SHOWN_BYTES} bytes; go on with start_line ${shown.last + 1}. The file has ${lines.length} lines.]` : "";
+  const note = isShort
+    ? `\n[Cut at ${SHOWN_BYTES} bytes; go on with start_line ${shown.last + 1}. The file has ${lines.length} lines.]`
+    : "";
   return {
     content: shown.text + note,
     summary: `lines ${first} to ${shown.last} of ${lines.length}`,

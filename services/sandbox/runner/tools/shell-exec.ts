@@ -50,8 +50,14 @@ export async function shellExec(given: ShellExecArguments, surroundings: ToolSur
 }
 
 function answerOf(command: string, end: ProcessEnd, printed: CappedText): ToolAnswer {
-  if (end.wasCut) return ended("output_limit", `The command printed more than ${KEPT_BYTES} bytes and was ended. Print less, or write to a file.`, printed);
-  if (end.exitCode === undefined) return ended("command_failed", `The command was ended by the signal ${end.signal ?? "unknown"}.`, printed);
+  if (end.wasCut)
+    return ended(
+      "output_limit",
+      `The command printed more than ${KEPT_BYTES} bytes and was ended. Print less, or write to a file.`,
+      printed,
+    );
+  if (end.exitCode === undefined)
+    return ended("command_failed", `The command was ended by the signal ${end.signal ?? "unknown"}.`, printed);
   const { succeeded, words } = exitMeaning(command, end.exitCode);
   const text = printed.toString();
   const note = end.exitCode === 0 ? (text === "" ? "[no output]" : "") : `[exit code ${end.exitCode}${words === "" ? "" : `: ${words}`}]`;
@@ -86,5 +92,8 @@ function linesSummary(text: string): string {
 }
 
 function timedOut(seconds: number): ToolFailure {
-  return new ToolFailure("timeout", `The command was ended after ${seconds} s. Give it less to do, or a larger timeout_seconds (at most 60).`);
+  return new ToolFailure(
+    "timeout",
+    `The command was ended after ${seconds} s. Give it less to do, or a larger timeout_seconds (at most 60).`,
+  );
 }

@@ -23,9 +23,7 @@ export interface ReceiptJournal {
 }
 
 /** Whether a call happened. `unknown`: it started, and its end was not seen or is no longer known. */
-export type Receipt =
-  | { readonly state: "never_started" | "running" | "unknown" }
-  | { readonly state: "done"; readonly result: ToolResult };
+export type Receipt = { readonly state: "never_started" | "running" | "unknown" } | { readonly state: "done"; readonly result: ToolResult };
 
 /** The receipts of one open session: what makes a call happen at most once. */
 export class Receipts {

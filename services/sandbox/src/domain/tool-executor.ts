@@ -26,7 +26,7 @@ export interface RequestedCall {
 /** Lets a call through once, and only with a grant that was signed for exactly that call. */
 export interface Gate {
   /** @throws HlvmError `grant_refused` */
-  readonly pass: (grant: string, call: GrantedCall) => Promise<void>;
+  readonly pass: (grant: string, call: GrantedCall) => void;
 }
 
 /** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. */
@@ -60,7 +60,7 @@ export class ToolExecutor {
     const { sessionId, runId, callId } = call;
     const { organization, id } = principal;
     const granted = { organization, principal: id, sessionId, runId, callId, tool: tool.name, definitionHash: definitionHash(tool) };
-    await this.#gate.pass(call.grant, { ...granted, argumentsHash: given.hash });
+    this.#gate.pass(call.grant, { ...granted, argumentsHash: given.hash });
 
     const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || tool.timeoutMilliseconds, tool.timeoutMilliseconds);
     yield* session.run({ runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds }, signal);

@@ -37,7 +37,12 @@ describe("Execute", () => {
   it("runs a granted call, streams its output and ends with the result", async () => {
     const { sessionId, workspace } = await service.open();
     const pieces: string[] = [];
-    const result = await service.execute({ sessionId, tool: "shell_exec", given: { command: "echo one; echo two > made" }, onOutput: (text) => pieces.push(text) });
+    const result = await service.execute({
+      sessionId,
+      tool: "shell_exec",
+      given: { command: "echo one; echo two > made" },
+      onOutput: (text) => pieces.push(text),
+    });
     expect(result).toMatchObject({ success: true, content: "one\n", exitCode: 0, resultBytes: 4n });
     expect(pieces.join("")).toBe("one\n");
     expect(readFileSync(join(workspace, "made"), "utf8")).toBe("two\n");
@@ -45,7 +50,14 @@ describe("Execute", () => {
 
   it("refuses a grant for other bytes, another session, call, run, tool or person, and one used before", async () => {
     const { sessionId, workspace } = await service.open();
-    const call = { sessionId, callId: "granted", runId: randomUUID(), tool: "write_file", given: { path: "f", content: "x" }, principal: testPrincipal };
+    const call = {
+      sessionId,
+      callId: "granted",
+      runId: randomUUID(),
+      tool: "write_file",
+      given: { path: "f", content: "x" },
+      principal: testPrincipal,
+    };
     const others = [
       { ...call, given: { path: "f", content: "y" } },
       { ...call, sessionId: randomUUID() },
@@ -55,11 +67,12 @@ describe("Execute", () => {
       { ...call, principal: colleague },
       { ...call, principal: stranger },
     ];
-    for (const other of others) expect(await refusal(service.execute({ ...call, grant: await service.sign(other) }))).toBe("PermissionDenied grant_refused");
+    for (const other of others)
+      expect(await refusal(service.execute({ ...call, grant: service.sign(other) }))).toBe("PermissionDenied grant_refused");
     expect(await refusal(service.execute({ ...call, grant: "nonsense" }))).toBe("PermissionDenied grant_refused");
     expect(existsSync(join(workspace, "f"))).toBe(false);
     expect((await receipt(sessionId, "granted")).state).toBe(State.NEVER_STARTED);
-    const grant = await service.sign(call);
+    const grant = service.sign(call);
     expect((await service.execute({ ...call, grant })).success).toBe(true);
     expect(await refusal(service.execute({ ...call, callId: "second", grant }))).toBe("PermissionDenied grant_refused");
   });
@@ -67,17 +80,23 @@ describe("Execute", () => {
   it("takes arguments in any order of keys: what is granted and run is their canonical form", async () => {
     const { sessionId } = await service.open();
     const call = { sessionId, callId: "order", runId: randomUUID(), tool: "write_file", principal: testPrincipal };
-    const grant = await service.sign({ ...call, given: { content: "x", path: "f" } });
+    const grant = service.sign({ ...call, given: { content: "x", path: "f" } });
     expect((await service.execute({ ...call, given: { path: "f", content: "x" }, grant })).success).toBe(true);
   });
 
   it("refuses wrong arguments, unknown tools, tools of others and other definitions, and says what is right", async () => {
     const { sessionId } = await service.open();
-    expect(await refusal(service.execute({ sessionId, tool: "read_file", given: { file: "x" } }))).toBe("InvalidArgument invalid_arguments");
+    expect(await refusal(service.execute({ sessionId, tool: "read_file", given: { file: "x" } }))).toBe(
+      "InvalidArgument invalid_arguments",
+    );
     const hash = "0".repeat(64);
-    expect(await refusal(service.execute({ sessionId, tool: "nosuch", given: {}, grant: "x", definitionHash: hash }))).toBe("NotFound tool_unknown");
+    expect(await refusal(service.execute({ sessionId, tool: "nosuch", given: {}, grant: "x", definitionHash: hash }))).toBe(
+      "NotFound tool_unknown",
+    );
     expect(await refusal(service.execute({ sessionId, tool: "memory_write", given: { text: "x" } }))).toBe("NotFound tool_unknown");
-    expect(await refusal(service.execute({ sessionId, tool: "git_status", given: {}, definitionHash: hash }))).toBe("FailedPrecondition definition_changed");
+    expect(await refusal(service.execute({ sessionId, tool: "git_status", given: {}, definitionHash: hash }))).toBe(
+      "FailedPrecondition definition_changed",
+    );
   });
 
   it("runs a call id once: the second time its result is given back, and another call with it is refused", async () => {
@@ -114,12 +133,21 @@ describe("Execute", () => {
     const { sessionId, workspace } = await service.open();
     const leave = new AbortController();
     const command = "echo begun; while :; do date +%s%N > beat; sleep 0.01; done";
-    const call = service.execute({ sessionId, callId: "left", tool: "shell_exec", given: { command }, signal: leave.signal, onOutput: () => leave.abort() });
+    const call = service.execute({
+      sessionId,
+      callId: "left",
+      tool: "shell_exec",
+      given: { command },
+      signal: leave.signal,
+      onOutput: () => leave.abort(),
+    });
     expect(await refusal(call)).toMatch(/^Canceled /);
     await expect.poll(async () => (await receipt(sessionId, "left")).state).toBe(State.DONE);
     expect((await receipt(sessionId, "left")).result).toMatchObject({ success: false, errorCode: "cancelled" });
     const last = readFileSync(join(workspace, "beat"), "utf8");
-    expect((await service.execute({ sessionId, tool: "shell_exec", given: { command: "sleep 0.1; pgrep -f beat | wc -l" } })).content).toBe("1\n");
+    expect((await service.execute({ sessionId, tool: "shell_exec", given: { command: "sleep 0.1; pgrep -f beat | wc -l" } })).content).toBe(
+      "1\n",
+    );
     expect(readFileSync(join(workspace, "beat"), "utf8")).toBe(last);
   });
 
@@ -150,7 +178,9 @@ describe("Execute", () => {
     const { sessionId } = await service.open();
     await expect(service.client.getReceipt({ sessionId, callId: "x" })).rejects.toMatchObject({ code: Code.Unauthenticated });
     expect(await refusal(service.execute({ sessionId: randomUUID(), tool: "git_status", given: {} }))).toBe("NotFound session_not_found");
-    expect(await refusal(service.execute({ sessionId, tool: "git_status", given: {}, principal: stranger }))).toBe("NotFound session_not_found");
+    expect(await refusal(service.execute({ sessionId, tool: "git_status", given: {}, principal: stranger }))).toBe(
+      "NotFound session_not_found",
+    );
     expect(await refusal(receipt(sessionId, "x", stranger))).toBe("NotFound session_not_found");
   });
 });
@@ -160,7 +190,13 @@ describe("GetReceipt", () => {
     const { sessionId, workspace } = await service.open();
     await service.execute({ sessionId, callId: "finished", tool: "shell_exec", given: { command: "echo done" } });
     const begun = Promise.withResolvers<string>();
-    const running = service.execute({ sessionId, callId: "cut", tool: "shell_exec", given: { command: "echo begun; sleep 60" }, onOutput: begun.resolve });
+    const running = service.execute({
+      sessionId,
+      callId: "cut",
+      tool: "shell_exec",
+      given: { command: "echo begun; sleep 60" },
+      onOutput: begun.resolve,
+    });
     running.catch(() => undefined);
     await begun.promise;
     expect((await receipt(sessionId, "finished")).result).toMatchObject({ success: true, content: "done\n" });
@@ -180,8 +216,12 @@ describe("GetReceipt", () => {
     expect((await receipt(randomUUID(), "any")).state).toBe(State.UNKNOWN);
 
     await service.client.openWorkspace({ sessionId, path: workspace }, await service.headersOf(testPrincipal));
-    expect((await service.execute({ sessionId, callId: "finished", tool: "shell_exec", given: { command: "echo done" } })).content).toBe("done\n");
-    expect(await refusal(service.execute({ sessionId, callId: "cut", tool: "shell_exec", given: { command: "echo begun; sleep 60" } }))).toBe("FailedPrecondition call_in_doubt");
+    expect((await service.execute({ sessionId, callId: "finished", tool: "shell_exec", given: { command: "echo done" } })).content).toBe(
+      "done\n",
+    );
+    expect(
+      await refusal(service.execute({ sessionId, callId: "cut", tool: "shell_exec", given: { command: "echo begun; sleep 60" } })),
+    ).toBe("FailedPrecondition call_in_doubt");
     await service.execute({ sessionId, callId: "next", tool: "shell_exec", given: { command: "echo next" } });
     expect((await receipt(sessionId, "next")).state).toBe(State.DONE);
   });
@@ -235,7 +275,9 @@ describe("sandboxes over time", () => {
     const { sessionId } = await short.open();
     await short.execute({ sessionId, tool: "shell_exec", given: { command: "touch kept /tmp/gone" } });
     await expect.poll(() => short.sessions.get("local", sessionId).sandbox.isUp).toBe(false);
-    expect((await short.execute({ sessionId, tool: "shell_exec", given: { command: "ls . /tmp" } })).content).toBe(".:\nkept\n\n/tmp:\nhome\n");
+    expect((await short.execute({ sessionId, tool: "shell_exec", given: { command: "ls . /tmp" } })).content).toBe(
+      ".:\nkept\n\n/tmp:\nhome\n",
+    );
     await short.close();
   });
 
@@ -248,10 +290,18 @@ describe("sandboxes over time", () => {
     expect(small.sessions.get("local", two.sessionId).sandbox.isUp).toBe(true);
     const begun = Promise.withResolvers<string>();
     const leave = new AbortController();
-    const busy = small.execute({ ...two, tool: "shell_exec", given: { command: "echo begun; sleep 30" }, onOutput: begun.resolve, signal: leave.signal });
+    const busy = small.execute({
+      ...two,
+      tool: "shell_exec",
+      given: { command: "echo begun; sleep 30" },
+      onOutput: begun.resolve,
+      signal: leave.signal,
+    });
     busy.catch(() => undefined);
     await begun.promise;
-    expect(await refusal(small.execute({ ...one, tool: "shell_exec", given: { command: "true" } }))).toBe("ResourceExhausted too_many_sandboxes");
+    expect(await refusal(small.execute({ ...one, tool: "shell_exec", given: { command: "true" } }))).toBe(
+      "ResourceExhausted too_many_sandboxes",
+    );
     leave.abort();
     await small.close();
   });
@@ -260,8 +310,13 @@ describe("sandboxes over time", () => {
     const described = await service.client.describeIsolation({}, await service.headersOf(testPrincipal));
     expect(described.driver).toBe("bubblewrap");
     const active = described.features.filter((feature) => feature.active).map((feature) => feature.name);
-    expect(active).toEqual(expect.arrayContaining(["user namespace", "network namespace", "seccomp", "process limit", "memory limit", "cleared environment"]));
-    expect(described.features.find((feature) => feature.name === "workspace quota")).toMatchObject({ active: false, detail: expect.stringContaining("quota") });
+    expect(active).toEqual(
+      expect.arrayContaining(["user namespace", "network namespace", "seccomp", "process limit", "memory limit", "cleared environment"]),
+    );
+    expect(described.features.find((feature) => feature.name === "workspace quota")).toMatchObject({
+      active: false,
+      detail: expect.stringContaining("quota"),
+    });
   });
 
   it("ends a session's sandbox when its workspace is closed", async () => {

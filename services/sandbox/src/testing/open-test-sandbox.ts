@@ -10,7 +10,9 @@ import type { ToolOutput, ToolResult } from "../domain/tool-event.ts";
 
 const IDLE_MILLISECONDS = 60_000;
 
-export type TestLimits = Partial<Pick<BubblewrapOptions, "limits" | "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">>;
+export type TestLimits = Partial<
+  Pick<BubblewrapOptions, "limits" | "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">
+>;
 
 /** A real bubblewrap isolation with small limits, and where it keeps its state. */
 export async function openTestIsolation(limits: TestLimits = {}): Promise<{ isolation: BubblewrapIsolation; stateDirectory: string }> {

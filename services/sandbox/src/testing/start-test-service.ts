@@ -67,7 +67,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
   const headersOf = async (principal: Principal): Promise<CallOptions> => ({
     headers: { authorization: `Bearer ${await identity.minter.mint(principal)}` },
   });
-  const sign = (call: Required<Pick<TestCall, "sessionId" | "tool" | "given" | "callId" | "runId" | "principal">>): Promise<string> =>
+  const sign = (call: Required<Pick<TestCall, "sessionId" | "tool" | "given" | "callId" | "runId" | "principal">>): string =>
     identity.signer.sign({
       organization: call.principal.organization,
       principal: call.principal.id,
@@ -104,7 +104,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
     },
     async execute(call: TestCall): Promise<ToolResult> {
       const { principal = testPrincipal, callId = randomUUID(), runId = randomUUID(), sessionId, tool, given } = call;
-      const grant = call.grant ?? (await sign({ principal, callId, runId, sessionId, tool, given }));
+      const grant = call.grant ?? sign({ principal, callId, runId, sessionId, tool, given });
       const hash = call.definitionHash ?? definitionHash(findNativeTool(tool)!);
       const request = { call: { sessionId, runId, callId, tool, argumentsJson: JSON.stringify(given), definitionHash: hash }, grant };
       let result: ToolResult | undefined;

@@ -13,7 +13,10 @@ afterAll(() => rmSync(directory, { recursive: true }));
 describe("findBwrap", () => {
   it("takes the installed one, else our own, else none", () => {
     expect(findBwrap(directory, join(directory, "usr"))).toEqual({});
-    for (const [file, folder] of [[own, "bin"], [installed, "usr"]] as const) {
+    for (const [file, folder] of [
+      [own, "bin"],
+      [installed, "usr"],
+    ] as const) {
       mkdirSync(join(directory, folder));
       writeFileSync(file, "", { mode: 0o755 });
     }

@@ -37,7 +37,16 @@ describe("the HLVM directory", () => {
     expect(modeOf(files.keys)).toBe("700");
     expect(modeOf(files.tokenFile)).toBe("600");
     const keys = readdirSync(files.keys);
-    expect(keys).toEqual(expect.arrayContaining(["edge.jwk", "orchestrator.jwk", "policy.jwk", "token-public.jwks", "hlvm_policy-password", "meilisearch-master-key"]));
+    expect(keys).toEqual(
+      expect.arrayContaining([
+        "edge.jwk",
+        "orchestrator.jwk",
+        "policy.jwk",
+        "token-public.jwks",
+        "hlvm_policy-password",
+        "meilisearch-master-key",
+      ]),
+    );
     expect(new Set(keys.map((name) => modeOf(join(files.keys, name))))).toEqual(new Set(["600"]));
     expect(readFileSync(files.tokenFile, "utf8")).toMatch(/^[0-9a-f]{64}$/);
     expect(notices).toEqual([]);
@@ -65,7 +74,8 @@ describe("the HLVM directory", () => {
     const { keys } = await keepAll();
     expect(readFileSync(keys.tokenPublicKeys, "utf8") + readFileSync(keys.grantPublicKeys, "utf8")).not.toContain('"d"');
     const verifier = new TokenVerifier(readPublicKeys(keys.tokenPublicKeys));
-    const minted = async (signer: "edge" | "orchestrator" | "policy") => new TokenMinter(await readSigningKey(keys.signingKey(signer))).mint(testPrincipal);
+    const minted = async (signer: "edge" | "orchestrator" | "policy") =>
+      new TokenMinter(readSigningKey(keys.signingKey(signer))).mint(testPrincipal);
     expect(await verifier.verify(await minted("edge"))).toEqual(testPrincipal);
     expect(await verifier.verify(await minted("orchestrator"))).toEqual(testPrincipal);
     await expect(verifier.verify(await minted("policy"))).rejects.toMatchObject({ reason: "token_refused" });

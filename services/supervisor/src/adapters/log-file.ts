@@ -27,7 +27,10 @@ export function lastLines(path: string, offset: number): string {
     const bytes = Buffer.alloc(Math.max(0, size - from));
     readSync(descriptor, bytes, 0, bytes.length, from);
     const written = bytes.toString("utf8").trimEnd().split("\n");
-    return written.filter((text) => !STACK_FRAME.test(text)).slice(-TAIL_LINES).join("\n");
+    return written
+      .filter((text) => !STACK_FRAME.test(text))
+      .slice(-TAIL_LINES)
+      .join("\n");
   } finally {
     closeSync(descriptor);
   }

@@ -54,7 +54,13 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
   }
 }
 
-function ready(service: ServiceProcess, child: ChildProcess, ended: Promise<string>, signal: AbortSignal, logSize: number): Promise<number> {
+function ready(
+  service: ServiceProcess,
+  child: ChildProcess,
+  ended: Promise<string>,
+  signal: AbortSignal,
+  logSize: number,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     let settled = false;
     const settle = (outcome: () => void): void => {

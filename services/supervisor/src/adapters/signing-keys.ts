@@ -18,9 +18,15 @@ type Signer = (typeof SIGNERS)[number];
 /** Makes the keys that are missing, and writes anew which public keys are believed. */
 export async function keepSigningKeys(files: HlvmFiles, notice: Notice): Promise<KeyFiles> {
   const signingKey = (signer: Signer): string => join(files.keys, `${signer}.jwk`);
-  const publicJwks = await Promise.all(SIGNERS.map(async (signer) => publicHalf(await keepPrivateFile(signingKey(signer), () => newKey(signer), notice))));
+  const publicJwks = await Promise.all(
+    SIGNERS.map(async (signer) => publicHalf(await keepPrivateFile(signingKey(signer), () => newKey(signer), notice))),
+  );
   const [edge, orchestrator, policy] = publicJwks;
-  const written = { signingKey, tokenPublicKeys: join(files.keys, "token-public.jwks"), grantPublicKeys: join(files.keys, "grant-public.jwks") };
+  const written = {
+    signingKey,
+    tokenPublicKeys: join(files.keys, "token-public.jwks"),
+    grantPublicKeys: join(files.keys, "grant-public.jwks"),
+  };
   writePrivateFile(written.tokenPublicKeys, JSON.stringify({ keys: [edge, orchestrator] }));
   writePrivateFile(written.grantPublicKeys, JSON.stringify({ keys: [policy] }));
   return written;

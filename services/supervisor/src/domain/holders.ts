@@ -1,17 +1,18 @@
-import type { Lifetime } from "@hlvm/mesh/supervisor-message";
-
 /** Counts who holds the mesh, and ends a mesh that lives only while it is held. */
 export class Holders {
-  readonly #lifetime: Lifetime;
+  readonly #endsUnheld: boolean;
   readonly #end: (why: string) => void;
   #count = 0;
   #grace: NodeJS.Timeout | undefined;
 
-  /** @param graceMilliseconds for the first one to come */
-  constructor(lifetime: Lifetime, graceMilliseconds: number, end: (why: string) => void) {
-    this.#lifetime = lifetime;
+  /**
+   * @param endsUnheld whether the mesh lives only while it is held
+   * @param graceMilliseconds for the first one to come
+   */
+  constructor(endsUnheld: boolean, graceMilliseconds: number, end: (why: string) => void) {
+    this.#endsUnheld = endsUnheld;
     this.#end = end;
-    if (lifetime === "while-held") this.#grace = setTimeout(() => end("nobody came to hold the mesh"), graceMilliseconds);
+    if (endsUnheld) this.#grace = setTimeout(() => end("nobody came to hold the mesh"), graceMilliseconds);
   }
 
   /** @returns to be called when that holder is gone, once */
@@ -23,7 +24,7 @@ export class Holders {
       if (gone) return;
       gone = true;
       this.#count--;
-      if (this.#count === 0 && this.#lifetime === "while-held") this.#end("nobody holds the mesh any more");
+      if (this.#count === 0 && this.#endsUnheld) this.#end("nobody holds the mesh any more");
     };
   }
 }

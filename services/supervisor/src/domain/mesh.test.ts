@@ -52,7 +52,11 @@ const breaks = { start: () => Promise.reject(failure) };
 describe("Mesh", () => {
   it("starts a part when what it needs is up, and ends the doors before the stores", async () => {
     const { entries, part } = diary();
-    const mesh = meshOf([part({ name: "store", layer: "store" }), part({ name: "policy", needs: ["store"] }), part({ name: "edge", layer: "front" })]);
+    const mesh = meshOf([
+      part({ name: "store", layer: "store" }),
+      part({ name: "policy", needs: ["store"] }),
+      part({ name: "edge", layer: "front" }),
+    ]);
     await mesh.start();
     expect(entries.indexOf("+store")).toBeLessThan(entries.indexOf("+policy"));
     entries.length = 0;
@@ -62,7 +66,11 @@ describe("Mesh", () => {
 
   it("takes everything down again when a part cannot start, and starts nothing that needed it", async () => {
     const { entries, part } = diary();
-    const mesh = meshOf([part({ name: "store", layer: "store" }), part({ name: "policy", ...breaks }), part({ name: "edge", needs: ["policy"] })]);
+    const mesh = meshOf([
+      part({ name: "store", layer: "store" }),
+      part({ name: "policy", ...breaks }),
+      part({ name: "edge", needs: ["policy"] }),
+    ]);
     await expect(mesh.start()).rejects.toBe(failure);
     expect(mesh.failedPart).toBe("policy");
     expect(entries).toEqual(["+store", "-store"]);
@@ -71,7 +79,9 @@ describe("Mesh", () => {
   it("goes on without a part that it can do without, and says so", async () => {
     const { entries, part } = diary();
     const lines: string[] = [];
-    const mesh = meshOf([part({ name: "search", ...breaks, without: "Memory searches in PostgreSQL." }), part({ name: "memory" })], { lines });
+    const mesh = meshOf([part({ name: "search", ...breaks, without: "Memory searches in PostgreSQL." }), part({ name: "memory" })], {
+      lines,
+    });
     await mesh.start();
     expect(entries).toEqual(["+memory"]);
     expect(lines).toEqual(["It broke. Memory searches in PostgreSQL. (log: /search.log)"]);

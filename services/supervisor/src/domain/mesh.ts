@@ -29,8 +29,11 @@ export class Mesh {
   async start(): Promise<void> {
     const started = new Map<string, Promise<void>>();
     for (const kept of this.parts) {
-      const needed = kept.part.needs.map((name) => started.get(name));
-      if (needed.includes(undefined)) throw new Error(`${kept.part.name} stands before a part that it needs`);
+      const needed = kept.part.needs.map((name) => {
+        const earlier = started.get(name);
+        if (earlier === undefined) throw new Error(`${kept.part.name} stands before ${name}, which it needs`);
+        return earlier;
+      });
       started.set(kept.part.name, this.#start(kept, needed));
     }
     try {
@@ -58,7 +61,7 @@ export class Mesh {
     this.#log.info({ part: kept.part.name, milliseconds: Math.round(performance.now() - since) }, "down");
   }
 
-  async #start(kept: KeptPart, needed: readonly (Promise<void> | undefined)[]): Promise<void> {
+  async #start(kept: KeptPart, needed: readonly Promise<void>[]): Promise<void> {
     const since = performance.now();
     await Promise.all(needed);
     try {

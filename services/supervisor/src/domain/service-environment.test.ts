@@ -16,7 +16,12 @@ const PERSON = {
 
 describe("serviceEnvironment", () => {
   it("hands on the machine's variables and the settings, nothing confidential and nothing else", () => {
-    expect(serviceEnvironment(PERSON, [], { HLVM_HOST: "127.0.0.1" })).toEqual({ PATH: "/bin", HOME: "/home/ada", HLVM_RUN_SECONDS: "60", HLVM_HOST: "127.0.0.1" });
+    expect(serviceEnvironment(PERSON, [], { HLVM_HOST: "127.0.0.1" })).toEqual({
+      PATH: "/bin",
+      HOME: "/home/ada",
+      HLVM_RUN_SECONDS: "60",
+      HLVM_HOST: "127.0.0.1",
+    });
   });
 
   it("hands a key to the service that it was named for", () => {

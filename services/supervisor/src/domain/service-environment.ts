@@ -10,7 +10,11 @@ const CONFIDENTIAL = /KEY|TOKEN|SECRET|PASSWORD|URL/;
  * The whole environment of a service: the machine's, the person's settings, the variables that were named for it, and
  * what the supervisor decides, which wins.
  */
-export function serviceEnvironment(person: Environment, named: readonly string[], decided: Readonly<Record<string, string>>): Record<string, string> {
+export function serviceEnvironment(
+  person: Environment,
+  named: readonly string[],
+  decided: Readonly<Record<string, string>>,
+): Record<string, string> {
   const settings = Object.keys(person).filter((name) => SETTING.test(name) && !CONFIDENTIAL.test(name));
   const taken: Record<string, string> = {};
   for (const name of [...MACHINE, ...settings, ...named]) {

@@ -4,6 +4,7 @@ import { describeHosted, HOSTED_MODELS } from "../../domain/hosted-models.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { Exchange } from "../exchange.ts";
+import { watchedFetch } from "../watched-fetch.ts";
 import { ANTHROPIC, anthropicRequest } from "./anthropic-request.ts";
 import { readAnthropicStream } from "./anthropic-stream.ts";
 
@@ -34,7 +35,7 @@ export class AnthropicProvider implements Provider {
     const loaded = await this.#load();
     const exchange = new Exchange(ANTHROPIC, signal, this.#settings.silenceMilliseconds);
     try {
-      const client = loaded.withOptions({ fetch: exchange.fetchStream });
+      const client = loaded.withOptions({ fetch: watchedFetch(ANTHROPIC, exchange) });
       const events = await client.messages.create(anthropicRequest(generation), { signal: exchange.signal });
       yield* readAnthropicStream(generation.model, events);
       exchange.throwIfEnded();

@@ -3,7 +3,9 @@ import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { Exchange } from "../exchange.ts";
-import { isEventStream, readRefusal } from "../read-refusal.ts";
+import { isEventStream, isOk, readRefusal } from "../read-refusal.ts";
+import { sendHttp } from "../send-http.ts";
+import type { HttpAnswer } from "../http-answer.ts";
 import { chatRequest } from "./chat-request.ts";
 import { readChatStream } from "./chat-stream.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
@@ -65,8 +67,8 @@ export class ChatCompletionsProvider implements Provider {
   async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
     const exchange = new Exchange(this.#settings.name, signal, this.#settings.silenceMilliseconds);
     try {
-      const response = await this.#open(generation, exchange);
-      const events = readServerSentEvents(response.body!, this.#settings.name);
+      const answer = await this.#open(generation, exchange);
+      const events = readServerSentEvents(answer.pieces(), this.#settings.name);
       yield* readChatStream(this.#settings.name, generation.model, events);
     } catch (thrown) {
       throw exchange.failure(thrown);
@@ -75,15 +77,15 @@ export class ChatCompletionsProvider implements Provider {
     }
   }
 
-  async #open(generation: Generation, exchange: Exchange): Promise<Response> {
+  async #open(generation: Generation, exchange: Exchange): Promise<HttpAnswer> {
     const lengthField = this.#wantsCompletionTokens.has(generation.model) ? "max_completion_tokens" : "max_tokens";
-    const response = await exchange.fetch(`${this.#baseUrl}/chat/completions`, {
+    const answer = await sendHttp(exchange, `${this.#baseUrl}/chat/completions`, {
       method: "POST",
       headers: { ...this.#headers(), "content-type": "application/json", accept: "text/event-stream" },
       body: JSON.stringify(chatRequest(this.#settings.name, generation, lengthField)),
     });
-    if (isEventStream(response)) return response;
-    const error = await readRefusal(this.#settings.name, response);
+    if (isEventStream(answer)) return answer;
+    const error = await readRefusal(this.#settings.name, answer);
     if (error.providerCode === "unsupported_parameter" && lengthField === "max_tokens" && error.message.includes("max_completion_tokens")) {
       this.#wantsCompletionTokens.add(generation.model);
       return this.#open(generation, exchange);
@@ -94,9 +96,9 @@ export class ChatCompletionsProvider implements Provider {
   async #get(path: string, signal: AbortSignal): Promise<unknown> {
     const exchange = new Exchange(this.#settings.name, AbortSignal.any([signal, AbortSignal.timeout(LIST_MILLISECONDS)]));
     try {
-      const response = await exchange.fetch(`${this.#baseUrl}${path}`, { headers: this.#headers() });
-      if (!response.ok) throw await readRefusal(this.#settings.name, response);
-      return await response.json();
+      const answer = await sendHttp(exchange, `${this.#baseUrl}${path}`, { method: "GET", headers: this.#headers() });
+      if (!isOk(answer)) throw await readRefusal(this.#settings.name, answer);
+      return JSON.parse(await answer.text()) as unknown;
     } catch (thrown) {
       throw exchange.failure(thrown);
     } finally {

@@ -1,19 +1,11 @@
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { readServerSentEvents } from "./server-sent-events.ts";
 
-function bodyOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      for (const piece of pieces) controller.enqueue(piece);
-      controller.close();
-    },
-  });
-}
-
 async function read(pieces: readonly Uint8Array[]): Promise<string[]> {
   const events: string[] = [];
-  for await (const event of readServerSentEvents(bodyOf(pieces), "p")) events.push(event);
+  for await (const event of readServerSentEvents(Readable.from(pieces), "p")) events.push(event);
   return events;
 }
 

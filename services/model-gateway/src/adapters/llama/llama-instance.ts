@@ -2,7 +2,8 @@ import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelError } from "../../domain/model-error.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
-import { readFailure } from "../read-failure.ts";
+import { isOk, readRefusal } from "../read-refusal.ts";
+import { sendHttp } from "../send-http.ts";
 
 export const LLAMA = "llama";
 
@@ -82,16 +83,9 @@ export class LlamaInstance {
   }
 
   async #get<T extends object>(path: string, exchange: Exchange): Promise<T> {
-    const response = await exchange.fetch(`${this.url}${path}`);
-    const body = (await response.json()) as T;
-    if (!response.ok)
-      throw readFailure(LLAMA, {
-        status: response.status,
-        headers: response.headers,
-        body,
-        cause: new Error(`${path} gave ${response.status}`),
-      });
-    return body;
+    const answer = await sendHttp(exchange, `${this.url}${path}`, { method: "GET", headers: {} });
+    if (!isOk(answer)) throw await readRefusal(LLAMA, answer);
+    return JSON.parse(await answer.text()) as T;
   }
 }
 

@@ -4,6 +4,7 @@ import { describeHosted, HOSTED_MODELS } from "../../domain/hosted-models.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { Exchange } from "../exchange.ts";
+import { watchedFetch } from "../watched-fetch.ts";
 import { OPENAI, openaiRequest } from "./openai-request.ts";
 import { readOpenaiStream } from "./openai-stream.ts";
 
@@ -34,7 +35,7 @@ export class OpenaiProvider implements Provider {
     const loaded = await this.#load();
     const exchange = new Exchange(OPENAI, signal, this.#settings.silenceMilliseconds);
     try {
-      const client = loaded.withOptions({ fetch: exchange.fetchStream });
+      const client = loaded.withOptions({ fetch: watchedFetch(OPENAI, exchange) });
       const events = await client.responses.create(openaiRequest(generation), { signal: exchange.signal });
       yield* readOpenaiStream(generation.model, events);
       exchange.throwIfEnded();

@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { EventSchema, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Append } from "../../domain/log/event-log.ts";
 import type { EventPayload } from "../../domain/log/event-payload.ts";
 
 export interface EventRow extends Record<string, unknown> {
@@ -17,6 +18,14 @@ export const EVENT_COLUMNS = "seq, run_id, turn, payload, principal, at";
 /** What the payload column holds: an Event with nothing but its payload, so that the type travels with it. */
 export function payloadBytes(payload: EventPayload): Buffer {
   return Buffer.from(toBinary(EventSchema, create(EventSchema, { payload })));
+}
+
+/** The events of an append, as they read when they come back from the table. */
+export function eventsOfAppend({ lease, principal, after, events }: Append, at: Date): Event[] {
+  const { sessionId, runId } = lease;
+  return events.map(({ turn, payload }, index) =>
+    create(EventSchema, { sessionId, runId, sequence: BigInt(after + 1 + index), turn, payload, principal, at: timestampFromDate(at) }),
+  );
 }
 
 export function eventOfRow(sessionId: string, row: EventRow): Event {

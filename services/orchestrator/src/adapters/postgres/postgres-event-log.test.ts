@@ -144,7 +144,7 @@ describe("PostgresSessionStore", () => {
     const ids = leases.map((lease) => lease.runId);
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = ANY($1::uuid[])", [ids]);
     const ended = await Promise.all([endAbandonedRuns(store, log, randomUUID), endAbandonedRuns(store, log, randomUUID)]);
-    expect(ended[0]! + ended[1]!).toBe(3);
+    expect(ended[0] + ended[1]).toBe(3);
     for (const lease of leases) {
       const [event] = await eventsOf(lease.sessionId, 2);
       expect(event?.payload).toMatchObject({

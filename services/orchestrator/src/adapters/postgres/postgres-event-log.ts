@@ -3,7 +3,7 @@ import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
-import { EVENT_COLUMNS, eventOfRow, payloadBytes, type EventRow } from "./event-rows.ts";
+import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
 
 const READ_BYTES = 1_000_000;
 const READ_EVENTS = 500;
@@ -21,7 +21,7 @@ const append = (held: string): string => `
   ),
   added AS (
     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-    SELECT $1::uuid, $4 + item.place, $2::uuid, item.turn, item.type, item.payload, $8, clock_timestamp()
+    SELECT $1::uuid, $4 + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9
     FROM grown, unnest($5::int[], $6::text[], $7::bytea[]) WITH ORDINALITY AS item (turn, type, payload, place)
   )
   SELECT pg_notify('session_event', session_id::text) FROM grown`;
@@ -29,7 +29,7 @@ const append = (held: string): string => `
 const HELD = "run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL";
 const APPEND = append(`SELECT FROM run WHERE ${HELD} FOR NO KEY UPDATE`);
 const APPEND_LAST = append(`
-  UPDATE run SET ended_at = now(), stop_reason = $9
+  UPDATE run SET ended_at = now(), stop_reason = $10
   WHERE ${HELD} AND (SELECT last_seq FROM session WHERE session_id = $1::uuid) = $4 RETURNING run_id`);
 
 const FOUND = `
@@ -51,16 +51,17 @@ const READ_CONVERSATION = `
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
   readonly #database: Database;
-  readonly #onAppend: (sessionId: string) => void;
+  readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
 
-  /** @param onAppend told of what this process appended, before the notification comes round */
-  constructor(database: Database, onAppend: (sessionId: string) => void) {
+  /** @param onAppend given what this process appended, before the notification comes round */
+  constructor(database: Database, onAppend: (sessionId: string, events: readonly Event[]) => void) {
     this.#database = database;
     this.#onAppend = onAppend;
   }
 
   async append(request: Append): Promise<void> {
     const { lease, events } = request;
+    const at = new Date();
     const values: unknown[] = [
       lease.sessionId,
       lease.runId,
@@ -70,13 +71,14 @@ export class PostgresEventLog implements EventLog {
       events.map((event) => eventType(event.payload)),
       events.map((event) => payloadBytes(event.payload)),
       request.principal,
+      at,
     ];
     const appended =
       request.stopReason === undefined
         ? await this.#database.query(APPEND, values, "append")
         : await this.#database.query(APPEND_LAST, [...values, request.stopReason], "append_last");
     if (appended.length === 0) await this.#requireThere(request);
-    this.#onAppend(lease.sessionId);
+    this.#onAppend(lease.sessionId, eventsOfAppend(request, at));
   }
 
   async read(sessionId: string, from: number): Promise<LogPage> {

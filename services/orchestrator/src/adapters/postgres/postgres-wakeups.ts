@@ -1,5 +1,9 @@
 import type { Notifications } from "@hlvm/postgres/notifications";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { LogSubscription, LogWakeups } from "../../domain/log/log-wakeups.ts";
+
+/** Events kept for a follower that is slower than the run; beyond it reads the table. */
+const MAXIMUM_GIVEN = 500;
 
 /** Wakes those who follow a session, from one listening connection and at once for what this process appended itself. */
 export class PostgresWakeups implements LogWakeups {
@@ -13,6 +17,11 @@ export class PostgresWakeups implements LogWakeups {
     notifications.onReconnect(() => {
       for (const sessionId of this.#subscriptions.keys()) this.wake(sessionId);
     });
+  }
+
+  /** What this process appended goes to those who follow, without a look into the table. */
+  appended(sessionId: string, events: readonly Event[]): void {
+    for (const subscription of this.#subscriptions.get(sessionId) ?? []) subscription.give(events);
   }
 
   wake(sessionId: string): void {
@@ -36,6 +45,7 @@ class Subscription implements LogSubscription {
   /** Set by a wake-up that came while nobody waited: it must not be lost. */
   #isDue = false;
   #waiting: (() => void) | undefined;
+  #given: Event[] = [];
 
   constructor(close: () => void) {
     this.close = close;
@@ -44,6 +54,19 @@ class Subscription implements LogSubscription {
   wake(): void {
     this.#isDue = true;
     this.#waiting?.();
+  }
+
+  give(events: readonly Event[]): void {
+    if (this.#given.length + events.length > MAXIMUM_GIVEN) this.#given = [];
+    else this.#given.push(...events);
+    this.wake();
+  }
+
+  take(from: number): readonly Event[] | undefined {
+    const given = this.#given;
+    this.#given = [];
+    const first = given.findIndex(({ sequence }) => Number(sequence) === from);
+    return first === -1 ? undefined : given.slice(first);
   }
 
   async wait(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog, Lease, NewEvent } from "./event-log.ts";
@@ -8,6 +8,7 @@ import type { EventPayload } from "./event-payload.ts";
 const RETRY_MILLISECONDS = 10_000;
 const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
 const BATCH_EVENTS = 200;
+const SOON_MILLISECONDS = 5;
 
 interface Waiting {
   readonly events: readonly NewEvent[];
@@ -36,6 +37,7 @@ export class RunJournal {
   readonly #options: JournalOptions;
   #after: number;
   #waiting: Waiting[] = [];
+  #soon: NodeJS.Timeout | undefined;
   #isWriting = false;
   #failure: { readonly cause: unknown } | undefined;
 
@@ -49,22 +51,36 @@ export class RunJournal {
     return this.#enqueue(payloads.map((payload) => ({ turn, payload })));
   }
 
+  /** The same for entries that nobody waits for at once: they are written together with what comes next, within some milliseconds. */
+  appendSoon(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
+    const appended = this.#wait(payloads.map((payload) => ({ turn, payload })));
+    this.#soon ??= setTimeout(() => void this.#write(), SOON_MILLISECONDS);
+    return appended;
+  }
+
   /** The run's last entry. */
   end(turn: number, payload: EventPayload, stopReason: StopReason): Promise<void> {
     return this.#enqueue([{ turn, payload }], stopReason);
   }
 
   #enqueue(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
-    const appended = new Promise<void>((written, failed) => this.#waiting.push({ events, stopReason, written, failed }));
-    appended.catch(() => undefined);
+    const appended = this.#wait(events, stopReason);
     void this.#write();
     return appended;
   }
 
+  #wait(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
+    const appended = new Promise<void>((written, failed) => this.#waiting.push({ events, stopReason, written, failed }));
+    appended.catch(() => undefined);
+    return appended;
+  }
+
   async #write(): Promise<void> {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     if (this.#isWriting) return;
     this.#isWriting = true;
-    await Promise.resolve();
+    await nextTick();
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();
       try {

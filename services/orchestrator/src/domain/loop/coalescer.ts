@@ -1,17 +1,22 @@
 /**
- * Joins small pieces of text that come fast into few: the first goes out at once, the following at most once an
- * interval. A piece of another kind sends out what waits, so that the order is kept.
+ * Joins small pieces of text that come fast into few: the first goes out after a short wait, or at once, the following
+ * at most once an interval. A piece of another kind sends out what waits, so that the order is kept.
  */
 export class Coalescer<Kind> {
   readonly #interval: number;
+  readonly #firstWait: number;
   readonly #emit: (kind: Kind, text: string) => void;
   #kind: Kind | undefined;
   #text = "";
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param intervalMilliseconds the least time between two pieces */
-  constructor(intervalMilliseconds: number, emit: (kind: Kind, text: string) => void) {
+  /**
+   * @param intervalMilliseconds the least time between two pieces
+   * @param firstWaitMilliseconds how long the first piece may wait for more
+   */
+  constructor(intervalMilliseconds: number, firstWaitMilliseconds: number, emit: (kind: Kind, text: string) => void) {
     this.#interval = intervalMilliseconds;
+    this.#firstWait = firstWaitMilliseconds;
     this.#emit = emit;
   }
 
@@ -21,8 +26,8 @@ export class Coalescer<Kind> {
     this.#kind = kind;
     this.#text += text;
     if (this.#timer !== undefined) return;
-    this.#send();
-    this.#timer = setTimeout(() => this.#tick(), this.#interval);
+    if (this.#firstWait === 0) this.#send();
+    this.#timer = setTimeout(() => this.#tick(), this.#firstWait || this.#interval);
   }
 
   /** Sends out what waits and stops waiting. */

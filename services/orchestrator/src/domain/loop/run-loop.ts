@@ -3,6 +3,7 @@ import { FinishReason, MessageSchema, Role, type Message } from "@hlvm/proto/hlv
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Conversation } from "../fold/conversation.ts";
 import { eventPayload } from "../log/event-payload.ts";
+import { withMemory } from "../prompt/with-memory.ts";
 import { callTools } from "../tools/call-tools.ts";
 import type { Answer } from "./answer.ts";
 import { recallMemory } from "./recall-memory.ts";
@@ -20,21 +21,22 @@ const RESUME_ADVICE = "Go on with --resume, or ask for less at a time.";
  */
 export async function runLoop(question: string, conversation: Conversation, run: RunContext, progress: RunProgress): Promise<Stop> {
   const memory = await recallMemory(question, run);
-  const head = [systemMessage(run.prefix.systemPrompt), ...(memory === "" ? [] : [systemMessage(memory)])];
+  const prefix = systemMessage(run.prefix.systemPrompt);
+  const reminder = memory === "" ? undefined : systemMessage(memory);
   let settled: Promise<unknown> = Promise.resolve();
   while (progress.turn < run.limits.turns) {
     run.signal.throwIfAborted();
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const { message, toolCalls, answer } = await takeTurn([...head, ...conversation.messages()], settled, run, progress);
+    const { message, toolCalls, answer } = await takeTurn([prefix, ...withMemory(conversation.messages(), reminder)], settled, run, progress);
     conversation.add({ runId: run.runId, turn, payload: message });
 
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) conversation.add({ runId: run.runId, turn, payload });
     const { usage } = answer;
-    const counted = run.journal.append(
+    const counted = run.journal.appendSoon(
       turn,
       eventPayload("turnStats", {
         toolCount: toolCalls.length,

@@ -33,11 +33,11 @@ export async function takeTurn(
 ): Promise<Taken> {
   const { turn } = progress;
   const { journal, model } = run;
-  const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, (type, text) => {
+  const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, 0, (type, text) => {
     void journal.append(turn, eventPayload(type, { text }));
   });
   let answer = new Answer();
-  void journal.append(turn, eventPayload("thinking", {}));
+  void journal.appendSoon(turn, eventPayload("thinking", {}));
   try {
     await askModel({
       models: run.mesh.models,
@@ -96,7 +96,7 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
     }),
   );
   progress.text = text;
-  void run.journal.append(turn, message, ...selected);
+  void run.journal.appendSoon(turn, message, ...selected);
   return { message, toolCalls, answer };
 }
 

@@ -24,28 +24,29 @@ export interface WatchPorts {
 }
 
 /**
- * A session's events in order, each once. Following ends when the caller goes, or with the one run of a stateless session.
+ * A session's events in order, each once, those that were appended together in one piece. Following ends when the caller goes, or with the one run of a stateless session.
  * @throws HlvmError `session_not_found`, `database_unreachable`
  */
 export async function* watchSession(
   { organization, sessionId, from, follow, signal }: Watched,
   ports: WatchPorts,
-): AsyncGenerator<Event, void> {
+): AsyncGenerator<readonly Event[], void> {
   const { stateless, runningRunId } = await requireSession(ports.store, organization, sessionId);
   const goesOn = follow && !(stateless && runningRunId === "");
   const subscription = ports.wakeups.subscribe(sessionId);
   let next = Math.max(1, from);
+  let given: readonly Event[] | undefined;
   try {
     for (;;) {
-      const { events, hasMore } = await ports.log.read(sessionId, next);
-      for (const event of events) {
-        yield event;
-        next = Number(event.sequence) + 1;
-        if (stateless && event.payload.case === "runStopped") return;
-      }
+      const { events, hasMore } = given === undefined ? await ports.log.read(sessionId, next) : { events: given, hasMore: false };
+      if (events.length > 0) yield events;
+      next += events.length;
+      if (stateless && events.some(({ payload }) => payload.case === "runStopped")) return;
+      given = undefined;
       if (hasMore) continue;
       if (!goesOn) return;
       await subscription.wait(LOOK_MILLISECONDS, signal);
+      given = subscription.take(next);
     }
   } finally {
     subscription.close();

@@ -61,7 +61,7 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
     const one = prepared[index]!;
     const activity = "call" in one && result.success ? memoryActivity(one) : undefined;
     ends.push(end);
-    writes.push(run.journal.append(turn, end, ...(activity === undefined ? [] : [activity])));
+    writes.push(run.journal.appendSoon(turn, end, ...(activity === undefined ? [] : [activity])));
     if (recorded !== undefined) writes.push(recorded);
   }
   const settled = Promise.all(writes);

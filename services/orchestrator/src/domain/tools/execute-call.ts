@@ -8,6 +8,8 @@ import type { ReadyCall } from "./prepare-call.ts";
 import { failedResult } from "./tool-result.ts";
 
 const OUTPUT_INTERVAL_MILLISECONDS = 100;
+/** Most commands end sooner than this: their output is then written together with their result. */
+const FIRST_OUTPUT_WAIT_MILLISECONDS = 30;
 /** Of one call's output that watchers see while it runs; the result has its own limit. */
 const OUTPUT_LENGTH = 256 * 1024;
 /** The executor ends a tool at the tool's own limit; it gets this long to say so. */
@@ -86,8 +88,8 @@ async function readSandbox(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { call } = ready;
-  const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, (stream, text) => {
-    void run.journal.append(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
+  const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, FIRST_OUTPUT_WAIT_MILLISECONDS, (stream, text) => {
+    void run.journal.appendSoon(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
   });
   let left = OUTPUT_LENGTH;
   try {

@@ -39,7 +39,7 @@ export async function awaitApproval(
   const verdict = { ...ruling, safetyLevel: approval.safetyLevel, trustTier: approval.trustTier };
   if (ruling.decision !== "allow") return verdict;
   const { sessionId, runId, callId, tool, argumentsHash } = approval;
-  const grant = await ports.signGrant({
+  const grant = ports.signGrant({
     organization: approval.organization,
     principal: approval.requestedBy,
     sessionId,

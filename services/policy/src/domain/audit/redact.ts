@@ -41,7 +41,7 @@ export function redactValue(value: JsonValue, name = ""): JsonValue {
   if (typeof value === "string") return SECRET_NAME.test(name) ? REPLACED : cut(redactText(value));
   if (Array.isArray(value)) return value.map((item: JsonValue) => redactValue(item, name));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redactText(key), redactValue(item as JsonValue, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redactText(key), redactValue(item, key)]));
 }
 
 function cut(text: string): string {

@@ -50,7 +50,8 @@ describe("paths out of the workspace", () => {
       expect(await sandbox.run("edit_file", { path, old_text: "a", new_text: "b" })).toMatchObject({ errorCode: "outside_workspace" });
       expect(await sandbox.run("search_code", { pattern: "a", path })).toMatchObject({ errorCode: "outside_workspace" });
     }
-    for (const path of ["usr", "real/up", "twice"]) expect(await sandbox.run("list_files", { path })).toMatchObject({ errorCode: "outside_workspace" });
+    for (const path of ["usr", "real/up", "twice"])
+      expect(await sandbox.run("list_files", { path })).toMatchObject({ errorCode: "outside_workspace" });
     expect((await sandbox.run("search_code", { pattern: "Debian" })).summary).toBe("no match");
   });
 
@@ -62,7 +63,8 @@ describe("paths out of the workspace", () => {
   });
 
   it("26: a folder that is swapped for a link while tools use it lets nothing through", async () => {
-    const swap = "mkdir -p swap && echo inside >swap/f; i=0; while [ $i -lt 200 ]; do mv -T swap kept$i; ln -s /etc swap; rm -rf swap; mv -T kept$i swap; i=$((i+1)); done 2>/dev/null; echo over";
+    const swap =
+      "mkdir -p swap && echo inside >swap/f; i=0; while [ $i -lt 200 ]; do mv -T swap kept$i; ln -s /etc swap; rm -rf swap; mv -T kept$i swap; i=$((i+1)); done 2>/dev/null; echo over";
     const over = new AbortController();
     const swapping = shell(swap).finally(() => over.abort());
     const seen = new Set<string>();
@@ -81,7 +83,10 @@ describe("paths out of the workspace", () => {
 
   it("30: a working directory out of the workspace is refused", async () => {
     for (const directory of ["..", "/", "/tmp", "x", "a/../../etc"])
-      expect(await sandbox.run("shell_exec", { command: "pwd", working_directory: directory })).toMatchObject({ success: false, errorCode: "outside_workspace" });
+      expect(await sandbox.run("shell_exec", { command: "pwd", working_directory: directory })).toMatchObject({
+        success: false,
+        errorCode: "outside_workspace",
+      });
   });
 
   it("28: a link in the workspace at set-up sends no write outside", async () => {
@@ -93,7 +98,9 @@ describe("paths out of the workspace", () => {
   });
 
   it("32: other processes, homes and system secrets cannot be read", async () => {
-    const found = await shell("cat /proc/1/root/etc/hostname /proc/1/environ ~/.ssh/* /root/* /home/* /etc/shadow /etc/hostname; ls /proc | grep -c '^[0-9]'");
+    const found = await shell(
+      "cat /proc/1/root/etc/hostname /proc/1/environ ~/.ssh/* /root/* /home/* /etc/shadow /etc/hostname; ls /proc | grep -c '^[0-9]'",
+    );
     expect(found.content).not.toContain("do-not-leak");
     const lines = found.content.split("\n").filter((line) => !/No such file|Permission denied|cannot|can't/.test(line));
     expect(Number(lines[0])).toBeLessThan(12);
@@ -127,7 +134,9 @@ describe("what a tool finds inside", () => {
 
   it("can write nowhere but in the workspace and in temporary folders", async () => {
     const folders = "/ /etc /usr /usr/bin /opt/hlvm /opt/hlvm/bin /opt/hlvm/runner /dev /proc/sys/kernel";
-    const { content } = await shell(`for d in ${folders}; do touch $d/new 2>/dev/null && echo wrote $d; done; for d in /tmp /dev/shm /workspace; do touch $d/new && echo wrote $d; done`);
+    const { content } = await shell(
+      `for d in ${folders}; do touch $d/new 2>/dev/null && echo wrote $d; done; for d in /tmp /dev/shm /workspace; do touch $d/new && echo wrote $d; done`,
+    );
     expect(content).toBe("wrote /tmp\nwrote /dev/shm\nwrote /workspace\n");
   });
 

@@ -64,7 +64,11 @@ export class BubblewrapIsolation implements Isolation {
       const sandbox = await isolation.start({ sessionId: "self-test", workspace }).catch((thrown: HlvmError) => {
         throw cannotIsolate(messageOf(thrown.cause), thrown);
       });
-      await selfTest(sandbox).finally(() => sandbox.close());
+      try {
+        await selfTest(sandbox);
+      } finally {
+        await sandbox.close();
+      }
       return isolation;
     } finally {
       rmSync(workspace, { recursive: true, force: true });

@@ -111,6 +111,7 @@ function outOfMemory(result: ToolResult): ToolResult {
 }
 
 function outOfProcesses(result: ToolResult): ToolResult {
-  const note = "The process limit of the sandbox was reached. What earlier commands left running was ended; start fewer processes at a time.";
+  const note =
+    "The process limit of the sandbox was reached. What earlier commands left running was ended; start fewer processes at a time.";
   return { ...result, content: `${result.content}\n[${note}]` };
 }

@@ -51,7 +51,8 @@ function notFound(nameOrPath: string, cause?: unknown): HlvmError {
     code: "failed_precondition",
     reason: "bubblewrap_not_found",
     message: `Tools cannot be isolated: the program ${nameOrPath} (bubblewrap) ${cause === undefined ? "is not installed" : "does not work"}.`,
-    advice: "Install it: `apt-get install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora), `pacman -S bubblewrap` (Arch); or set HLVM_BWRAP to its path.",
+    advice:
+      "Install it: `apt-get install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora), `pacman -S bubblewrap` (Arch); or set HLVM_BWRAP to its path.",
     cause,
   });
 }

@@ -15,7 +15,10 @@ export function isolationFeatures(options: BubblewrapOptions): IsolationFeature[
     active("process namespace", "processes outside are not seen; all inside end with the sandbox"),
     active("network namespace", "no network: loopback only"),
     active("cleared environment", "no variable of the service reaches a tool"),
-    active("seccomp", "no Unix, netlink or packet sockets, new namespaces, mounts, ptrace, keys, bpf, io_uring, kernel modules, set-user-id files"),
+    active(
+      "seccomp",
+      "no Unix, netlink or packet sockets, new namespaces, mounts, ptrace, keys, bpf, io_uring, kernel modules, set-user-id files",
+    ),
     active("process limit", `${options.processes} (${limits.perProcess ? "rlimit, counted for the sandbox's own user" : limits.name})`),
     active("memory limit", `${mebibytes} MiB (${scope})`),
     active("file size limit", `${options.fileMebibytes} MiB (rlimit)`),
@@ -23,7 +26,9 @@ export function isolationFeatures(options: BubblewrapOptions): IsolationFeature[
     {
       name: "processor share",
       isActive: limitsProcessor,
-      detail: limitsProcessor ? `that of ${availableParallelism()} busy processes (${limits.name})` : "not limited: the controller cpu is not delegated to this service",
+      detail: limitsProcessor
+        ? `that of ${availableParallelism()} busy processes (${limits.name})`
+        : "not limited: the controller cpu is not delegated to this service",
     },
     {
       name: "workspace quota",

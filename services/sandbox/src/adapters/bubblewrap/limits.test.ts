@@ -99,17 +99,23 @@ describe("resources of a sandbox", () => {
     await other.close();
   });
 
-  it.skipIf(process.getuid!() !== 0)("56, where there is no cgroup: the sandbox's own user has a limit of processes (needs root, to be another user)", async () => {
-    const workspace = mkdtempSync(join(tmpdir(), "hlvm-workspace-"));
-    chownSync(workspace, 12_345, 12_345);
-    const other = await openTestSandbox({ processes: 48, limits: resourceLimits }, workspace);
-    await other.run("shell_exec", { command: "bomb() { bomb | bomb & }; bomb; sleep 1" });
-    expect((await other.run("shell_exec", { command: "echo alive; ulimit -d" })).content).toBe(`alive\n${1024 * 1024}\n`);
-    await other.close();
-  });
+  it.skipIf(process.getuid!() !== 0)(
+    "56, where there is no cgroup: the sandbox's own user has a limit of processes (needs root, to be another user)",
+    async () => {
+      const workspace = mkdtempSync(join(tmpdir(), "hlvm-workspace-"));
+      chownSync(workspace, 12_345, 12_345);
+      const other = await openTestSandbox({ processes: 48, limits: resourceLimits }, workspace);
+      await other.run("shell_exec", { command: "bomb() { bomb | bomb & }; bomb; sleep 1" });
+      expect((await other.run("shell_exec", { command: "echo alive; ulimit -d" })).content).toBe(`alive\n${1024 * 1024}\n`);
+      await other.close();
+    },
+  );
 
   it.skipIf(!existsSync("/sys/fs/cgroup/pids"))("removes its control groups (looks at cgroup v1)", async () => {
-    const groups = (): string[] => readdirSync("/sys/fs/cgroup/pids", { recursive: true }).map(String).filter((name) => name.includes(`hlvm-sandbox-${process.pid}-`));
+    const groups = (): string[] =>
+      readdirSync("/sys/fs/cgroup/pids", { recursive: true })
+        .map(String)
+        .filter((name) => name.includes(`hlvm-sandbox-${process.pid}-`));
     const before = new Set(groups().map((name) => name.split("/")[0]));
     const other = await openTestSandbox();
     await other.run("shell_exec", { command: "true" });

@@ -21,7 +21,9 @@ describe("RunnerConnection", () => {
     const output: ToolOutput[] = [];
     const result = connection.execute(run, (piece) => output.push(piece));
     runner.write(encodeFrame({ output: { callId: "call", output: { stream: "STREAM_STDERR", text: "oops" } } }));
-    runner.write(encodeFrame({ result: { callId: "call", result: { success: true, content: "x", summary: "a\nb", resultBytes: "1", exitCode: 0 } } }));
+    runner.write(
+      encodeFrame({ result: { callId: "call", result: { success: true, content: "x", summary: "a\nb", resultBytes: "1", exitCode: 0 } } }),
+    );
     expect(await result).toMatchObject({ success: true, content: "x", summary: "a b", resultBytes: 1, exitCode: 0 });
     expect(output).toEqual([{ stream: "stderr", text: "oops" }]);
   });
@@ -56,7 +58,14 @@ describe("RunnerConnection", () => {
     const result = connection.execute(run, () => undefined);
     runner.write(encodeFrame({ result: { callId: "other", result: { success: true } } }));
     runner.write(encodeFrame({ output: { callId: "other", output: { text: "x" } } }));
-    runner.write(encodeFrame({ result: { callId: "call", result: { success: false, errorCode: "made_up", summary: "s".repeat(9_999), content: "c".repeat(3_000_000) } } }));
+    runner.write(
+      encodeFrame({
+        result: {
+          callId: "call",
+          result: { success: false, errorCode: "made_up", summary: "s".repeat(9_999), content: "c".repeat(3_000_000) },
+        },
+      }),
+    );
     const given = await result;
     expect(given).toMatchObject({ success: false, errorCode: "internal", truncated: true });
     expect([given.summary.length, given.content.length]).toEqual([500, 2 * 1024 * 1024]);

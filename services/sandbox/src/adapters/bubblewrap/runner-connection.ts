@@ -12,8 +12,23 @@ const MAXIMUM_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAXIMUM_CONTENT_CHARACTERS = 2 * 1024 * 1024;
 const MAXIMUM_SUMMARY_CHARACTERS = 500;
 const ERROR_CODES = new Set([
-  "", "invalid_arguments", "not_found", "not_readable", "outside_workspace", "too_large", "binary_file", "invalid_utf8", "no_match",
-  "no_space", "timeout", "cancelled", "output_limit", "out_of_memory", "command_failed", "unavailable", "internal",
+  "",
+  "invalid_arguments",
+  "not_found",
+  "not_readable",
+  "outside_workspace",
+  "too_large",
+  "binary_file",
+  "invalid_utf8",
+  "no_match",
+  "no_space",
+  "timeout",
+  "cancelled",
+  "output_limit",
+  "out_of_memory",
+  "command_failed",
+  "unavailable",
+  "internal",
 ]);
 
 interface Pending {

@@ -86,7 +86,10 @@ function exitOf(child: ChildProcess): Promise<string> {
 
 /** Of a crash the runtime prints pages; the first line with words says what it was. */
 function firstLine(complaint: string): string | undefined {
-  return complaint.split("\n").find((line) => /\w/.test(line))?.trim();
+  return complaint
+    .split("\n")
+    .find((line) => /\w/.test(line))
+    ?.trim();
 }
 
 /** The sandbox of a session could not be brought up. */

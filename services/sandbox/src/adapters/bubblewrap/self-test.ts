@@ -31,7 +31,9 @@ export async function selfTest(sandbox: SessionSandbox): Promise<void> {
   const argumentsJson = JSON.stringify({ command: COMMAND });
   const run = { callId: "self-test", tool: "shell_exec", argumentsJson, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const result = await sandbox.run(run, () => undefined, new AbortController().signal);
-  const missing = result.success ? PROOFS.filter(([, holds]) => !holds(result.content)).map(([protection]) => protection) : ["a command that runs"];
+  const missing = result.success
+    ? PROOFS.filter(([, holds]) => !holds(result.content)).map(([protection]) => protection)
+    : ["a command that runs"];
   if (missing.length === 0) return;
   throw new HlvmError({
     code: "failed_precondition",

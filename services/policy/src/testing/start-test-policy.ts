@@ -18,7 +18,7 @@ import { openJudge } from "../adapters/parsers/open-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
-import { policyRoutes } from "./routes.ts";
+import { policyRoutes } from "../rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 
