@@ -6,11 +6,17 @@ import { fileURLToPath } from "node:url";
 import { callerDirectory, hlvmDirectory, node, orExplain, prepare } from "./prepare.mjs";
 
 const main = fileURLToPath(new URL("../services/cli/src/main.ts", import.meta.url));
+/** Code that was compiled once need not be at every start, whatever the HLVM directory. */
+const compileCache = fileURLToPath(new URL("../node_modules/.cache/hlvm", import.meta.url));
 const given = process.argv.slice(2);
 
 await orExplain(() => prepare({ directory: hlvmDirectory }));
 
-const child = spawn(node, [main, ...(given.length === 0 ? ["up"] : given)], { cwd: callerDirectory, stdio: "inherit" });
+const child = spawn(node, [main, ...(given.length === 0 ? ["up"] : given)], {
+  cwd: callerDirectory,
+  stdio: "inherit",
+  env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
+});
 // A Ctrl-C reaches the child from the terminal too; it decides what that means.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

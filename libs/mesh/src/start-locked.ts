@@ -62,7 +62,7 @@ function launch(main: string, { directory, lifetime }: StartOptions, logFile: st
   try {
     return spawn("flock", [...lock, process.execPath, main], {
       cwd: directory,
-      env: { ...process.env, HLVM_DIR: directory, HLVM_LIFETIME: lifetime, NODE_COMPILE_CACHE: join(directory, "cache", "compile") },
+      env: { ...process.env, HLVM_DIR: directory, HLVM_LIFETIME: lifetime },
       stdio: ["ignore", log, log, "ipc"],
       detached: true,
     });

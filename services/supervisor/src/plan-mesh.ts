@@ -81,7 +81,6 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_HOST: LOOPBACK,
         HLVM_LOG_LEVEL: config.logLevel,
         HLVM_TOKEN_PUBLIC_KEYS: keys.tokenPublicKeys,
-        NODE_COMPILE_CACHE: files.compileCache,
         ...decided,
       }),
     });

@@ -210,7 +210,7 @@ describe("forwarding", () => {
       client.watch({ sessionId: SESSION }, { signal: leaving.signal })[Symbol.asyncIterator](),
     );
     const first = await Promise.all(watchers.map((watcher) => watcher.next()));
-    expect(first.every(({ value }) => value.event.sequence === 1n)).toBe(true);
+    expect(first.every(({ value }) => value.events[0].sequence === 1n)).toBe(true);
     expect(await client.listSessions({})).toMatchObject({ sessions: [] });
     leaving.abort();
     await Promise.allSettled(watchers.map((watcher) => watcher.next()));

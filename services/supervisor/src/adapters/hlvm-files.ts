@@ -9,7 +9,6 @@ export interface HlvmFiles {
   readonly directory: string;
   readonly keys: string;
   readonly tokenFile: string;
-  readonly compileCache: string;
   /** For Unix sockets: within the directory, or where its path is too long for one, in the folder for temporary files. */
   readonly sockets: string;
   readonly data: (part: string) => string;
@@ -28,14 +27,12 @@ const MAXIMUM_SOCKET_FOLDER_BYTES = 80;
 export function keepHlvmFiles(directory: string, notice: Notice): HlvmFiles {
   const sockets = socketFolder(directory);
   const keys = join(directory, "keys");
-  const compileCache = join(directory, "cache", "compile");
   for (const folder of [directory, keys, sockets]) keepPrivateFolder(folder, notice);
-  for (const folder of ["run", "logs", "data", "cache/compile"]) mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
+  for (const folder of ["run", "logs", "data"]) mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
   return {
     directory,
     keys,
     tokenFile: join(directory, "token"),
-    compileCache,
     sockets,
     data: (part) => join(directory, "data", part),
     logFile: (part) => join(directory, "logs", `${part}.log`),

@@ -1,7 +1,7 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What every process may want to know of the machine and the person's language. */
-const MACHINE = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+const MACHINE = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"];
 /** Settings may be read by any service; what may hold a secret, or the way to one, goes only to who is named for it. */
 const SETTING = /^HLVM_[A-Z0-9_]+$/;
 const CONFIDENTIAL = /KEY|TOKEN|SECRET|PASSWORD|URL/;

@@ -21,21 +21,34 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
 describe("RunJournal", () => {
   it("writes what waits together in one statement, in order", async () => {
     const appends: Append[] = [];
-    let release = (): void => undefined;
+    const begun = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const { journal } = journalOver(async (request) => {
       appends.push(request);
-      if (appends.length === 1) await new Promise<void>((resolve) => (release = resolve));
+      begun.resolve();
+      await released.promise;
     });
     const first = journal.append(1, delta("a"));
-    await Promise.resolve();
-    await Promise.resolve();
+    await begun.promise;
     const others = [journal.append(1, delta("b"), delta("c")), journal.end(1, eventPayload("runStopped", {}), StopReason.COMPLETED)];
-    release();
+    released.resolve();
     await Promise.all([first, ...others]);
     expect(appends.map(({ after, events, stopReason }) => [after, events.length, stopReason])).toEqual([
       [2, 1, undefined],
       [3, 3, StopReason.COMPLETED],
     ]);
+  });
+
+  it("lets what may wait be written with what comes next, and writes it by itself where nothing comes", async () => {
+    const sizes: number[] = [];
+    const { journal } = journalOver(async ({ events }) => {
+      sizes.push(events.length);
+    });
+    const soon = journal.appendSoon(1, delta("a"));
+    await journal.append(1, delta("b"));
+    await soon;
+    await journal.appendSoon(1, delta("c"));
+    expect(sizes).toEqual([2, 1]);
   });
 
   it("tries the same append again while the database cannot be reached", async () => {
