@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "@hlvm/errors/message-of";
@@ -19,6 +19,7 @@ export function nodeCheck(version: string): Check {
 
 export function directoryCheck(directory: string): Check {
   try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     return privateCheck("data folder", directory, statSync(directory).mode, "0700", `chmod 700 ${directory}`);
   } catch (cause) {
