@@ -31,7 +31,8 @@ describe("hlvm", () => {
 
   it("status names every service with its process and log file", async () => {
     const { stdout } = await mesh.hlvm(["status"]);
-    for (const service of ["edge", "orchestrator", "model-gateway", "sandbox", "policy", "memory", "PostgreSQL", "Meilisearch"]) expect(stdout).toContain(service);
+    for (const service of ["edge", "orchestrator", "model-gateway", "sandbox", "policy", "memory", "PostgreSQL", "Meilisearch"])
+      expect(stdout).toContain(service);
   });
 
   it("session list and show tell what was asked and answered", async () => {

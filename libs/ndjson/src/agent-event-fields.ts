@@ -43,8 +43,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "permissionCheck":
       return permissionCheck(payload.value);
     case "toolStart": {
-      const { callId, tool, argumentsJson, argumentsSummary } = payload.value;
-      return { callId, name: tool, argsSummary: argumentsSummary, argumentsJson };
+      const { callId, tool, argumentsJson, argumentsSummary, toolIndex, toolTotal } = payload.value;
+      return { callId, name: tool, argsSummary: argumentsSummary, argumentsJson, toolIndex, toolTotal };
     }
     case "toolOutput": {
       const { callId, output } = payload.value;

@@ -83,8 +83,19 @@ describe("runLine", () => {
       summary: "hm",
     });
     expect(
-      agentEvent({ case: "toolStart", value: { callId: "c1", tool: "read_file", argumentsJson: "{}", argumentsSummary: "README.md" } }),
-    ).toMatchObject({ type: "tool_start", callId: "c1", name: "read_file", argsSummary: "README.md", argumentsJson: "{}" });
+      agentEvent({
+        case: "toolStart",
+        value: { callId: "c1", tool: "read_file", argumentsJson: "{}", argumentsSummary: "README.md", toolIndex: 1, toolTotal: 2 },
+      }),
+    ).toMatchObject({
+      type: "tool_start",
+      callId: "c1",
+      name: "read_file",
+      argsSummary: "README.md",
+      argumentsJson: "{}",
+      toolIndex: 1,
+      toolTotal: 2,
+    });
     const result = { success: true, content: "hi", summary: "1 line", durationMilliseconds: 3, resultBytes: 2n, exitCode: 0 };
     expect(agentEvent({ case: "toolEnd", value: { callId: "c1", tool: "read_file", result } })).toMatchObject({
       type: "tool_end",

@@ -21,7 +21,7 @@ export async function up({ config, screen }: CommandContext): Promise<number> {
     progress.end,
   );
   const hold = await holdMesh(state.controlSocket);
-  if (!interrupts.signal.aborted) process.stdout.write(welcome(state.edgeUrl));
+  if (!interrupts.signal.aborted) process.stdout.write(welcome(state.edgeUrl, config.npmScript === "start" ? "npm start --" : "hlvm"));
   const keepAlive = setInterval(() => {}, 2 ** 30);
   try {
     const lost = await Promise.race([hold.lost.then(() => true), untilAborted(interrupts.signal)]);
@@ -36,13 +36,13 @@ export async function up({ config, screen }: CommandContext): Promise<number> {
   }
 }
 
-function welcome(edgeUrl: string): string {
+function welcome(edgeUrl: string, command: string): string {
   return `HLVM is up: ${edgeUrl}
 
 Try in another terminal:
-  hlvm ask "What does this repository do?"
-  hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
-  hlvm audit query --since 1h
+  ${command} ask "What does this repository do?"
+  ${command} ask --permission-mode acceptEdits "create hello.txt with hi"
+  ${command} audit query --since 1h
 
 Ctrl-C ends it.
 `;

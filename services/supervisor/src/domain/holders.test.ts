@@ -19,10 +19,7 @@ describe("Holders", () => {
 
   it("end it when nobody comes, and not when somebody came in time", () => {
     const ends: string[] = [];
-    const meshes = [
-      new Holders(true, 1_000, (why) => ends.push(why)),
-      new Holders(true, 1_000, () => ends.push("the held one")),
-    ];
+    const meshes = [new Holders(true, 1_000, (why) => ends.push(why)), new Holders(true, 1_000, () => ends.push("the held one"))];
     meshes[1]?.hold();
     vi.advanceTimersByTime(1_001);
     expect(ends).toEqual(["nobody came to hold the mesh"]);

@@ -211,7 +211,7 @@ export type ToolResult = Message<"hlvm.tool.v1.ToolResult"> & {
   summary: string;
 
   /**
-   * Empty on success; else one of: invalid_arguments, not_found, not_readable, outside_workspace, too_large, binary_file,
+   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, too_large, binary_file,
    * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, internal.
    *
    * @generated from field: string error_code = 4;
@@ -269,7 +269,7 @@ export type ToolResultJson = {
   summary?: string;
 
   /**
-   * Empty on success; else one of: invalid_arguments, not_found, not_readable, outside_workspace, too_large, binary_file,
+   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, too_large, binary_file,
    * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, internal.
    *
    * @generated from field: string error_code = 4;

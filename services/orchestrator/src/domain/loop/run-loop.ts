@@ -29,7 +29,12 @@ export async function runLoop(question: string, conversation: Conversation, run:
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const { message, toolCalls, answer } = await takeTurn([prefix, ...withMemory(conversation.messages(), reminder)], settled, run, progress);
+    const { message, toolCalls, answer } = await takeTurn(
+      [prefix, ...withMemory(conversation.messages(), reminder)],
+      settled,
+      run,
+      progress,
+    );
     conversation.add({ runId: run.runId, turn, payload: message });
 
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);

@@ -22,6 +22,12 @@ export interface CalledTools {
   readonly isLooping: boolean;
 }
 
+/** Of a call among those of its turn, from 1. */
+interface Place {
+  readonly toolIndex: number;
+  readonly toolTotal: number;
+}
+
 interface Finished {
   readonly result: ToolResult;
   readonly recorded?: Promise<void>;
@@ -38,10 +44,13 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
   let failure: { readonly cause: unknown } | undefined;
 
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
+  const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
   const finished: Promise<Finished>[] = [];
   for (const [index, one] of prepared.entries()) {
     const earlier = "call" in one ? finished.filter((_, before) => isBefore(prepared[before]!, one)) : [];
-    const work = Promise.all(earlier).then(() => ("call" in one ? callTool(one, turn, run, signal) : { result: one.refusal }));
+    const work = Promise.all(earlier).then(() =>
+      "call" in one ? callTool(one, place(index), turn, run, signal) : { result: one.refusal },
+    );
     finished[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
       failing.abort();
@@ -99,7 +108,7 @@ function prepareCalls(parts: readonly ToolCallPart[], turn: number, run: RunCont
   return { prepared, isLooping };
 }
 
-async function callTool(ready: ReadyCall, turn: number, run: RunContext, signal: AbortSignal): Promise<Finished> {
+async function callTool(ready: ReadyCall, place: Place, turn: number, run: RunContext, signal: AbortSignal): Promise<Finished> {
   signal.throwIfAborted();
   const { call } = ready;
   const permission = await askPermission(call, turn, run, signal);
@@ -109,6 +118,7 @@ async function callTool(ready: ReadyCall, turn: number, run: RunContext, signal:
     tool: call.tool,
     argumentsJson: call.argumentsJson,
     argumentsSummary: summarizeArguments(ready.value),
+    ...place,
   });
   return run.slots.use(async () => {
     // The effect may happen only when the log says that it is about to.
