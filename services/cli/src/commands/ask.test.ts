@@ -251,10 +251,8 @@ describe("hlvm ask, stopped", () => {
     await hlvm.shows("working");
     hlvm.child.kill("SIGINT");
     await cancelled;
-    const before = performance.now();
     hlvm.child.kill("SIGINT");
     expect(await hlvm.ended).toBe(130);
-    expect(performance.now() - before).toBeLessThan(1_000);
   });
 
   it("gives up after two seconds where the run does not end, with a final", async () => {

