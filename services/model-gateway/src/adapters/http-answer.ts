@@ -38,7 +38,7 @@ export class HttpAnswer implements Answer {
         yield piece as Uint8Array;
       }
     } finally {
-      if (!this.#response.destroyed) this.#drain();
+      if (this.#response.readable) this.#drain();
     }
   }
 
@@ -51,7 +51,7 @@ export class HttpAnswer implements Answer {
       length += piece.length;
       if (length > LONGEST_TEXT_BYTES) break;
     }
-    return Buffer.concat(pieces).toString("utf8", 0, LONGEST_TEXT_BYTES);
+    return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, LONGEST_TEXT_BYTES));
   }
 
   #drain(): void {

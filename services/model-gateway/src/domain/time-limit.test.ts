@@ -1,0 +1,36 @@
+import { getEventListeners, once } from "node:events";
+import { afterEach, expect, it } from "vitest";
+import { ModelError } from "./model-error.ts";
+import { TimeLimit } from "./time-limit.ts";
+
+const over = new ModelError({ class: "timeout", reason: "over", message: "It took too long.", advice: "", provider: "p" });
+const caller = new AbortController();
+const limits: TimeLimit[] = [];
+const limit = (signal: AbortSignal, milliseconds: number): TimeLimit => {
+  const made = new TimeLimit(signal, milliseconds, () => over);
+  limits.push(made);
+  return made;
+};
+afterEach(() => limits.splice(0).forEach((each) => each.close()));
+
+it("ends when its time is over, and says so", async () => {
+  const short = limit(caller.signal, 5);
+  await once(short.signal, "abort");
+  expect(short.signal.reason).toBe(over);
+  expect(short.exceeded).toBe(over);
+  expect(caller.signal.aborted).toBe(false);
+});
+
+it("ends with its caller, also one that has left already", () => {
+  const leaving = new AbortController();
+  const during = limit(leaving.signal, 60_000);
+  leaving.abort(new Error("gone"));
+  const after = limit(leaving.signal, 60_000);
+  expect([during.signal.reason, after.signal.reason]).toEqual([leaving.signal.reason, leaving.signal.reason]);
+  expect([during.exceeded, after.exceeded]).toEqual([undefined, undefined]);
+});
+
+it("leaves nothing behind on its caller's signal", () => {
+  limit(caller.signal, 60_000).close();
+  expect(getEventListeners(caller.signal, "abort")).toEqual([]);
+});
