@@ -1,7 +1,8 @@
 import { createServer as createHttp1Server, type RequestListener } from "node:http";
-import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
+import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
 import type { NodeHandlerFn } from "./node-handler.ts";
+import type { TakeStream } from "./server/take-stream.ts";
 
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2");
 const FIRST_BYTES_DEADLINE_MILLISECONDS = 10_000;
@@ -13,10 +14,14 @@ export interface BothProtocols {
   readonly close: () => Promise<void>;
 }
 
-/** One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell. */
-export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: number): BothProtocols {
+/**
+ * One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell.
+ * @param takeStream gets every HTTP/2 request before the handler does, and returns true where it answers
+ */
+export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: number, takeStream?: TakeStream): BothProtocols {
   const http1 = createHttp1Server(handler as RequestListener);
   const http2 = createHttp2Server({ settings: { maxConcurrentStreams: MAXIMUM_STREAMS } }, handler as never);
+  if (takeStream !== undefined) takeFirst(http2, takeStream);
   // Node keeps account of HTTP/1.1 connections, for its time limits and for closing idle ones, once a server listens.
   http1.emit("listening");
   const sockets = new Set<Socket>();
@@ -57,4 +62,14 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
     clearTimeout(cut);
   };
   return { server, close };
+}
+
+/** Node makes requests of streams for its handler, at a cost, in the listener that it put there itself. */
+function takeFirst(server: Http2Server, takeStream: TakeStream): void {
+  const makeRequest = server.listeners("stream");
+  server.removeAllListeners("stream");
+  server.on("stream", (stream, headers, ...more) => {
+    if (takeStream(stream as ServerHttp2Stream, headers)) return;
+    for (const listener of makeRequest) Reflect.apply(listener, server, [stream, headers, ...more]);
+  });
 }

@@ -1,17 +1,11 @@
 import type { Interceptor } from "@connectrpc/connect";
-import { Code } from "@connectrpc/connect";
 import type { Log } from "@hlvm/log/create-log";
-import { toConnectError } from "./to-connect-error.ts";
+import { translateError } from "./translate-error.ts";
 
-const EXPECTED = new Set([Code.InvalidArgument, Code.NotFound, Code.AlreadyExists, Code.FailedPrecondition, Code.Canceled]);
-
-/** The one place where errors become transport codes, and where they are logged. */
+/** Translates what a call throws, before it began or in its stream. */
 export function errorInterceptor(log: Log): Interceptor {
   const translate = (thrown: unknown, method: string): never => {
-    const error = toConnectError(thrown);
-    if (error.code === Code.Internal) log.error({ err: thrown, method }, "call failed");
-    else if (!EXPECTED.has(error.code)) log.warn({ code: Code[error.code], reason: error.rawMessage, method }, "call refused");
-    throw error;
+    throw translateError(log, thrown, method);
   };
   return (next) => async (request) => {
     const method = `${request.service.typeName}/${request.method.name}`;

@@ -37,7 +37,12 @@ beforeEach(async () => {
           return { sessions: [] };
         },
         getSession: () => {
-          throw new HlvmError({ code: "not_found", reason: "session_not_found", message: "There is no such session.", advice: "List them." });
+          throw new HlvmError({
+            code: "not_found",
+            reason: "session_not_found",
+            message: "There is no such session.",
+            advice: "List them.",
+          });
         },
         cancelRun: () => {
           throw new Error("password=hunter2");
@@ -103,8 +108,15 @@ describe("a server of the mesh", () => {
   it("tells our errors with reason and advice, and nothing of unexpected ones", async () => {
     const client = createClient(SessionService, createMeshTransport(url));
     const known = await client.getSession({ sessionId: SESSION }, withToken()).catch(fromConnectError);
-    expect(known).toMatchObject({ code: "not_found", reason: "session_not_found", message: "There is no such session.", advice: "List them." });
-    const unknown = await client.cancelRun({ sessionId: SESSION, runId: SESSION }, withToken()).catch(ConnectError.from);
+    expect(known).toMatchObject({
+      code: "not_found",
+      reason: "session_not_found",
+      message: "There is no such session.",
+      advice: "List them.",
+    });
+    const unknown = await client
+      .cancelRun({ sessionId: SESSION, runId: SESSION }, withToken())
+      .catch((thrown: unknown) => ConnectError.from(thrown));
     expect(unknown).toMatchObject({ code: Code.Internal });
     expect(String(unknown)).not.toContain("hunter2");
   });
@@ -112,7 +124,7 @@ describe("a server of the mesh", () => {
   it("cancels a stream whose reader leaves the loop", async () => {
     const client = createClient(SessionService, createMeshTransport(url));
     for await (const _ of readStream((signal) => client.watch({ sessionId: SESSION, follow: true }, { ...withToken(), signal }))) break;
-    await watchEnded;
+    await expect(watchEnded).resolves.toBeDefined();
   });
 
   it("tells a watcher's handler to end when it closes", async () => {
@@ -121,13 +133,20 @@ describe("a server of the mesh", () => {
     await watch.next();
     const next = watch.next();
     await server.close();
-    await watchEnded;
+    await expect(watchEnded).resolves.toBeDefined();
     await next;
   });
 
   it("names the port when it is taken, and what to do", async () => {
     const { verifier } = await createTestIdentity();
-    const again = startRpcServer({ host: "127.0.0.1", port: server.port, log: testLog, services: [], authenticate: verifier, routes: () => undefined });
+    const again = startRpcServer({
+      host: "127.0.0.1",
+      port: server.port,
+      log: testLog,
+      services: [],
+      authenticate: verifier,
+      routes: () => undefined,
+    });
     await expect(again).rejects.toMatchObject({ reason: "port_taken", message: expect.stringContaining(String(server.port)) });
   });
 });

@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
-import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import { createValidator } from "@bufbuild/protovalidate";
+import type { ConnectRouter, Interceptor, MethodImplSpec } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { createValidateInterceptor } from "@connectrpc/validate";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -10,6 +11,8 @@ import { bothProtocols } from "./both-protocols.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
 import { healthRoutes } from "./health-routes.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
+import { fastPath } from "./server/fast-path.ts";
+import { recordMethods } from "./server/record-methods.ts";
 
 /** How long calls that are under way may go on when the server closes; then their signal is aborted. */
 const CLOSE_GRACE_MILLISECONDS = 500;
@@ -41,23 +44,43 @@ export interface RpcServer {
  * @throws HlvmError `port_taken`
  */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
-  const authenticate = typeof options.authenticate === "function" ? options.authenticate : authenticateInterceptor(options.authenticate);
+  const { authenticate } = options;
   const shutdown = new AbortController();
+  const validator = createValidator();
+  const methods = new Map<string, MethodImplSpec>();
   const adapter = connectNodeAdapter({
     routes: (router) => {
-      options.routes(router);
-      healthRoutes(router, options.services);
+      const recording = recordMethods(router, methods);
+      options.routes(recording);
+      healthRoutes(recording, options.services);
     },
-    interceptors: [errorInterceptor(options.log), authenticate, createValidateInterceptor()],
+    interceptors: [
+      errorInterceptor(options.log),
+      typeof authenticate === "function" ? authenticate : authenticateInterceptor(authenticate),
+      createValidateInterceptor({ validator }),
+    ],
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
   });
+  // Connect's interceptors, and whoever wants every request first, need the requests that its adapter makes.
+  const takeStream =
+    typeof authenticate === "function" || options.before !== undefined
+      ? undefined
+      : fastPath({
+          methods,
+          verifier: authenticate,
+          validator,
+          log: options.log,
+          maximumMessageBytes: MAXIMUM_MESSAGE_BYTES,
+          maximumTimeoutMilliseconds: MAXIMUM_DEADLINE_MILLISECONDS,
+          shutdownSignal: shutdown.signal,
+        });
   const { before = () => Promise.resolve(false) } = options;
   const handler: NodeHandlerFn = async (request, response) => {
     if (!(await before(request, response))) adapter(request, response);
   };
-  const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS);
+  const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, takeStream);
   const close = async (): Promise<void> => {
     const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
     await closeConnections();
@@ -73,7 +96,12 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
 
 function listenError(cause: NodeJS.ErrnoException, { host, port }: RpcServerOptions): HlvmError {
   if (cause.code !== "EADDRINUSE")
-    return new HlvmError({ code: "unavailable", reason: "cannot_listen", message: `Cannot listen on ${host}:${port}: ${cause.message}.`, cause });
+    return new HlvmError({
+      code: "unavailable",
+      reason: "cannot_listen",
+      message: `Cannot listen on ${host}:${port}: ${cause.message}.`,
+      cause,
+    });
   return new HlvmError({
     code: "unavailable",
     reason: "port_taken",

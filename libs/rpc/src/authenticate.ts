@@ -1,0 +1,28 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { ContextValues } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
+import { callerKey } from "./call-context.ts";
+
+/**
+ * Puts the verified caller into the values of a call; health checks alone need none.
+ * @throws HlvmError `token_missing`, `token_refused`
+ */
+export async function authenticate(
+  verifier: TokenVerifier,
+  service: DescService,
+  authorization: string | null | undefined,
+  values: ContextValues,
+): Promise<void> {
+  if (service.typeName === Health.typeName) return;
+  const token = /^Bearer (.+)$/.exec(authorization ?? "")?.[1];
+  if (token === undefined)
+    throw new HlvmError({
+      code: "unauthenticated",
+      reason: "token_missing",
+      message: "The call carries no token.",
+      advice: "Call through the edge; it gives every call its token.",
+    });
+  values.set(callerKey, { principal: await verifier.verify(token), token });
+}

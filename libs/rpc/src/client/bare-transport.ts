@@ -1,0 +1,79 @@
+import type { ClientHttp2Stream } from "node:http2";
+import { create, toBinary, type DescMessage, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import type { HeadersInput } from "../wire/headers-input.ts";
+import { CallLimits } from "./call-limits.ts";
+import { MeshConnection } from "./mesh-connection.ts";
+import { requestHeaders } from "./request-headers.ts";
+import { serverStreamingCall } from "./server-streaming-call.ts";
+import { unaryCall } from "./unary-call.ts";
+import { wasNeverBegun } from "./was-never-begun.ts";
+
+const DEFAULT_DEADLINE_MILLISECONDS = 30_000;
+const MAXIMUM_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+type Call<T> = (stream: ClientHttp2Stream, request: Uint8Array, limits: CallLimits) => Promise<T>;
+
+/**
+ * Connect's protocol on one HTTP/2 connection, as lean as Node allows: unary and server-streaming calls, binary and
+ * uncompressed. A call that the peer refused before it began, as a peer that shuts down does, is made once more.
+ */
+export function bareTransport(baseUrl: string): Transport {
+  const { origin, pathname } = new URL(baseUrl);
+  const prefix = pathname.replace(/\/$/, "");
+  let connection: MeshConnection | undefined;
+
+  async function perform<I extends DescMessage, T>(
+    method: DescMethod & { input: I },
+    signal: AbortSignal | undefined,
+    timeoutMilliseconds: number | undefined,
+    added: HeadersInput | undefined,
+    message: MessageInitShape<I>,
+    call: Call<T>,
+  ): Promise<T> {
+    const timeout = effectiveTimeout(timeoutMilliseconds);
+    const limits = new CallLimits(signal, timeout);
+    const request = toBinary(method.input, create(method.input, message));
+    const headers = requestHeaders(`${prefix}/${method.parent.typeName}/${method.name}`, method, timeout, added);
+    const attempt = (): Promise<T> => {
+      limits.throwIfAborted();
+      if (connection === undefined || !connection.isUsable) connection = new MeshConnection(origin);
+      return call(connection.request(headers), request, limits);
+    };
+    try {
+      return await attempt();
+    } catch (thrown) {
+      if (!wasNeverBegun(thrown)) throw ConnectError.from(thrown, Code.Internal);
+      return attempt();
+    }
+  }
+
+  return {
+    unary: (method, signal, timeoutMilliseconds, added, message) =>
+      perform(method, signal, timeoutMilliseconds, added, message, (stream, request, limits) =>
+        unaryCall(method, stream, request, limits, MAXIMUM_MESSAGE_BYTES),
+      ),
+    stream: async (method, signal, timeoutMilliseconds, added, messages) => {
+      if (method.methodKind !== "server_streaming")
+        throw new ConnectError(`${method.name} streams its requests, which no service of the mesh does.`, Code.Unimplemented);
+      return perform(method, signal, timeoutMilliseconds, added, await only(messages), (stream, request, limits) =>
+        serverStreamingCall(method, stream, request, limits, MAXIMUM_MESSAGE_BYTES),
+      );
+    },
+  };
+}
+
+/** As Connect has it: what is not positive means none. */
+function effectiveTimeout(milliseconds: number | undefined): number | undefined {
+  if (milliseconds === undefined) return DEFAULT_DEADLINE_MILLISECONDS;
+  return milliseconds <= 0 ? undefined : milliseconds;
+}
+
+async function only<T>(messages: AsyncIterable<T>): Promise<T> {
+  const iterator = messages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) throw new ConnectError("A server-streaming call needs its one message.", Code.InvalidArgument);
+  if ((await iterator.next()).done !== true)
+    throw new ConnectError("A server-streaming call takes one message only.", Code.InvalidArgument);
+  return first.value;
+}
