@@ -77,8 +77,14 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
           shutdownSignal: shutdown.signal,
         });
   const { before = () => Promise.resolve(false) } = options;
-  const handler: NodeHandlerFn = async (request, response) => {
-    if (!(await before(request, response))) adapter(request, response);
+  const handler: NodeHandlerFn = (request, response) => {
+    before(request, response).then(
+      (isAnswered) => isAnswered || adapter(request, response),
+      (cause: unknown) => {
+        options.log.error({ err: cause }, "a request failed before it reached a method");
+        response.destroy();
+      },
+    );
   };
   const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, takeStream);
   const close = async (): Promise<void> => {
