@@ -38,7 +38,8 @@ export class BubblewrapSandbox implements SessionSandbox {
 
   async run(run: ToolRun, onOutput: (output: ToolOutput) => void, signal: AbortSignal): Promise<ToolResult> {
     const began = performance.now();
-    const before = this.#limitEvents();
+    // As the last call left them: each look costs a read of the kernel's files, and a turn has none to spare.
+    const before = this.#events;
     const over = new AbortController();
     const cancel = (): void => {
       this.#runner.cancel(run.callId);
@@ -78,7 +79,7 @@ export class BubblewrapSandbox implements SessionSandbox {
 
   /** What calls leave behind may use up the processes, and then nothing would run again: the next call gets a new sandbox. */
   async #clearWhenFull(refusalsBefore: number): Promise<void> {
-    if (this.#running === 0 && !this.#isEnding && this.#limitEvents().refusals > refusalsBefore) await this.close();
+    if (this.#running === 0 && !this.#isEnding && this.#events.refusals > refusalsBefore) await this.close();
   }
 
   #killAfter(milliseconds: number, over: AbortSignal): void {
