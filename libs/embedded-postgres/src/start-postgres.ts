@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync, chmodSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, closeSync, readFileSync, renameSync, rmSync, writeFileSync, chmodSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { join } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { postgresCommand } from "./postgres-command.ts";
@@ -32,7 +31,7 @@ const MAXIMUM_CONNECTIONS = 100;
 
 /**
  * Starts PostgreSQL on a Unix socket alone, so that no port can be taken and nobody else on the machine can connect.
- * @throws HlvmError `postgres_failed`, naming the log file
+ * @throws HlvmError `postgres_failed`, naming the log file; `postgres_data_missing`
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const data = join(options.directory, "data");
@@ -44,7 +43,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   if (!existsSync(join(data, "PG_VERSION"))) await initialize(data, passwordFile, options.logFile);
 
   const child = launch("postgres", serverArguments(data, options), options.logFile);
-  const exited = once(child, "exit").then(() => undefined);
+  const exited = exitOf(child).then(() => undefined);
   await waitUntilReady(join(data, "postmaster.pid"), child, options.logFile);
   const password = readFileSync(passwordFile, "utf8");
   return {
@@ -70,30 +69,35 @@ function serverArguments(data: string, options: PostgresOptions): string[] {
   return ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
+/** Makes the data under another name first: what bears the right name is whole. */
 async function initialize(data: string, passwordFile: string, logFile: string): Promise<void> {
-  rmSync(data, { recursive: true, force: true });
+  const unfinished = unfinishedData(data);
+  if (existsSync(passwordFile) && !existsSync(unfinished))
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "postgres_data_missing",
+      message: `PostgreSQL's data was in ${data} and is not there any more.`,
+      advice: `Put it back from a backup. To begin anew, with everything forgotten, remove ${passwordFile}.`,
+    });
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 });
-  const child = launch(
-    "initdb",
-    [
-      "-D",
-      data,
-      "-U",
-      SUPERUSER,
-      `--pwfile=${passwordFile}`,
-      "--auth=scram-sha-256",
-      "--encoding=UTF8",
-      "--locale=C.UTF-8",
-      "--no-sync",
-      "--no-instructions",
-    ],
-    logFile,
-  );
-  const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) {
-    rmSync(data, { recursive: true, force: true });
-    throw failed("could not make its data folder", logFile);
-  }
+  const settings = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"];
+  const child = launch("initdb", ["-D", unfinished, "-U", SUPERUSER, `--pwfile=${passwordFile}`, ...settings], logFile);
+  if ((await exitOf(child)) !== 0) throw failed("could not make its data folder", logFile);
+  renameSync(unfinished, data);
+}
+
+function unfinishedData(data: string): string {
+  return `${data}.unfinished`;
+}
+
+/** The exit code; null where it ended by a signal or could not be started. */
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once("exit", resolve);
+    child.once("error", () => resolve(null));
+  });
 }
 
 /** In a process group of its own: a Ctrl-C in the terminal must reach it only through us. */
