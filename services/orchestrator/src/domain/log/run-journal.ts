@@ -8,7 +8,7 @@ import type { EventPayload } from "./event-payload.ts";
 const RETRY_MILLISECONDS = 10_000;
 const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
 const BATCH_EVENTS = 200;
-const SOON_MILLISECONDS = 1;
+const SOON_MILLISECONDS = 5;
 
 interface Waiting {
   readonly events: readonly NewEvent[];
@@ -51,7 +51,7 @@ export class RunJournal {
     return this.#enqueue(payloads.map((payload) => ({ turn, payload })));
   }
 
-  /** The same for entries that nobody waits for at once: they are written together with what comes next, within a millisecond or so. */
+  /** The same for entries that nobody waits for at once: they are written together with what comes next, within some milliseconds. */
   appendSoon(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
     const appended = this.#wait(payloads.map((payload) => ({ turn, payload })));
     this.#soon ??= setTimeout(() => void this.#write(), SOON_MILLISECONDS);

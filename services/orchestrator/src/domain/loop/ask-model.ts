@@ -16,8 +16,6 @@ export interface Asked {
   readonly request: ModelRequest;
   readonly limits: Limits;
   readonly signal: AbortSignal;
-  /** What must be durable before anything of the answer is seen; the call itself starts at once. */
-  readonly before: Promise<unknown>;
   readonly onEvent: (event: ModelEvent) => void;
   /** Every attempt's answer as it begins: it tells what was seen where the call fails in the end. */
   readonly onAttempt: (answer: Answer) => void;

@@ -3,30 +3,18 @@ import type { Asked } from "./ask-model.ts";
 import { ModelFailure } from "./model-failure.ts";
 import type { ModelEvent } from "./ports.ts";
 
-/**
- * Reads a model call that starts at once, but hands nothing on before `before` holds; ends it when the model is silent
- * or takes too long.
- */
+/** Reads a model call; ends it when the model is silent or takes too long. */
 export async function* readModel(
-  asked: Pick<Asked, "models" | "request" | "limits" | "signal" | "before">,
+  asked: Pick<Asked, "models" | "request" | "limits" | "signal">,
 ): AsyncGenerator<ModelEvent, void> {
   const { limits } = asked;
   const ending = new AbortController();
-  let silence: NodeJS.Timeout | undefined;
+  const silence = setTimeout(() => ending.abort(tooLong("sent nothing for", limits.modelSilenceMilliseconds)), limits.modelSilenceMilliseconds);
   const total = setTimeout(() => ending.abort(tooLong("had not finished after", limits.modelMilliseconds)), limits.modelMilliseconds);
-  const stream = asked.models.generate(asked.request, AbortSignal.any([asked.signal, ending.signal]));
-  const iterator = stream[Symbol.asyncIterator]();
-  let next = iterator.next();
-  next.catch(() => undefined);
   try {
-    await asked.before;
-    silence = setTimeout(() => ending.abort(tooLong("sent nothing for", limits.modelSilenceMilliseconds)), limits.modelSilenceMilliseconds);
-    for (;;) {
-      const { done, value } = await next;
-      if (done === true) return;
+    for await (const event of asked.models.generate(asked.request, AbortSignal.any([asked.signal, ending.signal]))) {
       silence.refresh();
-      yield value;
-      next = iterator.next();
+      yield event;
     }
   } catch (thrown) {
     asked.signal.throwIfAborted();
@@ -35,8 +23,6 @@ export async function* readModel(
   } finally {
     clearTimeout(silence);
     clearTimeout(total);
-    ending.abort();
-    await iterator.return?.();
   }
 }
 

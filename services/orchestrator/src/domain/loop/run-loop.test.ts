@@ -343,17 +343,30 @@ describe("a mesh that fails", () => {
     expect(stopped(events).reason).toBe(StopReason.COMPLETED);
   });
 
-  it("stops the run where an outcome cannot be recorded, before anything else is shown", async () => {
-    answers(["", [read("a")]], ["must not be seen"]);
+  it.each([
+    ["another call: nothing more takes effect", ["", [read("b")]]],
+    ["its answer: that does not complete the run", ["done"]],
+  ] as const)("stops the run where an outcome cannot be recorded and the model goes on with %s", async (_, next) => {
     test.fake.behaviour.recordOutcome = () => {
       throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
     };
-    const events = await run();
-    expect(stopped(events)).toMatchObject({
+    answers(["", [read("a")]], [...next]);
+    expect(stopped(await run())).toMatchObject({
       reason: StopReason.ERROR,
       message: expect.stringContaining("could not be written to the audit log"),
     });
-    expect(valuesOf(events, "messageDelta")).toEqual([]);
+    expect(test.fake.seen.executed).toHaveLength(1);
+  });
+
+  it("runs no tool when the log could not take its call, though policy allows it", async () => {
+    test.fake.behaviour.generate = async function* ({ runId }) {
+      await database.database.query("UPDATE run SET lease_owner = gen_random_uuid(), lease_until = now() WHERE run_id = $1", [runId]);
+      yield* say("", [read("a")]);
+    };
+    const events = await run();
+    expect(test.fake.seen.decided).toHaveLength(1);
+    expect(test.fake.seen.executed).toEqual([]);
+    expect(stopped(events).reason).toBe(StopReason.ERROR);
   });
 
   it("opens the workspace again where the sandbox forgot it", async () => {

@@ -29,15 +29,12 @@ export async function runLoop(question: string, conversation: Conversation, run:
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const { message, toolCalls, answer } = await takeTurn(
-      [prefix, ...withMemory(conversation.messages(), reminder)],
-      settled,
-      run,
-      progress,
-    );
+    const { message, toolCalls, answer, written } = await takeTurn([prefix, ...withMemory(conversation.messages(), reminder)], run, progress);
     conversation.add({ runId: run.runId, turn, payload: message });
 
-    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);
+    const recorded = Promise.all([settled, written]);
+    recorded.catch(() => undefined);
+    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, recorded, run);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) conversation.add({ runId: run.runId, turn, payload });
     const { usage } = answer;
@@ -51,7 +48,7 @@ export async function runLoop(question: string, conversation: Conversation, run:
       }),
       eventPayload("usageUpdate", { usage: progress.usage }),
     );
-    settled = Promise.all([called?.settled, counted]);
+    settled = Promise.all([recorded, called?.settled, counted]);
     settled.catch(() => undefined);
     if (run.signal.aborted) await settled;
     const stop = called === undefined ? stopOfAnswer(answer) : stopOfLooping(called.isLooping);

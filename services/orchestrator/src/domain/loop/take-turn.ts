@@ -22,12 +22,13 @@ export interface Taken {
   readonly message: EventPayload;
   readonly toolCalls: readonly ToolCallPart[];
   readonly answer: Answer;
+  /** Resolves when the log has the answer, with every call that it makes. */
+  readonly written: Promise<void>;
 }
 
 /** Asks the model once, shows its answer while it comes, and gives it to the log whole. */
 export async function takeTurn(
   messages: readonly Message[],
-  before: Promise<unknown>,
   run: RunContext,
   progress: RunProgress,
 ): Promise<Taken> {
@@ -51,7 +52,6 @@ export async function takeTurn(
       },
       limits: run.limits,
       signal: run.signal,
-      before,
       onAttempt: (attempt) => {
         progress.addUsage(answer.usage);
         answer = attempt;
@@ -96,8 +96,7 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
     }),
   );
   progress.text = text;
-  void run.journal.appendSoon(turn, message, ...selected);
-  return { message, toolCalls, answer };
+  return { message, toolCalls, answer, written: run.journal.append(turn, message, ...selected) };
 }
 
 function isRepairable(answer: Answer, run: RunContext): boolean {

@@ -17,8 +17,8 @@ const RETRY_MILLISECONDS = 500;
 /** Policy's words for a decision or an approval whose answer was given before. */
 const ANSWER_LOST = new Set(["call_already_decided", "approval_used"]);
 
-/** The grant, and the entry that tells of it, still to be written; or what the model is told instead. */
-export type Permission = { readonly grant: string; readonly check: EventPayload } | { readonly denial: ToolResult };
+/** The grant, or what the model is told instead. */
+export type Permission = { readonly grant: string } | { readonly denial: ToolResult };
 
 /**
  * Has policy decide on a call, and waits for a person where it says so.
@@ -27,11 +27,17 @@ export type Permission = { readonly grant: string; readonly check: EventPayload 
 export async function askPermission(call: ToolCall, turn: number, run: RunContext, signal: AbortSignal): Promise<Permission> {
   try {
     const verdict = await run.slots.use(() => decide(call, run, signal));
-    if (verdict.decision !== Decision.ASK) return await permissionOf(call, verdict, turn, run);
+    if (verdict.decision !== Decision.ASK) {
+      void run.journal.appendSoon(turn, checkOf(call, verdict));
+      return permissionOf(call, verdict);
+    }
     if (verdict.approval === undefined) throw unusable("it asks for an approval without naming one");
     await run.journal.append(turn, checkOf(call, verdict));
     const answer = await awaitAnswer(verdict.approval, run, signal);
-    return answer === undefined ? await denyUnanswered(call, turn, run) : await permissionOf(call, answer, turn, run);
+    if (answer === undefined) return await denyUnanswered(call, turn, run);
+    // The wait may have been long: the append tells whether the run still holds its lease.
+    await run.journal.append(turn, checkOf(call, answer));
+    return permissionOf(call, answer);
   } catch (thrown) {
     if (!(thrown instanceof HlvmError) || !ANSWER_LOST.has(thrown.reason)) throw thrown;
     return { denial: await settleLostAnswer(call, run) };
@@ -62,12 +68,10 @@ async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Pro
   }
 }
 
-async function permissionOf(call: ToolCall, verdict: Verdict, turn: number, run: RunContext): Promise<Permission> {
-  const check = checkOf(call, verdict);
-  if (verdict.decision === Decision.ALLOW && verdict.grant !== "") return { grant: verdict.grant, check };
+function permissionOf(call: ToolCall, verdict: Verdict): Permission {
+  if (verdict.decision === Decision.ALLOW && verdict.grant !== "") return { grant: verdict.grant };
   if (verdict.decision !== Decision.DENY)
     throw unusable(`its verdict is ${verdict.decision} with${verdict.grant === "" ? "out" : ""} a grant`);
-  await run.journal.append(turn, check);
   const what = verdict.step === DecidingStep.APPROVAL ? "Not approved" : "Policy denied this call";
   const rule = verdict.rule === "" ? "" : ` (${verdict.rule})`;
   return { denial: denied(call, `${what}${rule}: ${verdict.reason}`) };

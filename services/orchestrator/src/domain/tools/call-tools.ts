@@ -36,9 +36,16 @@ interface Finished {
 /**
  * Decides on and runs the calls of one turn: all at once, except that calls which touch the same file keep their order.
  * When the run is stopped, every call still gets its result: that it was cancelled.
- * @throws HlvmError where policy cannot decide
+ * @param recorded resolves when the log has these calls, and everything that happened before them is on record: nothing
+ * runs until then, while the decisions are asked for meanwhile
+ * @throws HlvmError where policy cannot decide, or what `recorded` rejects with
  */
-export async function callTools(parts: readonly ToolCallPart[], turn: number, run: RunContext): Promise<CalledTools> {
+export async function callTools(
+  parts: readonly ToolCallPart[],
+  turn: number,
+  recorded: Promise<unknown>,
+  run: RunContext,
+): Promise<CalledTools> {
   const failing = new AbortController();
   const signal = AbortSignal.any([run.signal, failing.signal]);
   let failure: { readonly cause: unknown } | undefined;
@@ -49,7 +56,7 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
   for (const [index, one] of prepared.entries()) {
     const earlier = "call" in one ? finished.filter((_, before) => isBefore(prepared[before]!, one)) : [];
     const work = Promise.all(earlier).then(() =>
-      "call" in one ? callTool(one, place(index), turn, run, signal) : { result: one.refusal },
+      "call" in one ? callTool(one, place(index), turn, recorded, run, signal) : { result: one.refusal },
     );
     finished[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
@@ -108,7 +115,14 @@ function prepareCalls(parts: readonly ToolCallPart[], turn: number, run: RunCont
   return { prepared, isLooping };
 }
 
-async function callTool(ready: ReadyCall, place: Place, turn: number, run: RunContext, signal: AbortSignal): Promise<Finished> {
+async function callTool(
+  ready: ReadyCall,
+  place: Place,
+  turn: number,
+  before: Promise<unknown>,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<Finished> {
   signal.throwIfAborted();
   const { call } = ready;
   const permission = await askPermission(call, turn, run, signal);
@@ -122,7 +136,8 @@ async function callTool(ready: ReadyCall, place: Place, turn: number, run: RunCo
   });
   return run.slots.use(async () => {
     // The effect may happen only when the log says that it is about to.
-    if (!signal.aborted) await run.journal.append(turn, permission.check, start);
+    await before;
+    if (!signal.aborted) void run.journal.appendSoon(turn, start);
     const started = performance.now();
     const { result, status } = signal.aborted
       ? { result: failedResult("cancelled", "Cancelled before it ran."), status: OutcomeStatus.CANCELLED }
