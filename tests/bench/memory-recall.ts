@@ -43,7 +43,7 @@ export async function benchMemoryRecall(): Promise<void> {
     const write = (performance.now() - begun) / turns.size;
     await indexed(memory);
     const rows = [await ask(memory, conversations, turns, "index")];
-    const meilisearch = mesh.state.services.find(({ name }) => name === "Meilisearch")!.pid;
+    const meilisearch = mesh.state.services.find(({ name }) => name === "Meilisearch")!.pid!;
     process.kill(meilisearch, "SIGSTOP");
     rows.push(await ask(memory, conversations, turns, "index frozen"));
     process.kill(meilisearch, "SIGCONT");

@@ -6,8 +6,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Ended } from "./run-program.ts";
-import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { runProgram, type Ended } from "./run-program.ts";
+import { cleanEnvironment, createWorkspace, eventsOf, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
+
+const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
 const read = (path: string) => ({ toolCalls: [{ tool: "read_file", arguments: { path } }] });
 const answer = { text: "I told you what happened." };
@@ -107,6 +109,16 @@ describe("a command line that is wrong", () => {
     expectClear(await ask("x", "--attach", join(workspace, "nowhere.txt")), "nowhere.txt");
     expectClear(await ask("x", "--attach", join(workspace, "binary.bin")), "binary.bin", /binary|text/);
     expectClear(await ask("x", "--attach", join(workspace, "large.txt")), "large.txt", "2 MB");
+  });
+});
+
+describe("a bubblewrap that a person has chosen", () => {
+  it("and that is not there: the sandbox names it, whatever else is installed", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "hlvm-bwrap-"));
+    const environment = cleanEnvironment(directory, { HLVM_BWRAP: "/nowhere/bwrap" });
+    const ended = await runProgram(HLVM, ["ask", "x"], { cwd: workspace, environment });
+    expectClear(ended, "sandbox", "/nowhere/bwrap", "HLVM_BWRAP");
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorkspace, linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
 
@@ -15,12 +16,25 @@ afterAll(async () => {
   rmSync(workspace, { recursive: true });
 });
 
+interface PartLine {
+  readonly name: string;
+  readonly up: boolean;
+  readonly pid?: number;
+  readonly log_file: string;
+}
+
+async function partsOf({ hlvm }: TestMesh): Promise<PartLine[]> {
+  return (JSON.parse((await hlvm(["status", "--json"])).stdout) as { services: PartLine[] }).services;
+}
+
 describe("hlvm", () => {
   it("doctor finds nothing that fails, and tells how isolation is reached", async () => {
     const checks = linesOf(await mesh.hlvm(["doctor", "--json"])) as unknown as { name: string; result: string; detail: string }[];
     expect(checks.filter(({ result }) => result === "fail")).toEqual([]);
     expect(checks).toContainEqual(expect.objectContaining({ name: "process limit", result: "ok" }));
     expect(checks).toContainEqual(expect.objectContaining({ name: "network namespace", result: "ok" }));
+    for (const { name, pid } of mesh.state.services)
+      expect(checks).toContainEqual(expect.objectContaining({ name, result: "ok", detail: `up, process ${pid}` }));
   });
 
   it("model list names the demo as the default, and for each other provider what to set", async () => {
@@ -29,10 +43,17 @@ describe("hlvm", () => {
     expect(listed.stdout).toContain("ANTHROPIC_API_KEY");
   });
 
-  it("status names every service with its process and log file", async () => {
+  it("status names every part with its process and log file, as it is", async () => {
+    const parts = await partsOf(mesh);
+    const names = ["PostgreSQL", "Meilisearch", "policy", "memory", "model-gateway", "sandbox", "orchestrator", "edge"];
+    expect(parts.map(({ name }) => name)).toEqual(names);
+    for (const { up, pid, log_file } of parts) {
+      expect(up).toBe(true);
+      expect(existsSync(`/proc/${pid}`)).toBe(true);
+      expect(existsSync(log_file)).toBe(true);
+    }
     const { stdout } = await mesh.hlvm(["status"]);
-    for (const service of ["edge", "orchestrator", "model-gateway", "sandbox", "policy", "memory", "PostgreSQL", "Meilisearch"])
-      expect(stdout).toContain(service);
+    for (const { name, pid } of parts) expect(stdout).toMatch(new RegExp(`^${name} +up +${pid} `, "m"));
   });
 
   it("session list and show tell what was asked and answered", async () => {
@@ -51,5 +72,20 @@ describe("hlvm", () => {
     const found = await mesh.hlvm(["memory", "search", "deploy"], { cwd: workspace });
     expect(found.stdout).toContain("Fridays");
     expect(found.stdout).not.toContain("Mondays");
+  });
+
+  it("status and doctor say so when a part is down", async () => {
+    const data = join(mesh.directory, "data", "meilisearch");
+    renameSync(data, `${data}-away`);
+    writeFileSync(data, "no folder, so that it cannot be started again");
+    const search = async () => (await partsOf(mesh)).find(({ name }) => name === "Meilisearch")!;
+    process.kill((await search()).pid!, "SIGKILL");
+    await expect.poll(search, { timeout: 10_000 }).toMatchObject({ up: false });
+    expect(await search()).not.toHaveProperty("pid");
+    const { stdout } = await mesh.hlvm(["status"]);
+    expect(stdout).toMatch(/^Meilisearch +down /m);
+    const examined = await mesh.hlvm(["doctor", "--json"]);
+    expect(linesOf(examined)).toContainEqual(expect.objectContaining({ name: "Meilisearch", result: "warn", detail: "down" }));
+    expect(examined.code).toBe(0);
   });
 });

@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(workspace, { recursive: true });
 });
 
-const pidOf = (service: string): number => mesh.state.services.find(({ name }) => name === service)!.pid;
+const pidOf = (service: string): number => mesh.state.services.find(({ name }) => name === service)!.pid!;
 
 describe("Meilisearch stops", () => {
   it("memory answers from Postgres, and says so", async () => {
@@ -96,7 +96,7 @@ describe("PostgreSQL stops in the middle of a run", () => {
       onLine: onToolOutput((id) => {
         sessionId = id;
         appendFileSync(settings, "\nnonsense = on\n");
-        process.kill(readMeshState(mesh.directory)!.services.find(({ name }) => name === "PostgreSQL")!.pid, "SIGQUIT");
+        process.kill(readMeshState(mesh.directory)!.services.find(({ name }) => name === "PostgreSQL")!.pid!, "SIGQUIT");
       }),
     });
     expect(ended.code).not.toBe(0);

@@ -3,8 +3,9 @@ import { join } from "node:path";
 
 export interface ServiceState {
   readonly name: string;
-  readonly pid: number;
-  /** Absent for what listens on no port. */
+  /** Absent while it is down. */
+  readonly pid?: number;
+  /** Where it listens, or did when it was last up. Absent for what listens on no port. */
   readonly port?: number;
   readonly logFile: string;
 }

@@ -38,8 +38,8 @@ export function callContext(context: HandlerContext): CallContext {
   };
 }
 
-/** Options that carry a context into a call to another service: its token, trace, deadline and cancellation. */
-export function outgoing(context: CallContext): CallOptions {
+/** Options that carry a context into a call to another service: its token, trace, deadline and, where there is one, cancellation. */
+export function outgoing(context: Omit<CallContext, "signal"> & Partial<Pick<CallContext, "signal">>): CallOptions {
   return {
     headers: { authorization: `Bearer ${context.token}`, traceparent: traceparent(context.traceId) },
     signal: context.signal,

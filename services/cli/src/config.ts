@@ -6,6 +6,7 @@ import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 export const knobs = {
   edgeUrl: text({ variable: "HLVM_EDGE_URL", description: "the edge to call instead of the mesh of this machine", fallback: "" }),
   token: text({ variable: "HLVM_TOKEN", description: "the token for HLVM_EDGE_URL", fallback: "" }),
+  bubblewrap: text({ variable: "HLVM_BWRAP", description: "bwrap to isolate with, instead of the one on the PATH", fallback: "" }),
   model: text({ variable: "HLVM_MODEL", description: "provider/name, where --model is not given", fallback: "" }),
   npmScript: text({ variable: "npm_lifecycle_event", description: "the npm script that runs this command, set by npm", fallback: "" }),
   noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),

@@ -1,21 +1,21 @@
 import { Socket } from "node:net";
 import type { RunnerRequest_ExecuteJson, RunnerRequestJson, RunnerResponseJson } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import { closeInherited } from "./close-inherited.ts";
-import { encodeFrame, FrameDecoder } from "./frames.ts";
+import { FrameDecoder } from "./frames.ts";
+import { Outbox } from "./outbox.ts";
+import { standbyShell } from "./standby-shell.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
 
 /** The descriptor on which the service that started this process speaks. */
 const SERVICE_DESCRIPTOR = 3;
+const PAUSE_AFTER_RESULT_MILLISECONDS = 4;
 
 closeInherited(SERVICE_DESCRIPTOR);
 const service = new Socket({ fd: SERVICE_DESCRIPTOR, readable: true, writable: true });
+const outbox = new Outbox(service);
 const decoder = new FrameDecoder();
 const running = new Map<string, AbortController>();
-
-function send(response: RunnerResponseJson): void {
-  service.write(encodeFrame(response));
-}
 
 async function execute({
   callId = "",
@@ -29,14 +29,24 @@ async function execute({
   const answer = await Promise.race([
     runTool(tool, argumentsJson, {
       signal: controller.signal,
-      output: (stream, text) =>
-        send({ output: { callId, output: { stream: stream === "stdout" ? "STREAM_STDOUT" : "STREAM_STDERR", text } } }),
+      output: (stream, text) => {
+        const output = { stream: stream === "stdout" ? "STREAM_STDOUT" : "STREAM_STDERR", text } as const;
+        outbox.sendSoon({ output: { callId, output } } satisfies RunnerResponseJson);
+      },
     }),
     abandoned(controller.signal),
   ]);
   clearTimeout(timer);
   running.delete(callId);
-  send({ result: { callId, result: toResult(answer) } });
+  outbox.send({ result: { callId, result: toResult(answer) } } satisfies RunnerResponseJson);
+  prepareShellSoon();
+}
+
+/** Between calls, and not at once: the kernel would let the service wait for the result until the new process stands. */
+function prepareShellSoon(): void {
+  setTimeout(() => {
+    if (running.size === 0) standbyShell.prepare();
+  }, PAUSE_AFTER_RESULT_MILLISECONDS);
 }
 
 /** Programs are ended by the signal and say what they had printed; whatever does not heed it is not waited for. */
@@ -64,4 +74,5 @@ service.on("data", (chunk: Buffer) => {
 });
 service.on("error", () => process.exit(1));
 service.on("close", () => process.exit(0));
-send({ ready: {} });
+outbox.send({ ready: {} } satisfies RunnerResponseJson);
+prepareShellSoon();

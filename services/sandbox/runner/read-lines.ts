@@ -1,5 +1,6 @@
 import { CappedText } from "./capped-text.ts";
-import { runProcess, type ProcessEnd } from "./run-process.ts";
+import type { ProcessEnd } from "./follow-process.ts";
+import { runProcess } from "./run-process.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 const COMPLAINT_BYTES = 4_096;

@@ -1,27 +1,15 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
-import { killTree } from "./kill-tree.ts";
+import { followProcess, type ProcessEnd, type ProcessWatch } from "./follow-process.ts";
 import { ToolFailure } from "./tool.ts";
 
-/** How long a pipe may stay open after its process has ended: a daemon that was left behind holds it. */
-const DRAIN_MILLISECONDS = 50;
 const PAUSE_AFTER_SWEEP_MILLISECONDS = 50;
 
-export interface ProcessRequest {
+export interface ProcessRequest extends ProcessWatch {
   readonly command: string;
   readonly arguments: readonly string[];
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  /** Return false to end the process: enough was read. */
-  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => boolean;
-}
-
-/** How a process ended: by itself with a code, by a signal, or because it was cut off. */
-export interface ProcessEnd {
-  readonly exitCode?: number;
-  readonly signal?: NodeJS.Signals;
-  readonly wasCut: boolean;
 }
 
 /**
@@ -45,43 +33,13 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
 }
 
 function attempt(request: ProcessRequest): Promise<ProcessEnd> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(request.command, request.arguments, {
-      cwd: request.directory,
-      env: request.environment,
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: true,
-    });
-    let wasCut = false;
-    const read = (stream: "stdout" | "stderr") => (chunk: Buffer) => {
-      if (wasCut || request.onOutput(stream, chunk)) return;
-      wasCut = true;
-      end(child);
-    };
-    const abort = (): void => end(child);
-    child.stdout.on("data", read("stdout"));
-    child.stderr.on("data", read("stderr"));
-    child.once("error", (cause) => {
-      request.signal.removeEventListener("abort", abort);
-      reject(cause);
-    });
-    child.once("exit", () => setTimeout(() => letGo(child), DRAIN_MILLISECONDS));
-    child.once("close", (exitCode, signal) => {
-      request.signal.removeEventListener("abort", abort);
-      if (request.signal.aborted) reject(request.signal.reason);
-      else resolve({ exitCode: exitCode ?? undefined, signal: signal ?? undefined, wasCut });
-    });
-    request.signal.addEventListener("abort", abort);
+  const child = spawn(request.command, request.arguments, {
+    cwd: request.directory,
+    env: request.environment,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
-}
-
-function end(child: ChildProcess): void {
-  if (child.pid !== undefined) killTree(child.pid);
-}
-
-function letGo(child: ChildProcess): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
+  return followProcess(child, request);
 }
 
 function isOutOfProcesses(thrown: unknown): boolean {

@@ -107,7 +107,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
       service("sandbox", "back", sandboxPort, {
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
         HLVM_SANDBOX_STATE_DIRECTORY: files.data("sandbox"),
-        ...findBwrap(files.directory, config.environment.PATH ?? ""),
+        ...findBwrap(files.directory, config.environment),
       }),
       service("orchestrator", "front", orchestratorPort, {
         ...ownDatabase("orchestrator"),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { holdMesh } from "@hlvm/mesh/hold-mesh";
-import { meshStateFile, readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
+import { meshStateFile, readMeshState, type MeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
 import { startLocked } from "@hlvm/mesh/start-locked";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import type { Lifetime } from "@hlvm/mesh/supervisor-message";
@@ -38,7 +38,7 @@ async function start(lifetime: Lifetime): Promise<MeshState> {
 }
 
 function pidsOf(state: MeshState): number[] {
-  return [state.supervisorPid, ...state.services.map(({ pid }) => pid)];
+  return [state.supervisorPid, ...state.services.map(({ pid }) => pid!)];
 }
 
 describe("the supervisor", () => {
@@ -126,9 +126,25 @@ describe("the supervisor", () => {
 
   it("writes down the new process of a service that died", async () => {
     const state = await start("foreground");
-    process.kill(state.services[0]!.pid, "SIGKILL");
-    await expect.poll(() => readMeshState(directory)?.services[0]?.pid, { timeout: 5_000 }).not.toBe(state.services[0]!.pid);
+    const [before] = state.services;
+    process.kill(before!.pid!, "SIGKILL");
+    const now = (): ServiceState => readMeshState(directory)!.services[0]!;
+    await expect.poll(() => now().pid !== undefined && now().pid !== before!.pid, { timeout: 5_000 }).toBe(true);
+    expect(now().port).toBe(before!.port);
     expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("started again");
+  });
+
+  it("writes down no process for a part that is down, and where the edge was", async () => {
+    process.env.FAKE_BEHAVIOUR = "starts only once";
+    const state = await start("foreground");
+    const [policy, edge] = state.services;
+    const now = (index: number): ServiceState => readMeshState(directory)!.services[index]!;
+    process.kill(edge!.pid!, "SIGKILL");
+    await expect.poll(() => now(1), { timeout: 5_000 }).toEqual({ name: "edge", port: edge!.port, logFile: edge!.logFile });
+    process.kill(policy!.pid!, "SIGKILL");
+    await expect.poll(() => now(0).pid !== undefined && now(0).pid !== policy!.pid, { timeout: 5_000 }).toBe(true);
+    expect(now(1).pid).toBeUndefined();
+    expect(readMeshState(directory)!.edgeUrl).toBe(state.edgeUrl);
   });
 
   it("ends when its starter goes before the mesh is up", async () => {

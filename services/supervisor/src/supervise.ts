@@ -106,10 +106,14 @@ class Supervisor {
     if (!this.#ready) void this.stop("its starter went away");
   }
 
+  #onChange(planned: MeshPlan): void {
+    if (this.#ready && this.#stopping === undefined) this.#writeState(planned);
+  }
+
   async #bringUp(plan: (notice: Notice) => Promise<MeshPlan>): Promise<MeshPlan> {
     for (let attempt = 1; ; attempt++) {
       const planned = await plan(say);
-      this.#mesh = new Mesh(planned.parts, PATIENCE, this.#log, { onProgress: say, onRestart: () => this.#writeState(planned) });
+      this.#mesh = new Mesh(planned.parts, PATIENCE, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
       try {
         await this.#mesh.start();
         return planned;
@@ -131,10 +135,10 @@ class Supervisor {
   }
 
   #writeState(planned: MeshPlan): MeshState {
-    const services = this.#mesh!.parts.map(({ part, running }) => ({
+    const services = this.#mesh!.parts.map(({ part, running, port }) => ({
       name: part.name,
-      pid: running?.pid ?? 0,
-      port: running?.port,
+      pid: running?.pid,
+      port,
       logFile: part.logFile,
     }));
     const edgePort = services.find(({ name }) => name === planned.edge)?.port;

@@ -8,6 +8,7 @@ import { decodeMessage } from "../wire/decode-message.ts";
 import { MESSAGE_FLAGS } from "../wire/message-flags.ts";
 import { writeHeaders } from "../wire/write-headers.ts";
 import { admitRequest } from "./admit-request.ts";
+import { JoinedWrites } from "./joined-writes.ts";
 import { readBody } from "./read-body.ts";
 import { readSingleEnvelope } from "./read-single-envelope.ts";
 import type { ServerCall } from "./server-call.ts";
@@ -20,11 +21,12 @@ const ENVELOPES_BYTES = 64;
 /** Reads the one message, has it handled and writes what comes of it, as fast as the caller reads. */
 export async function answerServerStreaming(spec: StreamingSpec, call: ServerCall): Promise<void> {
   const { stream, handling, server } = call;
+  const writes = new JoinedWrites(stream);
   let failure: ConnectError | undefined;
   try {
     const body = await readBody(stream, server.maximumMessageBytes + ENVELOPES_BYTES);
     if (handling.timeoutError !== undefined) throw handling.timeoutError;
-    await handle(spec, call, decodeMessage(spec.method.input, readSingleEnvelope(body, server.maximumMessageBytes)));
+    await handle(spec, call, writes, decodeMessage(spec.method.input, readSingleEnvelope(body, server.maximumMessageBytes)));
   } catch (thrown) {
     failure = ConnectError.from(thrown, Code.Internal);
   }
@@ -32,17 +34,22 @@ export async function answerServerStreaming(spec: StreamingSpec, call: ServerCal
   if (stream.closed || stream.destroyed) return;
   begin(call);
   const end = endStreamToJson(handling.responseTrailer, failure, undefined);
-  stream.end(encodeEnvelope(endStreamFlag, Buffer.from(JSON.stringify(end))));
+  writes.end(encodeEnvelope(endStreamFlag, Buffer.from(JSON.stringify(end))));
 }
 
-async function handle({ method, impl }: StreamingSpec, call: ServerCall, request: Parameters<StreamingSpec["impl"]>[0]): Promise<void> {
+async function handle(
+  { method, impl }: StreamingSpec,
+  call: ServerCall,
+  writes: JoinedWrites,
+  request: Parameters<StreamingSpec["impl"]>[0],
+): Promise<void> {
   try {
     await admitRequest(call, method.input, request);
     for await (const message of impl(request, call.handling)) {
       if (call.stream.closed || call.stream.destroyed) return;
       begin(call);
-      const envelope = encodeEnvelope(MESSAGE_FLAGS, toBinary(method.output, create(method.output, message)));
-      if (!call.stream.write(envelope)) await drained(call.stream, call.handling.signal);
+      writes.write(encodeEnvelope(MESSAGE_FLAGS, toBinary(method.output, create(method.output, message))));
+      if (call.stream.writableNeedDrain) await drained(call.stream, call.handling.signal);
     }
   } catch (thrown) {
     throw translateError(call.server.log, thrown, `${method.parent.typeName}/${method.name}`);
@@ -65,6 +72,7 @@ async function drained(stream: ServerHttp2Stream, signal: AbortSignal): Promise<
   if (stream.closed || stream.destroyed) return;
   const giveUp = (): void => stream.close(constants.NGHTTP2_CANCEL);
   signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
   await new Promise<void>((resolve) => {
     const settle = (): void => {
       stream.off("drain", settle);

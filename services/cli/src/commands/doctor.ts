@@ -11,7 +11,7 @@ const TONES: Readonly<Record<CheckResult, Tone>> = { ok: "good", warn: "warning"
 
 /** Checks this machine and its mesh, started for it where none is up. Exit code 1 where something fails. */
 export async function doctor(flags: { json?: boolean }, context: CommandContext): Promise<number> {
-  const { directory, noColor } = context.config;
+  const { directory, bubblewrap, noColor } = context.config;
   const shown = new Screen(process.stdout, process.stdout, noColor !== "");
   let failed = false;
   const show = (check: Check): void => {
@@ -25,7 +25,7 @@ export async function doctor(flags: { json?: boolean }, context: CommandContext)
   show(nodeCheck(process.versions.node));
   show(directoryCheck(directory));
   show(diskCheck(directory));
-  show(await bubblewrapCheck(directory));
+  show(await bubblewrapCheck(bubblewrap, directory));
   for (const check of await checkMesh(context)) show(check);
   return failed ? EXIT_FAILED : EXIT_OK;
 }

@@ -15,9 +15,9 @@ export async function status(flags: { json?: boolean }, { config, screen }: Comm
 function describe(state: MeshState): string {
   const rows = state.services.map(({ name, pid, port, logFile }) => [
     name,
-    isAlive(pid) ? "up" : "gone",
-    String(pid),
-    port === undefined ? "" : String(port),
+    pid === undefined ? "down" : "up",
+    String(pid ?? ""),
+    String(port ?? ""),
     logFile,
   ]);
   return `HLVM is up: ${state.edgeUrl} since ${state.startedAt}\n\n${table(["SERVICE", "STATE", "PID", "PORT", "LOG"], rows)}`;
@@ -31,15 +31,6 @@ function stateJson(state: MeshState | undefined, directory: string): object {
     edge_url: state.edgeUrl,
     supervisor_pid: state.supervisorPid,
     started_at: state.startedAt,
-    services: state.services.map(({ name, pid, port, logFile }) => ({ name, up: isAlive(pid), pid, port, log_file: logFile })),
+    services: state.services.map(({ name, pid, port, logFile }) => ({ name, up: pid !== undefined, pid, port, log_file: logFile })),
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AuditKind, OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
@@ -129,6 +132,29 @@ describe("hlvm", () => {
     expect(await version.ended).toBe(0);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await nothing.ended).toBe(2);
+  });
+
+  it("says which part of the mesh is down", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "hlvm-status-"));
+    mkdirSync(join(directory, "run"));
+    const services = [
+      { name: "policy", pid: 4_711, port: 5_001, logFile: "/logs/policy.log" },
+      { name: "edge", port: 5_002, logFile: "/logs/edge.log" },
+    ];
+    const state = { supervisorPid: process.pid, edgeUrl: "http://127.0.0.1:5002", startedAt: "2026-11-21T10:00:00Z", services };
+    writeFileSync(join(directory, "run", "mesh.json"), JSON.stringify(state));
+    const environment = { HLVM_DIR: directory };
+    const rows = runHlvm(["status"], { environment });
+    const json = runHlvm(["status", "--json"], { environment });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(/^policy +up +4711 +5001 +\/logs\/policy\.log$/m);
+    expect(rows.stdout).toMatch(/^edge +down +5002 +\/logs\/edge\.log$/m);
+    expect(await json.ended).toBe(0);
+    expect((JSON.parse(json.stdout) as { services: object[] }).services).toEqual([
+      { name: "policy", up: true, pid: 4_711, port: 5_001, log_file: "/logs/policy.log" },
+      { name: "edge", up: false, port: 5_002, log_file: "/logs/edge.log" },
+    ]);
+    rmSync(directory, { recursive: true });
   });
 
   it("says that no mesh is up", async () => {

@@ -54,10 +54,13 @@ export function diskCheck(directory: string): Check {
   }
 }
 
-/** bubblewrap on the PATH, else where the installation has put it for HLVM alone. */
-export async function bubblewrapCheck(directory: string): Promise<Check> {
+/**
+ * bubblewrap on the PATH, else where the installation has put it for HLVM alone.
+ * @param chosen the one that a person wants instead; empty: none
+ */
+export async function bubblewrapCheck(chosen: string, directory: string): Promise<Check> {
   const name = "bubblewrap";
-  for (const program of ["bwrap", join(directory, "bin", "bwrap")]) {
+  for (const program of chosen === "" ? ["bwrap", join(directory, "bin", "bwrap")] : [chosen]) {
     try {
       const { stdout } = await execute(program, ["--version"], { timeout: PROGRAM_DEADLINE_MILLISECONDS });
       return ok(name, stdout.trim());
@@ -66,5 +69,6 @@ export async function bubblewrapCheck(directory: string): Promise<Check> {
         return fail(name, `${program} --version failed: ${messageOf(cause)}`, "Install it anew.");
     }
   }
+  if (chosen !== "") return fail(name, `${chosen} is not there`, "Set HLVM_BWRAP to where bwrap is, or do not set it.");
   return fail(name, "not installed", "Install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`.");
 }

@@ -1,5 +1,5 @@
 import { createClient } from "@connectrpc/connect";
-import type { MeshState } from "@hlvm/mesh/mesh-state";
+import type { ServiceState } from "@hlvm/mesh/mesh-state";
 import { ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
@@ -15,7 +15,7 @@ export async function meshChecks({ transport, state }: MeshConnection): Promise<
     guarded("isolation", async () => isolationChecks(await sandbox.describeIsolation({}))),
     guarded("models", async () => modelChecks((await models.listModels({})).models)),
   ]);
-  return [...(state === undefined ? [] : [tokenFileCheck(state.tokenFile), ...partChecks(state)]), ...isolation, ...choice];
+  return [...(state === undefined ? [] : [tokenFileCheck(state.tokenFile), ...state.services.map(partCheck)]), ...isolation, ...choice];
 }
 
 async function guarded(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
@@ -56,16 +56,13 @@ function modelChecks(models: readonly Model[]): Check[] {
   ];
 }
 
-function partChecks(state: MeshState): Check[] {
-  return [
-    partCheck(state, "PostgreSQL", (name) => fail(name, "not running", "`hlvm down`, then `hlvm up`; the logs say why it ended.")),
-    partCheck(state, "Meilisearch", (name) =>
-      warn(name, "not running", "Until it is, memory is searched in PostgreSQL; the logs say why it ended."),
-    ),
-  ];
-}
-
-function partCheck(state: MeshState, name: string, missing: (name: string) => Check): Check {
-  const part = state.services.find((service) => service.name === name);
-  return part === undefined ? missing(name) : ok(name, `up, process ${part.pid}`);
+/** Meilisearch alone may be down. */
+function partCheck({ name, pid, logFile }: ServiceState): Check {
+  if (pid !== undefined) return ok(name, `up, process ${pid}`);
+  if (name === "Meilisearch") return warn(name, "down", `Until it is up, memory searches in PostgreSQL. Its log says why: ${logFile}`);
+  return fail(
+    name,
+    "down",
+    `It is started again a few times by itself; else \`hlvm down\`, then \`hlvm up\`. Its log says why: ${logFile}`,
+  );
 }

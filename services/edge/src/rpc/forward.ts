@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext, MethodImpl } from "@connectrpc/connect";
 import { callContext, outgoing } from "@hlvm/rpc/call-context";
-import { readStream } from "@hlvm/rpc/read-stream";
+import { serverStream } from "@hlvm/rpc/server-stream";
 import type { Backend } from "./backends.ts";
 import { passedOnError, wasNeverProcessed } from "./passed-on-error.ts";
 
@@ -32,17 +32,10 @@ export function forwardUnary(method: Unary, backend: Backend): MethodImpl<Unary>
 export function forwardServerStreaming(method: ServerStreaming, backend: Backend): MethodImpl<ServerStreaming> {
   return async function* (request: MessageShape<DescMessage>, context: HandlerContext) {
     const { headers, signal, timeoutMs } = outgoing(callContext(context));
-    const open = async function* (either: AbortSignal): AsyncIterable<MessageShape<DescMessage>> {
-      yield* (await backend.streaming.stream(method, either, timeoutMs ?? NO_DEADLINE, headers, only(request))).message;
-    };
     try {
-      yield* readStream(open, signal);
+      yield* serverStream(backend.streaming, method, request, { headers, signal, timeoutMs: timeoutMs ?? NO_DEADLINE });
     } catch (thrown) {
       throw passedOnError(thrown, backend.name, context.signal);
     }
   };
-}
-
-async function* only<T>(message: T): AsyncIterable<T> {
-  yield message;
 }

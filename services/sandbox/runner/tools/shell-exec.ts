@@ -1,10 +1,12 @@
 import { StringDecoder } from "node:string_decoder";
 import { CappedText } from "../capped-text.ts";
 import { exitMeaning } from "../exit-meaning.ts";
-import { runProcess, type ProcessEnd } from "../run-process.ts";
+import { followProcess, type ProcessEnd, type ProcessWatch } from "../follow-process.ts";
+import { runProcess } from "../run-process.ts";
+import { SHELL, standbyShell } from "../standby-shell.ts";
 import { toolEnvironment } from "../tool-environment.ts";
 import { ToolFailure, type ToolAnswer, type ToolErrorCode, type ToolSurroundings } from "../tool.ts";
-import { realWorkspacePath } from "../workspace-path.ts";
+import { realWorkspacePath, WORKSPACE } from "../workspace-path.ts";
 
 /** What the model is shown of it: 30 KB, beginning and end. */
 const SHOWN_BYTES = 30 * 1024;
@@ -18,18 +20,14 @@ export interface ShellExecArguments {
 }
 
 export async function shellExec(given: ShellExecArguments, surroundings: ToolSurroundings): Promise<ToolAnswer> {
-  const directory = await realWorkspacePath(given.working_directory ?? ".");
+  const directory = given.working_directory === undefined ? undefined : (await realWorkspacePath(given.working_directory)).absolute;
   const seconds = given.timeout_seconds;
   const ownLimit = new AbortController();
   const timer = seconds === undefined ? undefined : setTimeout(() => ownLimit.abort(timedOut(seconds)), seconds * 1_000);
   const printed = new CappedText(SHOWN_BYTES);
   const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   try {
-    const end = await runProcess({
-      command: "/bin/sh",
-      arguments: ["-c", given.command],
-      directory: directory.absolute,
-      environment: { ...toolEnvironment, PWD: directory.absolute },
+    const end = await runCommand(given.command, directory, {
       signal: AbortSignal.any([surroundings.signal, ownLimit.signal]),
       onOutput: (stream, chunk) => {
         const room = chunk.subarray(0, KEPT_BYTES - printed.bytes);
@@ -47,6 +45,16 @@ export async function shellExec(given: ShellExecArguments, surroundings: ToolSur
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** @param directory left out, the workspace's top folder */
+async function runCommand(command: string, directory: string | undefined, watch: ProcessWatch): Promise<ProcessEnd> {
+  watch.signal.throwIfAborted();
+  const shell = directory === undefined ? standbyShell.take(command) : undefined;
+  if (shell !== undefined) return followProcess(shell, watch);
+  const own = directory ?? WORKSPACE;
+  const environment = { ...toolEnvironment, PWD: own };
+  return runProcess({ command: SHELL, arguments: ["-c", command], directory: own, environment, ...watch });
 }
 
 function answerOf(command: string, end: ProcessEnd, printed: CappedText): ToolAnswer {

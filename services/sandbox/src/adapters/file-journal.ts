@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -11,6 +11,8 @@ const KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1_000;
 /** Of a journal larger than this old results are dropped; that the calls ended stays known. */
 const SHRUNK_OVER_BYTES = 32 * 1024 * 1024;
 const KEPT_RESULTS_BYTES = 8 * 1024 * 1024;
+/** Journals that stay open: those of the sessions that ran something last. */
+const OPEN_FILES = 64;
 
 /**
  * Receipts as lines of JSON, a file a session. An entry is in the file when `append` returns: it survives the process, but,
@@ -19,6 +21,8 @@ const KEPT_RESULTS_BYTES = 8 * 1024 * 1024;
 export class FileJournal implements ReceiptJournal {
   readonly #directory: string;
   readonly #log: Log;
+  /** By session; the one used longest ago comes first. */
+  readonly #descriptors = new Map<string, number>();
 
   private constructor(directory: string, log: Log) {
     this.#directory = directory;
@@ -49,7 +53,7 @@ export class FileJournal implements ReceiptJournal {
 
   append(sessionId: string, entry: JournalEntry): void {
     try {
-      appendFileSync(this.#path(sessionId), lineOf(entry), { mode: 0o600 });
+      appendFileSync(this.#descriptor(sessionId), lineOf(entry));
     } catch (cause) {
       throw new HlvmError({
         code: "unavailable",
@@ -59,6 +63,18 @@ export class FileJournal implements ReceiptJournal {
         cause,
       });
     }
+  }
+
+  #descriptor(sessionId: string): number {
+    const descriptor = this.#descriptors.get(sessionId) ?? openSync(this.#path(sessionId), "a", 0o600);
+    this.#descriptors.delete(sessionId);
+    this.#descriptors.set(sessionId, descriptor);
+    const [oldest] = this.#descriptors;
+    if (this.#descriptors.size > OPEN_FILES) {
+      closeSync(oldest![1]);
+      this.#descriptors.delete(oldest![0]);
+    }
+    return descriptor;
   }
 
   async #shrink(path: string): Promise<void> {

@@ -23,6 +23,8 @@ export interface SessionSandbox {
    * Aborting the signal ends the tool and everything it started; the result then says `cancelled`.
    */
   readonly run: (run: ToolRun, onOutput: (output: ToolOutput) => void, signal: AbortSignal) => Promise<ToolResult>;
+  /** Resolves when it takes no call any more: it is being ended, or has ended. */
+  readonly ending: Promise<void>;
   /** Resolves when nothing of the sandbox is left, whoever ended it. */
   readonly ended: Promise<void>;
   readonly close: () => Promise<void>;

@@ -68,7 +68,7 @@ export class ResidentSandbox {
     const forget = (): void => {
       if (this.#current === starting) this.#current = undefined;
     };
-    starting.then((sandbox) => sandbox.ended.then(forget), forget);
+    starting.then((sandbox) => sandbox.ending.then(forget), forget);
     return starting;
   }
 

@@ -11,7 +11,7 @@ export interface ServiceProcess {
   readonly main: string;
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What it is told to listen on; 0 for any free port. */
+  /** What it is told to listen on; 0 for any free port, which it then keeps. */
   readonly port: number;
   readonly needs: readonly string[];
   readonly layer: Layer;
@@ -24,10 +24,21 @@ const STOP_DEADLINE_MILLISECONDS = 9_000;
 /** A service of ours as a process: it says over its IPC channel when it is up, and ends when that channel does. */
 export function servicePart(service: ServiceProcess): Part {
   const { name, logFile, needs, layer } = service;
-  return { name, logFile, needs, layer, start: (signal) => start(service, signal) };
+  let port = service.port;
+  return {
+    name,
+    logFile,
+    needs,
+    layer,
+    start: async (signal) => {
+      const running = await start({ ...service, port }, signal);
+      port = running.port;
+      return running;
+    },
+  };
 }
 
-async function start(service: ServiceProcess, signal: AbortSignal): Promise<RunningPart> {
+async function start(service: ServiceProcess, signal: AbortSignal): Promise<RunningPart & { readonly port: number }> {
   const { descriptor, size } = openLog(service.logFile);
   let child: ChildProcess;
   try {

@@ -18,21 +18,28 @@ export class KeptPart {
   readonly part: Part;
   readonly #patience: Patience;
   readonly #log: Log;
-  readonly #onRestart: () => void;
+  readonly #onChange: () => void;
   readonly #stopping = new AbortController();
   #running: RunningPart | undefined;
+  #port: number | undefined;
   #life: Promise<void> = Promise.resolve();
 
-  constructor(part: Part, patience: Patience, log: Log, onRestart: () => void) {
+  /** @param onChange it has ended by itself, or is up again */
+  constructor(part: Part, patience: Patience, log: Log, onChange: () => void) {
     this.part = part;
     this.#patience = patience;
     this.#log = log.child({ part: part.name });
-    this.#onRestart = onRestart;
+    this.#onChange = onChange;
   }
 
   /** Undefined before it is up, between two starts, and after its end. */
   get running(): RunningPart | undefined {
     return this.#running;
+  }
+
+  /** Where it listens, or did when it was last up. */
+  get port(): number | undefined {
+    return this.#port;
   }
 
   /** Resolves when it is up for the first time; throws what its start throws. */
@@ -56,6 +63,7 @@ export class KeptPart {
     this.#stopping.signal.throwIfAborted();
     const running = await this.part.start(this.#stopping.signal);
     this.#running = running;
+    this.#port = running.port;
     if (this.#stopping.signal.aborted) await running.stop();
     return running;
   }
@@ -70,11 +78,12 @@ export class KeptPart {
       if (this.#stopping.signal.aborted) return;
       if (Date.now() - since >= this.#patience.steadyMilliseconds) restarts = 0;
       this.#log.error({ how, logFile: this.part.logFile }, "ended by itself");
+      this.#onChange();
       const again = await this.#startAgain(restarts);
       if (again === undefined) return;
       restarts = again.restarts;
       running = again.running;
-      this.#onRestart();
+      this.#onChange();
     }
   }
 

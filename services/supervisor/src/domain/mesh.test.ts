@@ -39,10 +39,10 @@ function diary() {
   return { entries, part };
 }
 
-function meshOf(parts: readonly Part[], events: { lines?: string[]; restarts?: EventEmitter } = {}): Mesh {
+function meshOf(parts: readonly Part[], events: { lines?: string[]; changes?: EventEmitter } = {}): Mesh {
   return new Mesh(parts, patience, testLog, {
     onProgress: (line) => events.lines?.push(line),
-    onRestart: () => events.restarts?.emit("restart"),
+    onChange: () => events.changes?.emit("change"),
   });
 }
 
@@ -89,15 +89,18 @@ describe("Mesh", () => {
   });
 
   it("starts a service that died again, and ends the new process", async () => {
-    const restarts = new EventEmitter();
-    const mesh = meshOf([fakeService(directory, { name: "policy" })], { restarts });
+    const changes = new EventEmitter();
+    const mesh = meshOf([fakeService(directory, { name: "policy" })], { changes });
     await mesh.start();
-    const first = mesh.parts[0]!.running!.pid;
-    const restarted = once(restarts, "restart");
+    const part = mesh.parts[0]!;
+    const { pid: first, port } = part.running!;
     process.kill(first, "SIGKILL");
-    await restarted;
-    const second = mesh.parts[0]!.running!.pid;
+    await once(changes, "change");
+    expect(part).toMatchObject({ running: undefined, port });
+    await once(changes, "change");
+    const second = part.running!.pid;
     expect(second).not.toBe(first);
+    expect(part.port).toBe(port);
     await mesh.stop();
     expect([first, second].map(isRunning)).toEqual([false, false]);
   });

@@ -6,8 +6,8 @@ import { LAYERS, type Part } from "./part.ts";
 export interface MeshEvents {
   /** A line for a person. */
   readonly onProgress: (line: string) => void;
-  /** A part has another process than before. */
-  readonly onRestart: () => void;
+  /** A part that was up has ended by itself, or is up again. */
+  readonly onChange: () => void;
 }
 
 /** All parts together: up as fast as what they need of each other allows, and down in order. */
@@ -22,7 +22,7 @@ export class Mesh {
   constructor(parts: readonly Part[], patience: Patience, log: Log, events: MeshEvents) {
     this.#events = events;
     this.#log = log;
-    this.parts = parts.map((part) => new KeptPart(part, patience, log, events.onRestart));
+    this.parts = parts.map((part) => new KeptPart(part, patience, log, events.onChange));
   }
 
   /** Resolves when every part is up. When one cannot start, the others are taken down and its error is thrown. */

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { messageOf } from "@hlvm/errors/message-of";
 import { runService } from "@hlvm/service/run-service";
@@ -9,6 +10,10 @@ const behaviour = process.env.FAKE_BEHAVIOUR ?? "";
 if (behaviour === "dies at start") {
   console.error("the disk is on fire");
   process.exit(3);
+}
+if (behaviour === "starts only once") {
+  if (existsSync("started-once")) process.exit(3);
+  writeFileSync("started-once", "");
 }
 if (behaviour === "ignores SIGTERM") {
   process.on("SIGTERM", () => undefined);

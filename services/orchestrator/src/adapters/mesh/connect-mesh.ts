@@ -1,11 +1,5 @@
-import { createClient } from "@connectrpc/connect";
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
-import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
@@ -24,18 +18,16 @@ export interface MeshUrls {
 
 /** @returns the other services, for calls in somebody's name */
 export function connectMesh(urls: MeshUrls, minter: TokenMinter): (principal: Principal, traceId: string) => Mesh {
-  const models = createClient(ModelService, createMeshTransport(urls.modelGatewayUrl));
-  const policyTransport = createMeshTransport(urls.policyUrl);
-  const policy = createClient(PolicyService, policyTransport);
-  const audit = createClient(AuditService, policyTransport);
-  const sandbox = createClient(SandboxService, createMeshTransport(urls.sandboxUrl));
-  const memory = createClient(MemoryService, createMeshTransport(urls.memoryUrl));
+  const models = createMeshTransport(urls.modelGatewayUrl);
+  const policy = createMeshTransport(urls.policyUrl);
+  const sandbox = createMeshTransport(urls.sandboxUrl);
+  const memory = createMeshTransport(urls.memoryUrl);
   return (principal, traceId) => {
     const caller = new MeshCaller(minter, principal, traceId);
     return {
       models: new MeshModels(models, caller),
       policy: new MeshPolicy(policy, caller),
-      audit: new MeshAudit(audit, caller),
+      audit: new MeshAudit(policy, caller),
       sandbox: new MeshSandbox(sandbox, caller),
       memory: new MeshMemory(memory, caller),
     };

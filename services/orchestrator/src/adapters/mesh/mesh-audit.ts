@@ -1,5 +1,5 @@
-import type { Client } from "@connectrpc/connect";
-import type { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { Audit, Outcome } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -13,8 +13,8 @@ export class MeshAudit implements Audit {
   readonly #client: Client<typeof AuditService>;
   readonly #caller: MeshCaller;
 
-  constructor(client: Client<typeof AuditService>, caller: MeshCaller) {
-    this.#client = client;
+  constructor(transport: Transport, caller: MeshCaller) {
+    this.#client = createClient(AuditService, transport);
     this.#caller = caller;
   }
 

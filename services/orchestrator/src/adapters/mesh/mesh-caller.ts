@@ -21,7 +21,7 @@ export class MeshCaller {
       principal: this.#principal,
       token: await this.#minter.mint(this.#principal),
       traceId: this.#traceId,
-      signal: signal ?? AbortSignal.timeout(deadlineMilliseconds),
+      signal,
       remainingMilliseconds: () => deadlineMilliseconds,
     });
   }

@@ -1,6 +1,6 @@
-import type { Client } from "@connectrpc/connect";
+import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { Memory, Recalled, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
@@ -14,8 +14,8 @@ export class MeshMemory implements Memory {
   readonly #client: Client<typeof MemoryService>;
   readonly #caller: MeshCaller;
 
-  constructor(client: Client<typeof MemoryService>, caller: MeshCaller) {
-    this.#client = client;
+  constructor(transport: Transport, caller: MeshCaller) {
+    this.#client = createClient(MemoryService, transport);
     this.#caller = caller;
   }
 

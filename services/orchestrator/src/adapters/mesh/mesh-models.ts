@@ -1,7 +1,7 @@
-import { ConnectError, type Client } from "@connectrpc/connect";
+import { ConnectError, createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { ErrorClass, ModelErrorSchema, type Model, type ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { readStream } from "@hlvm/rpc/read-stream";
+import { ErrorClass, ModelErrorSchema, ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { serverStream } from "@hlvm/rpc/server-stream";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
@@ -13,11 +13,13 @@ const GENERATE_DEADLINE_MILLISECONDS = 3_600_000;
 
 /** The model gateway. */
 export class MeshModels implements Models {
+  readonly #transport: Transport;
   readonly #client: Client<typeof ModelService>;
   readonly #caller: MeshCaller;
 
-  constructor(client: Client<typeof ModelService>, caller: MeshCaller) {
-    this.#client = client;
+  constructor(transport: Transport, caller: MeshCaller) {
+    this.#transport = transport;
+    this.#client = createClient(ModelService, transport);
     this.#caller = caller;
   }
 
@@ -37,7 +39,7 @@ export class MeshModels implements Models {
     const body = { ...rest, messages: [...messages], tools: [...tools], maxOutputTokens: maximumOutputTokens };
     try {
       const options = await this.#caller.options(GENERATE_DEADLINE_MILLISECONDS, signal);
-      for await (const { event } of readStream((reading) => this.#client.generate(body, { ...options, signal: reading }), signal))
+      for await (const { event } of serverStream(this.#transport, ModelService.method.generate, body, options))
         if (event.case !== undefined) yield event;
     } catch (thrown) {
       signal.throwIfAborted();

@@ -1,6 +1,6 @@
-import type { Client } from "@connectrpc/connect";
+import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { PermissionSettings, PolicyService, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { PolicyService, type PermissionSettings, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -14,8 +14,8 @@ export class MeshPolicy implements Policy {
   readonly #client: Client<typeof PolicyService>;
   readonly #caller: MeshCaller;
 
-  constructor(client: Client<typeof PolicyService>, caller: MeshCaller) {
-    this.#client = client;
+  constructor(transport: Transport, caller: MeshCaller) {
+    this.#client = createClient(PolicyService, transport);
     this.#caller = caller;
   }
 

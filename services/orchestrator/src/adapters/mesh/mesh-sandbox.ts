@@ -1,6 +1,6 @@
-import type { Client } from "@connectrpc/connect";
-import { GetReceiptResponse_State as State, type SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { readStream } from "@hlvm/rpc/read-stream";
+import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import { GetReceiptResponse_State as State, SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { serverStream } from "@hlvm/rpc/server-stream";
 import type { OpenedWorkspace, Receipt, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -10,11 +10,13 @@ const DEADLINE_MILLISECONDS = 5_000;
 
 /** The sandbox service. */
 export class MeshSandbox implements Sandbox {
+  readonly #transport: Transport;
   readonly #client: Client<typeof SandboxService>;
   readonly #caller: MeshCaller;
 
-  constructor(client: Client<typeof SandboxService>, caller: MeshCaller) {
-    this.#client = client;
+  constructor(transport: Transport, caller: MeshCaller) {
+    this.#transport = transport;
+    this.#client = createClient(SandboxService, transport);
     this.#caller = caller;
   }
 
@@ -37,10 +39,7 @@ export class MeshSandbox implements Sandbox {
   async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     try {
       const options = await this.#caller.options(timeoutMilliseconds, signal);
-      for await (const { event } of readStream(
-        (reading) => this.#client.execute({ call, grant }, { ...options, signal: reading }),
-        signal,
-      )) {
+      for await (const { event } of serverStream(this.#transport, SandboxService.method.execute, { call, grant }, options)) {
         if (event.case === "output") yield { output: event.value };
         if (event.case === "result") yield { result: event.value };
       }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog, Lease, NewEvent } from "./event-log.ts";
@@ -8,7 +8,9 @@ import type { EventPayload } from "./event-payload.ts";
 const RETRY_MILLISECONDS = 10_000;
 const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
 const BATCH_EVENTS = 200;
-const SOON_MILLISECONDS = 5;
+const SOON_MILLISECONDS = 20;
+/** What is asked of other services goes out first: they work while the log is written. */
+const GATHER_MILLISECONDS = 1;
 
 interface Waiting {
   readonly events: readonly NewEvent[];
@@ -39,6 +41,7 @@ export class RunJournal {
   #waiting: Waiting[] = [];
   #soon: NodeJS.Timeout | undefined;
   #isWriting = false;
+  #isDue = false;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(options: JournalOptions) {
@@ -53,7 +56,7 @@ export class RunJournal {
 
   /** The same for entries that nobody waits for at once: they are written together with what comes next, within some milliseconds. */
   appendSoon(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
-    const appended = this.#wait(payloads.map((payload) => ({ turn, payload })));
+    const appended = this.#wait({ events: payloads.map((payload) => ({ turn, payload })) });
     this.#soon ??= setTimeout(() => void this.#write(), SOON_MILLISECONDS);
     return appended;
   }
@@ -64,25 +67,35 @@ export class RunJournal {
   }
 
   #enqueue(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
-    const appended = this.#wait(events, stopReason);
+    const appended = this.#wait({ events, stopReason });
     void this.#write();
     return appended;
   }
 
-  #wait(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
-    const appended = new Promise<void>((written, failed) => this.#waiting.push({ events, stopReason, written, failed }));
+  #wait(entry: Omit<Waiting, "written" | "failed">): Promise<void> {
+    const appended = new Promise<void>((written, failed) => this.#waiting.push({ ...entry, written, failed }));
     appended.catch(() => undefined);
     return appended;
   }
 
+  /** Writes all that waits, and again where that was asked for meanwhile. */
   async #write(): Promise<void> {
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
-    if (this.#isWriting) return;
+    if (this.#isWriting) return void (this.#isDue = true);
     this.#isWriting = true;
-    await nextTick();
-    while (this.#waiting.length > 0) {
-      const batch = this.#takeBatch();
+    await sleep(GATHER_MILLISECONDS);
+    do {
+      this.#isDue = false;
+      clearTimeout(this.#soon);
+      this.#soon = undefined;
+      await this.#writeWaiting();
+    } while (this.#isDue);
+    this.#isWriting = false;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const batches: Waiting[][] = [];
+    while (this.#waiting.length > 0) batches.push(this.#takeBatch());
+    for (const batch of batches) {
       try {
         await this.#appendWithRetry(batch);
         for (const waiting of batch) waiting.written();
@@ -94,7 +107,6 @@ export class RunJournal {
         for (const waiting of batch) waiting.failed(cause);
       }
     }
-    this.#isWriting = false;
   }
 
   #takeBatch(): Waiting[] {

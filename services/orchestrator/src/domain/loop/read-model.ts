@@ -4,12 +4,13 @@ import { ModelFailure } from "./model-failure.ts";
 import type { ModelEvent } from "./ports.ts";
 
 /** Reads a model call; ends it when the model is silent or takes too long. */
-export async function* readModel(
-  asked: Pick<Asked, "models" | "request" | "limits" | "signal">,
-): AsyncGenerator<ModelEvent, void> {
+export async function* readModel(asked: Pick<Asked, "models" | "request" | "limits" | "signal">): AsyncGenerator<ModelEvent, void> {
   const { limits } = asked;
   const ending = new AbortController();
-  const silence = setTimeout(() => ending.abort(tooLong("sent nothing for", limits.modelSilenceMilliseconds)), limits.modelSilenceMilliseconds);
+  const silence = setTimeout(
+    () => ending.abort(tooLong("sent nothing for", limits.modelSilenceMilliseconds)),
+    limits.modelSilenceMilliseconds,
+  );
   const total = setTimeout(() => ending.abort(tooLong("had not finished after", limits.modelMilliseconds)), limits.modelMilliseconds);
   try {
     for await (const event of asked.models.generate(asked.request, AbortSignal.any([asked.signal, ending.signal]))) {

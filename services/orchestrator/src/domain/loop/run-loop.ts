@@ -29,7 +29,11 @@ export async function runLoop(question: string, conversation: Conversation, run:
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const { message, toolCalls, answer, written } = await takeTurn([prefix, ...withMemory(conversation.messages(), reminder)], run, progress);
+    const { message, toolCalls, answer, written } = await takeTurn(
+      [prefix, ...withMemory(conversation.messages(), reminder)],
+      run,
+      progress,
+    );
     conversation.add({ runId: run.runId, turn, payload: message });
 
     const recorded = Promise.all([settled, written]);

@@ -27,11 +27,7 @@ export interface Taken {
 }
 
 /** Asks the model once, shows its answer while it comes, and gives it to the log whole. */
-export async function takeTurn(
-  messages: readonly Message[],
-  run: RunContext,
-  progress: RunProgress,
-): Promise<Taken> {
+export async function takeTurn(messages: readonly Message[], run: RunContext, progress: RunProgress): Promise<Taken> {
   const { turn } = progress;
   const { journal, model } = run;
   const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, 0, (type, text) => {

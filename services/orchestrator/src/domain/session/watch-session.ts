@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog } from "../log/event-log.ts";
 import type { LogWakeups } from "../log/log-wakeups.ts";
@@ -6,6 +7,8 @@ import type { SessionStore } from "./session-store.ts";
 
 /** So often the log is looked at without a wake-up: a notification may be lost, a database may be gone. */
 const LOOK_MILLISECONDS = 5_000;
+/** The least time between two pieces: a run that goes fast is not slowed by those who look on, and no eye sees the difference. */
+const INTERVAL_MILLISECONDS = 25;
 
 export interface Watched {
   readonly organization: string;
@@ -24,7 +27,8 @@ export interface WatchPorts {
 }
 
 /**
- * A session's events in order, each once, those that were appended together in one piece. Following ends when the caller goes, or with the one run of a stateless session.
+ * A session's events in order, each once, in pieces: what is appended comes at once, or 25 ms after the piece before it.
+ * Following ends when the caller goes, or with the one run of a stateless session.
  * @throws HlvmError `session_not_found`, `database_unreachable`
  */
 export async function* watchSession(
@@ -36,16 +40,22 @@ export async function* watchSession(
   const subscription = ports.wakeups.subscribe(sessionId);
   let next = Math.max(1, from);
   let given: readonly Event[] | undefined;
+  let yieldedAt = -Infinity;
   try {
     for (;;) {
       const { events, hasMore } = given === undefined ? await ports.log.read(sessionId, next) : { events: given, hasMore: false };
-      if (events.length > 0) yield events;
+      if (events.length > 0) {
+        yieldedAt = performance.now();
+        yield events;
+      }
       next += events.length;
       if (stateless && events.some(({ payload }) => payload.case === "runStopped")) return;
       given = undefined;
       if (hasMore) continue;
       if (!goesOn) return;
       await subscription.wait(LOOK_MILLISECONDS, signal);
+      const pause = yieldedAt + INTERVAL_MILLISECONDS - performance.now();
+      if (pause > 0) await sleep(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
       given = subscription.take(next);
     }
   } finally {

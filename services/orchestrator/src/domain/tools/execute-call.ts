@@ -92,15 +92,21 @@ async function readSandbox(
     void run.journal.appendSoon(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
   });
   let left = OUTPUT_LENGTH;
+  let result: ToolResult | undefined;
   try {
     for await (const event of run.mesh.sandbox.execute(call, grant, timeout, signal)) {
-      if ("result" in event) return event.result;
-      if (left > 0) output.push(event.output.stream, event.output.text.slice(0, left));
-      left -= event.output.text.length;
+      if ("result" in event) result = event.result;
+      else {
+        if (left > 0) output.push(event.output.stream, event.output.text.slice(0, left));
+        left -= event.output.text.length;
+      }
     }
+  } catch (thrown) {
+    if (result === undefined) throw thrown;
   } finally {
     output.flush();
   }
+  if (result !== undefined) return result;
   throw new HlvmError({ code: "unavailable", reason: "stream_cut", message: "the tool's stream ended without a result" });
 }
 

@@ -1,7 +1,9 @@
-import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Audit, Outcome } from "../loop/ports.ts";
 
+/** The next model call goes out first: that is what a person waits for. */
+const WAIT_MILLISECONDS = 5;
 const PAUSES_MILLISECONDS = [50, 250, 1_000];
 
 /**
@@ -9,8 +11,7 @@ const PAUSES_MILLISECONDS = [50, 250, 1_000];
  * @throws HlvmError `outcome_not_recorded`: the run may not go on
  */
 export async function recordOutcome(audit: Audit, outcome: Outcome): Promise<void> {
-  // The next model call goes out first: that is what a person waits for.
-  await nextTick();
+  await sleep(WAIT_MILLISECONDS);
   for (let attempt = 0; ; attempt++) {
     try {
       return await audit.recordOutcome(outcome);

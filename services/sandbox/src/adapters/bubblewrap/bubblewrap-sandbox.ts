@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "@hlvm/log/create-log";
 import type { SessionSandbox, ToolRun } from "../../domain/isolation.ts";
 import { failedResult, type ToolOutput, type ToolResult } from "../../domain/tool-event.ts";
@@ -17,8 +16,10 @@ export class BubblewrapSandbox implements SessionSandbox {
   readonly #group: LimitGroup;
   readonly #runner: RunnerConnection;
   readonly ended: Promise<void>;
+  readonly #ending = Promise.withResolvers<void>();
   #events = { kills: 0, refusals: 0 };
-  #running = 0;
+  /** Told when the sandbox ends under a call. */
+  readonly #running = new Set<() => void>();
   #isEnding = false;
 
   constructor(process: SandboxProcess, group: LimitGroup, log: Log, onEnded: () => void) {
@@ -29,6 +30,7 @@ export class BubblewrapSandbox implements SessionSandbox {
       process.kill();
     });
     this.ended = this.#end(log).finally(onEnded);
+    void this.ended.then(() => this.#running.forEach((tell) => tell()));
   }
 
   /** Resolves when calls can be run. */
@@ -40,32 +42,37 @@ export class BubblewrapSandbox implements SessionSandbox {
     const began = performance.now();
     // As the last call left them: each look costs a read of the kernel's files, and a turn has none to spare.
     const before = this.#events;
-    const over = new AbortController();
+    if (signal.aborted) return failedResult("cancelled", "The tool was cancelled.", 0);
+    const died = Promise.withResolvers<ToolResult>();
+    const tellDeath = (): void => died.resolve(this.#diedUnder(signal, performance.now() - began));
+    const timers = [this.#killAfter(run.timeoutMilliseconds + TIMEOUT_GRACE_MILLISECONDS)];
     const cancel = (): void => {
       this.#runner.cancel(run.callId);
-      this.#killAfter(CANCEL_GRACE_MILLISECONDS, over.signal);
+      timers.push(this.#killAfter(CANCEL_GRACE_MILLISECONDS));
     };
-    if (signal.aborted) return failedResult("cancelled", "The tool was cancelled.", 0);
     signal.addEventListener("abort", cancel);
-    this.#killAfter(run.timeoutMilliseconds + TIMEOUT_GRACE_MILLISECONDS, over.signal);
-    this.#running++;
-    try {
-      const died = this.ended.then(() => this.#diedUnder(signal, performance.now() - began));
-      const result = await Promise.race([this.#runner.execute(run, onOutput), died]);
-      const after = this.#limitEvents();
-      if (result.success || result.errorCode === "cancelled") return result;
-      if (after.kills > before.kills) return outOfMemory(result);
-      return after.refusals > before.refusals ? outOfProcesses(result) : result;
-    } finally {
-      this.#running--;
-      await this.#clearWhenFull(before.refusals);
-      over.abort();
-      signal.removeEventListener("abort", cancel);
+    this.#running.add(tellDeath);
+    const result = await Promise.race([this.#runner.execute(run, onOutput), died.promise]);
+    this.#running.delete(tellDeath);
+    timers.forEach(clearTimeout);
+    signal.removeEventListener("abort", cancel);
+    if (result.success || result.errorCode === "cancelled") {
+      // Nobody waits for it: the result goes out first.
+      setImmediate(() => void this.#clearWhenFull(before.refusals));
+      return result;
     }
+    await this.#clearWhenFull(before.refusals);
+    if (this.#events.kills > before.kills) return outOfMemory(result);
+    return this.#events.refusals > before.refusals ? outOfProcesses(result) : result;
+  }
+
+  get ending(): Promise<void> {
+    return this.#ending.promise;
   }
 
   async close(): Promise<void> {
     this.#isEnding = true;
+    this.#ending.resolve();
     this.#process.kill();
     await this.ended;
   }
@@ -73,20 +80,19 @@ export class BubblewrapSandbox implements SessionSandbox {
   async #end(log: Log): Promise<void> {
     await this.#process.exited;
     this.#isEnding = true;
+    this.#ending.resolve();
     this.#limitEvents();
     await this.#group.remove().catch((error: unknown) => log.warn({ err: error }, "a control group could not be removed"));
   }
 
   /** What calls leave behind may use up the processes, and then nothing would run again: the next call gets a new sandbox. */
   async #clearWhenFull(refusalsBefore: number): Promise<void> {
-    if (this.#running === 0 && !this.#isEnding && this.#events.refusals > refusalsBefore) await this.close();
+    const { refusals } = this.#limitEvents();
+    if (this.#running.size === 0 && !this.#isEnding && refusals > refusalsBefore) await this.close();
   }
 
-  #killAfter(milliseconds: number, over: AbortSignal): void {
-    wait(milliseconds, undefined, { signal: over, ref: false }).then(
-      () => this.#process.kill(),
-      () => undefined,
-    );
+  #killAfter(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => this.#process.kill(), milliseconds).unref();
   }
 
   #diedUnder(signal: AbortSignal, milliseconds: number): ToolResult {

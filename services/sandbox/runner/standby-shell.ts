@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { toolEnvironment } from "./tool-environment.ts";
+import { WORKSPACE } from "./workspace-path.ts";
+
+export const SHELL = "/bin/sh";
+/** The shell's own `read` takes a byte at a time; a longer command is sooner started in a shell of its own. */
+const LONGEST_COMMAND_BYTES = 1_000;
+/** Reads its input to the end, each line as it is, and runs that with nothing more to read and nothing left of the reading. */
+const AWAIT_COMMAND = `while IFS= read -r line; do command="$command$line
+"; done
+exec </dev/null
+eval "unset command line; $command$line"`;
+
+let waiting: ChildProcess | undefined;
+
+/**
+ * A shell that is started before its command is known. Starting a process from Node takes 2 to 4 ms, longer than most
+ * commands; here that happens while the model thinks. Each shell runs one command and ends, as any other does.
+ */
+export const standbyShell = {
+  /** Has a shell waiting, in the workspace's top folder. Where none can be started, the next command starts its own. */
+  prepare(): void {
+    waiting ??= start();
+  },
+
+  /** @returns the shell that runs the command from now on; undefined where none waits or the command is not for it */
+  take(command: string): ChildProcess | undefined {
+    const shell = waiting;
+    if (shell === undefined || command.includes("\0") || Buffer.byteLength(command) > LONGEST_COMMAND_BYTES) return undefined;
+    waiting = undefined;
+    shell.stdin!.end(command);
+    return shell;
+  },
+};
+
+function start(): ChildProcess | undefined {
+  let shell: ChildProcess;
+  try {
+    shell = spawn(SHELL, ["-c", AWAIT_COMMAND], {
+      cwd: WORKSPACE,
+      env: { ...toolEnvironment, PWD: WORKSPACE },
+      stdio: "pipe",
+      detached: true,
+    });
+  } catch {
+    return undefined;
+  }
+  const forget = (): void => {
+    if (waiting === shell) waiting = undefined;
+  };
+  shell.once("error", forget);
+  shell.once("exit", forget);
+  // Without descriptors left it has no pipes, and says why in a moment.
+  shell.stdin?.on("error", forget);
+  return shell.stdin === null || shell.stdin === undefined ? undefined : shell;
+}
