@@ -7,6 +7,8 @@ import type { TakeStream } from "./server/take-stream.ts";
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2");
 const FIRST_BYTES_DEADLINE_MILLISECONDS = 10_000;
 const MAXIMUM_STREAMS = 1_000;
+/** A conversation is sent whole with every question to a model: with HTTP/2's 64 KiB it would come in many round trips. */
+const WINDOW_BYTES = 1024 * 1024;
 
 export interface BothProtocols {
   readonly server: Server;
@@ -20,7 +22,10 @@ export interface BothProtocols {
  */
 export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: number, takeStream?: TakeStream): BothProtocols {
   const http1 = createHttp1Server(handler as RequestListener);
-  const http2 = createHttp2Server({ settings: { maxConcurrentStreams: MAXIMUM_STREAMS } }, handler as never);
+  const http2 = createHttp2Server(
+    { settings: { maxConcurrentStreams: MAXIMUM_STREAMS, initialWindowSize: WINDOW_BYTES } },
+    handler as never,
+  );
   if (takeStream !== undefined) takeFirst(http2, takeStream);
   // Node keeps account of HTTP/1.1 connections, for its time limits and for closing idle ones, once a server listens.
   http1.emit("listening");
@@ -28,6 +33,7 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
     sessions.add(session);
+    session.setLocalWindowSize(WINDOW_BYTES);
     session.once("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
   });
@@ -38,15 +44,21 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
     socket.on("error", () => socket.destroy());
     const deadline = setTimeout(() => socket.destroy(), FIRST_BYTES_DEADLINE_MILLISECONDS);
     socket.once("close", () => clearTimeout(deadline));
-    socket.once("data", (first: Buffer) => {
-      clearTimeout(deadline);
-      socket.pause();
-      socket.unshift(first);
+    let first = Buffer.alloc(0);
+    const look = (piece: Buffer): void => {
+      first = Buffer.concat([first, piece]);
       const beginning = first.subarray(0, HTTP2_PREFACE.length);
       const isHttp2 = beginning.equals(HTTP2_PREFACE.subarray(0, beginning.length));
+      // "P" may yet become "POST".
+      if (isHttp2 && beginning.length < HTTP2_PREFACE.length) return;
+      clearTimeout(deadline);
+      socket.off("data", look);
+      socket.pause();
+      socket.unshift(first);
       (isHttp2 ? http2 : http1).emit("connection", socket);
       process.nextTick(() => socket.resume());
-    });
+    };
+    socket.on("data", look);
   });
 
   const close = async (): Promise<void> => {

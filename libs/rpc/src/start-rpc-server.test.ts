@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -62,6 +64,35 @@ afterEach(() => server.close());
 const withToken = () => ({ headers: { authorization: `Bearer ${token}` } });
 
 describe("a server of the mesh", () => {
+  it.each(["POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: [\r\n\r\n", "POST /grpc.health.v1.Health/Check HTTP/1.0\r\n\r\n"])(
+    "outlives a request whose address is none: %j",
+    async (request) => {
+      const socket = connect(server.port, "127.0.0.1").resume();
+      socket.write(request);
+      await once(socket, "close");
+      const health = createClient(Health, createMeshTransport(url));
+      expect((await health.check({})).status).toBe(Status.SERVING);
+    },
+  );
+
+  it("outlives the same over HTTP/2", async () => {
+    const session = connectHttp2(url);
+    const stream = session.request({ ":method": "POST", ":path": "/nothing", ":authority": "[" }).on("error", () => undefined);
+    stream.resume().end();
+    await once(stream, "close");
+    session.close();
+    expect((await createClient(Health, createMeshTransport(url)).check({})).status).toBe(Status.SERVING);
+  });
+
+  it("takes a request that comes byte by byte for what it is", async () => {
+    const socket = connect(server.port, "127.0.0.1").setNoDelay().setEncoding("utf8");
+    const bytes = "POST /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n";
+    for (const byte of bytes) await new Promise<void>((written) => socket.write(byte, () => written()));
+    const [answer] = (await once(socket, "data")) as [string];
+    expect(answer).toMatch(/^HTTP\/1\.1 404/);
+    socket.destroy();
+  });
+
   it("answers Connect over HTTP/1.1, Connect over HTTP/2 and gRPC on one port", async () => {
     const transports = [
       createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),

@@ -78,13 +78,15 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
         });
   const { before = () => Promise.resolve(false) } = options;
   const handler: NodeHandlerFn = (request, response) => {
-    before(request, response).then(
-      (isAnswered) => isAnswered || adapter(request, response),
-      (cause: unknown) => {
-        options.log.error({ err: cause }, "a request failed before it reached a method");
+    before(request, response)
+      .then((isAnswered) => {
+        // Throws where no URL can be made of the request, as with a Host that is none.
+        if (!isAnswered) adapter(request, response);
+      })
+      .catch((cause: unknown) => {
+        options.log.warn({ err: cause }, "a request failed before it reached a method");
         response.destroy();
-      },
-    );
+      });
   };
   const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, takeStream);
   const close = async (): Promise<void> => {

@@ -4,10 +4,10 @@ import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { HeadersInput } from "../wire/headers-input.ts";
 import { CallLimits } from "./call-limits.ts";
 import { MeshConnection } from "./mesh-connection.ts";
+import { NeverBegunError } from "./never-begun-error.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { serverStreamingCall } from "./server-streaming-call.ts";
 import { unaryCall } from "./unary-call.ts";
-import { wasNeverBegun } from "./was-never-begun.ts";
 
 const DEFAULT_DEADLINE_MILLISECONDS = 30_000;
 const MAXIMUM_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -43,7 +43,7 @@ export function bareTransport(baseUrl: string): Transport {
     try {
       return await attempt();
     } catch (thrown) {
-      if (!wasNeverBegun(thrown)) throw ConnectError.from(thrown, Code.Internal);
+      if (!NeverBegunError.is(thrown)) throw ConnectError.from(thrown, Code.Internal);
       return attempt();
     }
   }

@@ -3,7 +3,7 @@ import type { HandlerContext, MethodImpl } from "@connectrpc/connect";
 import { callContext, outgoing } from "@hlvm/rpc/call-context";
 import { serverStream } from "@hlvm/rpc/server-stream";
 import type { Backend } from "./backends.ts";
-import { passedOnError, wasNeverProcessed } from "./passed-on-error.ts";
+import { passedOnError } from "./passed-on-error.ts";
 
 /** A stream without a deadline of its own lives as long as its client: 0 switches the transport's default off. */
 const NO_DEADLINE = 0;
@@ -15,13 +15,8 @@ type ServerStreaming = DescMethodServerStreaming<DescMessage, DescMessage>;
 export function forwardUnary(method: Unary, backend: Backend): MethodImpl<Unary> {
   return async (request: MessageShape<DescMessage>, context: HandlerContext) => {
     const { headers, signal, timeoutMs } = outgoing(callContext(context));
-    const call = async (): Promise<MessageShape<DescMessage>> =>
-      (await backend.unary.unary(method, signal, timeoutMs, headers, request)).message;
     try {
-      return await call().catch((thrown: unknown) => {
-        if (wasNeverProcessed(thrown) && !context.signal.aborted) return call();
-        throw thrown;
-      });
+      return (await backend.unary.unary(method, signal, timeoutMs, headers, request)).message;
     } catch (thrown) {
       throw passedOnError(thrown, backend.name, context.signal);
     }

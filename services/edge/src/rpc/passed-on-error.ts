@@ -1,11 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 
-/** A call that the other side says it never processed: it may be made again. */
-export function wasNeverProcessed(thrown: unknown): boolean {
-  return /REFUSED_STREAM/.test(ConnectError.from(thrown).rawMessage);
-}
-
 /**
  * A service's error as the edge's client gets it: code, message and details are the same. The response's headers,
  * which Connect keeps with it, are not for the client. Where the connection broke, which Connect calls cancelled or

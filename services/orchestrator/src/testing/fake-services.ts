@@ -39,7 +39,7 @@ export interface Behaviour {
   execute: (request: ExecuteRequest, context: HandlerContext) => ToolEvents;
   openWorkspace: (path: string, sessionId: string) => { path: string; gitRepository: boolean; gitBranch: string };
   receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
-  recordOutcome: (request: RecordOutcomeRequest) => void;
+  recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
   executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
 }
@@ -138,9 +138,9 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
         awaitApproval: async ({ approvalId }, context) => ({ verdict: await behaviour.awaitApproval(approvalId, context) }),
       });
       router.service(AuditService, {
-        recordOutcome: (request, context) => {
+        recordOutcome: async (request, context) => {
           note(context);
-          behaviour.recordOutcome(request);
+          await behaviour.recordOutcome(request);
           seen.outcomes.push(request);
           return { id: BigInt(seen.outcomes.length) };
         },

@@ -51,12 +51,12 @@ export class MeshModels implements Models {
 function modelFailure(thrown: unknown, signal: AbortSignal): ModelFailure {
   const error = meshError(thrown, signal);
   const [detail] = ConnectError.from(error.cause ?? thrown).findDetails(ModelErrorSchema);
-  const withoutDetail = error.code === "unavailable" ? ErrorClass.TRANSIENT : ErrorClass.UNKNOWN;
+  const isConnectionLost = detail === undefined && error.code === "unavailable";
   return new ModelFailure({
-    errorClass: detail?.class ?? withoutDetail,
+    errorClass: detail?.class ?? (isConnectionLost ? ErrorClass.TRANSIENT : ErrorClass.UNKNOWN),
     message: error.message,
     advice: detail?.advice || error.advice,
-    retryAfterMilliseconds: detail?.retryAfterMilliseconds,
+    isConnectionLost,
     cause: error,
   });
 }

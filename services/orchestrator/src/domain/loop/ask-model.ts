@@ -8,8 +8,6 @@ import type { ModelEvent, ModelRequest, Models } from "./ports.ts";
 
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MILLISECONDS = 500;
-/** A provider that wants a longer pause than this is not waited for. */
-const LONGEST_PAUSE_MILLISECONDS = 30_000;
 
 export interface Asked {
   readonly models: Models;
@@ -22,7 +20,8 @@ export interface Asked {
 }
 
 /**
- * One model call. A failure that may pass is tried again while nothing was shown: what was seen is never taken back.
+ * One model call. It is tried again where the connection to the gateway was lost and nothing was shown: what was seen is
+ * never taken back.
  * @throws ModelFailure, or the signal's reason
  */
 export async function askModel(asked: Asked): Promise<Answer> {
@@ -38,8 +37,9 @@ export async function askModel(asked: Asked): Promise<Answer> {
       return answer;
     } catch (thrown) {
       asked.signal.throwIfAborted();
-      const pause = thrown instanceof ModelFailure && thrown.isPassing && !answer.isShown ? pauseBefore(attempt, thrown) : undefined;
-      if (pause === undefined || attempt === ATTEMPTS) throw thrown;
+      const isLost = thrown instanceof ModelFailure && thrown.isConnectionLost;
+      if (!isLost || answer.isShown || attempt === ATTEMPTS) throw thrown;
+      const pause = Math.random() * FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1);
       await sleep(pause, undefined, { signal: asked.signal }).catch(() => asked.signal.throwIfAborted());
     }
   }
@@ -51,20 +51,13 @@ function requireWhole(answer: Answer): void {
       errorClass: ErrorClass.TRANSIENT,
       message: "The model's answer was cut off before its end.",
       advice: "Ask again; if it happens often, check the connection to the provider.",
+      isConnectionLost: true,
     });
+  const isLength = answer.finish.reason === FinishReason.LENGTH;
   if (answer.isEmpty && answer.finish.reason !== FinishReason.REFUSAL)
     throw new ModelFailure({
-      errorClass: ErrorClass.TRANSIENT,
-      message:
-        answer.finish.reason === FinishReason.LENGTH
-          ? "The model used up its output limit before it said anything."
-          : "The model answered with nothing.",
+      errorClass: isLength ? ErrorClass.PERMANENT : ErrorClass.TRANSIENT,
+      message: isLength ? "The model used up its output limit before it said anything." : "The model answered with nothing.",
       advice: "Ask again in other words, or choose another model with --model.",
     });
-}
-
-/** Full jitter, doubling; undefined where the provider asks for more patience than there is. */
-function pauseBefore(attempt: number, failure: ModelFailure): number | undefined {
-  if (failure.retryAfterMilliseconds > LONGEST_PAUSE_MILLISECONDS) return undefined;
-  return Math.max(failure.retryAfterMilliseconds, Math.random() * FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1));
 }

@@ -1,4 +1,4 @@
-import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
 
 /** A model call that gave no whole answer. */
 export class ModelFailure extends Error {
@@ -6,18 +6,13 @@ export class ModelFailure extends Error {
   readonly errorClass: ErrorClass;
   /** What a person can do about it. */
   readonly advice: string;
-  /** Where the provider said how long to wait. */
-  readonly retryAfterMilliseconds: number;
+  /** Whether it is the way to the gateway that failed, and not a model: of a model's failures the gateway tries again what may pass. */
+  readonly isConnectionLost: boolean;
 
-  constructor(fields: { errorClass: ErrorClass; message: string; advice: string; retryAfterMilliseconds?: number; cause?: unknown }) {
+  constructor(fields: { errorClass: ErrorClass; message: string; advice: string; isConnectionLost?: boolean; cause?: unknown }) {
     super(fields.message, { cause: fields.cause });
     this.errorClass = fields.errorClass;
     this.advice = fields.advice;
-    this.retryAfterMilliseconds = fields.retryAfterMilliseconds ?? 0;
-  }
-
-  /** Whether the same call may well succeed a little later. */
-  get isPassing(): boolean {
-    return this.errorClass === ErrorClass.TRANSIENT || this.errorClass === ErrorClass.RATE_LIMIT;
+    this.isConnectionLost = fields.isConnectionLost ?? false;
   }
 }

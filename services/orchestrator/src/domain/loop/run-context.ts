@@ -7,6 +7,7 @@ import type { ResultBudget } from "../tools/result-budget.ts";
 import type { Slots } from "../tools/slots.ts";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
+import type { Records } from "./records.ts";
 
 /** All that the parts of one run share. */
 export interface RunContext {
@@ -19,6 +20,7 @@ export interface RunContext {
   readonly prefix: Prefix;
   readonly mesh: Mesh;
   readonly journal: RunJournal;
+  readonly records: Records;
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -257,19 +258,40 @@ describe("a model that fails", () => {
       { desc: ModelErrorSchema, value: { class: errorClass, advice: "Do something." } },
     ]);
 
-  it("is asked again where the failure passes and nothing was shown", async () => {
-    test.fake.behaviour.generate = (_, call) => (call < 3 ? refuse(failure(ErrorClass.TRANSIENT, "overloaded")) : say("at last"));
+  const lost = new ConnectError("connection lost", Code.Unavailable);
+
+  it("is asked again where the connection to the gateway was lost and nothing was shown", async () => {
+    test.fake.behaviour.generate = (_, call) => (call < 3 ? refuse(lost) : say("at last"));
     expect(stopped(await run())).toMatchObject({ reason: StopReason.COMPLETED, text: "at last", turns: 1 });
     expect(test.fake.seen.requests).toHaveLength(3);
   });
 
-  it("is not asked again for ever, nor where that is no use", async () => {
-    test.fake.behaviour.generate = () => refuse(failure(ErrorClass.TRANSIENT, "overloaded"));
-    expect(stopped(await run())).toMatchObject({ reason: StopReason.ERROR, message: "overloaded", advice: "Do something." });
+  it("is not asked again for ever, nor where the gateway has tried again what may pass", async () => {
+    test.fake.behaviour.generate = () => refuse(lost);
+    expect(stopped(await run())).toMatchObject({ reason: StopReason.ERROR, message: "connection lost" });
     expect(test.fake.seen.requests).toHaveLength(3);
-    test.fake.behaviour.generate = () => refuse(failure(ErrorClass.PERMANENT, "The key was refused."));
-    expect(stopped(await run())).toMatchObject({ reason: StopReason.ERROR, message: "The key was refused." });
-    expect(test.fake.seen.requests).toHaveLength(4);
+    for (const [count, errorClass] of [ErrorClass.TRANSIENT, ErrorClass.RATE_LIMIT, ErrorClass.PERMANENT].entries()) {
+      test.fake.behaviour.generate = () => refuse(failure(errorClass, "overloaded"));
+      expect(stopped(await run())).toMatchObject({ reason: StopReason.ERROR, message: "overloaded", advice: "Do something." });
+      expect(test.fake.seen.requests).toHaveLength(4 + count);
+    }
+  });
+
+  it("is asked once where it reaches its output limit before it says anything", async () => {
+    answers(["", [], FinishReason.LENGTH]);
+    expect(stopped(await run())).toMatchObject({ reason: StopReason.ERROR, message: expect.stringContaining("output limit") });
+    expect(test.fake.seen.requests).toHaveLength(1);
+  });
+
+  it("that says nothing is not silent while the gateway hears that it is alive, and has shown nothing", async () => {
+    test.fake.behaviour.generate = async function* (_, call) {
+      for (let sign = 0; sign < 4; sign++) {
+        yield { event: { case: "alive", value: {} } };
+        await sleep(400);
+      }
+      yield* call === 1 ? refuse(lost) : say("at last");
+    };
+    expect(stopped(await run())).toMatchObject({ reason: StopReason.COMPLETED, text: "at last" });
   });
 
   it("whose stream is cut after text was shown ends the run, and what was shown is kept", async () => {
@@ -367,6 +389,16 @@ describe("a mesh that fails", () => {
     expect(test.fake.seen.decided).toHaveLength(1);
     expect(test.fake.seen.executed).toEqual([]);
     expect(stopped(events).reason).toBe(StopReason.ERROR);
+    await expect.poll(() => test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.CANCELLED }]);
+  });
+
+  it("names the outcome that could not be recorded, also where the model fails next", async () => {
+    test.fake.behaviour.recordOutcome = () => {
+      throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
+    };
+    test.fake.behaviour.generate = (_, call) =>
+      call === 1 ? say("", [read("a")]) : refuse(new ConnectError("no key", Code.Unauthenticated));
+    expect(stopped(await run()).message).toContain("could not be written to the audit log");
   });
 
   it("opens the workspace again where the sandbox forgot it", async () => {
@@ -393,6 +425,35 @@ describe("a mesh that fails", () => {
     expect(results(events)).toMatchObject([{ success, content: expect.stringContaining(content) }]);
     expect(test.fake.seen.executed).toHaveLength(1);
     expect(test.fake.seen.outcomes).toHaveLength(1);
+  });
+
+  it("asks for the receipt also where the stream breaks after the workspace was opened again", async () => {
+    answers(["", [read("a")]], ["done"]);
+    let calls = 0;
+    test.fake.behaviour.execute = () =>
+      refuse(
+        ++calls === 1
+          ? new HlvmError({ code: "not_found", reason: "session_not_found", message: "not open" })
+          : new ConnectError("connection lost", Code.Unavailable),
+      );
+    test.fake.behaviour.receipt = () =>
+      calls === 1
+        ? { state: GetReceiptResponse_State.NEVER_STARTED }
+        : { state: GetReceiptResponse_State.DONE, result: { success: true, content: "the receipt" } };
+    expect(results(await run())).toMatchObject([{ success: true, content: "the receipt" }]);
+    expect(test.fake.seen.executed).toHaveLength(2);
+  });
+
+  it("says of a lost call to memory that it may have taken effect, and of a search that it failed", async () => {
+    const write: SaidCall = { id: "w", tool: "memory_write", arguments: { text: "Ada likes tea" } };
+    const search: SaidCall = { id: "s", tool: "memory_search", arguments: { query: "tea" } };
+    answers(["", [write, search]], ["done"]);
+    test.fake.behaviour.executeMemory = () => {
+      throw new ConnectError("connection lost", Code.Unavailable);
+    };
+    const [written, searched] = results(await run());
+    expect(written!.content).toContain("not known whether it took effect");
+    expect(searched!.content).toContain("The tool failed");
   });
 
   it("goes on without memory, and says so", async () => {

@@ -23,45 +23,37 @@ export async function runLoop(question: string, conversation: Conversation, run:
   const memory = await recallMemory(question, run);
   const prefix = systemMessage(run.prefix.systemPrompt);
   const reminder = memory === "" ? undefined : systemMessage(memory);
-  let settled: Promise<unknown> = Promise.resolve();
   while (progress.turn < run.limits.turns) {
     run.signal.throwIfAborted();
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const { message, toolCalls, answer, written } = await takeTurn(
-      [prefix, ...withMemory(conversation.messages(), reminder)],
-      run,
-      progress,
-    );
+    const messages = [prefix, ...withMemory(conversation.messages(), reminder)];
+    const { message, toolCalls, answer } = await takeTurn(messages, run, progress).catch(async (thrown: unknown) => {
+      await run.records.settle(run.signal);
+      throw thrown;
+    });
     conversation.add({ runId: run.runId, turn, payload: message });
 
-    const recorded = Promise.all([settled, written]);
-    recorded.catch(() => undefined);
-    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, recorded, run);
+    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) conversation.add({ runId: run.runId, turn, payload });
     const { usage } = answer;
-    const counted = run.journal.appendSoon(
-      turn,
-      eventPayload("turnStats", {
-        toolCount: toolCalls.length,
-        durationMilliseconds: Math.round(performance.now() - began),
-        inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-        outputTokens: usage.outputTokens,
-      }),
-      eventPayload("usageUpdate", { usage: progress.usage }),
-    );
-    settled = Promise.all([recorded, called?.settled, counted]);
-    settled.catch(() => undefined);
-    if (run.signal.aborted) await settled;
+    const stats = eventPayload("turnStats", {
+      toolCount: toolCalls.length,
+      durationMilliseconds: Math.round(performance.now() - began),
+      inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+      outputTokens: usage.outputTokens,
+    });
+    run.records.add(run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage })));
+    if (run.signal.aborted) await run.records.settle(run.signal);
     const stop = called === undefined ? stopOfAnswer(answer) : stopOfLooping(called.isLooping);
     if (stop !== undefined) {
-      await settled;
+      await run.records.settle(run.signal);
       return stop;
     }
   }
-  await settled;
+  await run.records.settle(run.signal);
   return {
     reason: StopReason.MAX_TURNS_REACHED,
     message: `The run used all of its ${run.limits.turns} turns before it was done.`,

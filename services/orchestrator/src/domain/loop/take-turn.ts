@@ -22,11 +22,9 @@ export interface Taken {
   readonly message: EventPayload;
   readonly toolCalls: readonly ToolCallPart[];
   readonly answer: Answer;
-  /** Resolves when the log has the answer, with every call that it makes. */
-  readonly written: Promise<void>;
 }
 
-/** Asks the model once, shows its answer while it comes, and gives it to the log whole. */
+/** Asks the model once, shows its answer while it comes, and gives it to the log whole, with every call that it makes. */
 export async function takeTurn(messages: readonly Message[], run: RunContext, progress: RunProgress): Promise<Taken> {
   const { turn } = progress;
   const { journal, model } = run;
@@ -92,7 +90,8 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
     }),
   );
   progress.text = text;
-  return { message, toolCalls, answer, written: run.journal.append(turn, message, ...selected) };
+  run.records.add(run.journal.append(turn, message, ...selected));
+  return { message, toolCalls, answer };
 }
 
 function isRepairable(answer: Answer, run: RunContext): boolean {

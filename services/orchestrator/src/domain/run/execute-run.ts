@@ -8,6 +8,7 @@ import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
 import type { Mesh } from "../loop/ports.ts";
+import { Records } from "../loop/records.ts";
 import { runLoop } from "../loop/run-loop.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
@@ -67,6 +68,7 @@ export async function executeRun(
       prefix: begun.prefix,
       mesh: begun.mesh,
       journal,
+      records: new Records(),
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(limits.toolResultLength),

@@ -14,6 +14,7 @@ const FIRST_OUTPUT_WAIT_MILLISECONDS = 30;
 const OUTPUT_LENGTH = 256 * 1024;
 /** The executor ends a tool at the tool's own limit; it gets this long to say so. */
 const MARGIN_MILLISECONDS = 5_000;
+const UNKNOWN_EFFECT = "It is not known whether it took effect: look before you do it again.";
 
 export interface Executed {
   readonly result: ToolResult;
@@ -27,7 +28,7 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
   try {
     const result =
       ready.definition.executor === "memory"
-        ? await run.mesh.memory.execute(ready.call, grant, run.workspace, timeout, signal)
+        ? await executeInMemory(ready, grant, run, timeout, signal)
         : await executeInSandbox(ready, grant, turn, run, timeout, signal);
     return { result, status: statusOf(result) };
   } catch (thrown) {
@@ -42,6 +43,21 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
   }
 }
 
+async function executeInMemory(
+  ready: ReadyCall,
+  grant: string,
+  run: RunContext,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  try {
+    return await run.mesh.memory.execute(ready.call, grant, run.workspace, timeout, signal);
+  } catch (thrown) {
+    if (signal.aborted || !isDoubtful(thrown) || ready.definition.sideEffects === "read-only") throw thrown;
+    return failedResult("unavailable", `Memory did not answer (${thrown.message}). ${UNKNOWN_EFFECT}`);
+  }
+}
+
 async function executeInSandbox(
   ready: ReadyCall,
   grant: string,
@@ -52,19 +68,33 @@ async function executeInSandbox(
 ): Promise<ToolResult> {
   const attempt = (): Promise<ToolResult> => readSandbox(ready, grant, turn, run, timeout, signal);
   try {
-    return await attempt();
+    return await attempt().catch((thrown: unknown) => {
+      if (signal.aborted || !(thrown instanceof HlvmError) || thrown.reason !== "session_not_found") throw thrown;
+      return openAndTryAgain(attempt, ready, run, signal);
+    });
   } catch (thrown) {
-    if (signal.aborted || !(thrown instanceof HlvmError)) throw thrown;
-    const { sandbox } = run.mesh;
-    // The sandbox was started anew: it refused before it looked at the grant.
-    if (thrown.reason === "session_not_found") {
-      await sandbox.openWorkspace(run.sessionId, run.workspace, signal);
-      const receipt = await sandbox.receipt(run.sessionId, ready.call.callId);
-      if (receipt.state === "never_started") return attempt();
-    }
-    if (thrown.code !== "unavailable" && thrown.code !== "internal" && thrown.code !== "deadline_exceeded") throw thrown;
+    if (signal.aborted || !isDoubtful(thrown)) throw thrown;
     return settleDoubt(ready, run, thrown);
   }
+}
+
+/** The sandbox was started anew: it refused before it looked at the grant. */
+async function openAndTryAgain(
+  attempt: () => Promise<ToolResult>,
+  { call }: ReadyCall,
+  { mesh: { sandbox }, sessionId, workspace }: RunContext,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  await sandbox.openWorkspace(sessionId, workspace, signal);
+  const receipt = await sandbox.receipt(sessionId, call.callId);
+  if (receipt.state === "done") return receipt.result;
+  if (receipt.state === "never_started") return attempt();
+  throw new HlvmError({ code: "unavailable", reason: "session_not_found", message: "it was started anew while the call was on its way" });
+}
+
+/** Whether the call may have taken effect although it failed. */
+function isDoubtful(thrown: unknown): thrown is HlvmError {
+  return thrown instanceof HlvmError && ["unavailable", "internal", "deadline_exceeded"].includes(thrown.code);
 }
 
 /** The connection broke while the call may have run: the executor's receipt tells, and where it does not the model is told so. */
@@ -72,10 +102,7 @@ async function settleDoubt(ready: ReadyCall, run: RunContext, broken: HlvmError)
   const receipt = await run.mesh.sandbox.receipt(run.sessionId, ready.call.callId).catch(() => ({ state: "unknown" }) as const);
   if (receipt.state === "done") return receipt.result;
   if (broken.code === "deadline_exceeded") throw broken;
-  const what =
-    receipt.state === "never_started"
-      ? "It did not run. You may try it once more."
-      : "It is not known whether it took effect: look before you do it again.";
+  const what = receipt.state === "never_started" ? "It did not run. You may try it once more." : UNKNOWN_EFFECT;
   return failedResult("unavailable", `The sandbox did not answer (${broken.message}). ${what}`);
 }
 

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Audit, Outcome } from "../loop/ports.ts";
 
-/** The next model call goes out first: that is what a person waits for. */
-const WAIT_MILLISECONDS = 5;
 const PAUSES_MILLISECONDS = [50, 250, 1_000];
 
 /**
@@ -11,7 +9,8 @@ const PAUSES_MILLISECONDS = [50, 250, 1_000];
  * @throws HlvmError `outcome_not_recorded`: the run may not go on
  */
 export async function recordOutcome(audit: Audit, outcome: Outcome): Promise<void> {
-  await sleep(WAIT_MILLISECONDS);
+  // The next model call goes out first: that is what a person waits for.
+  await nextTick();
   for (let attempt = 0; ; attempt++) {
     try {
       return await audit.recordOutcome(outcome);

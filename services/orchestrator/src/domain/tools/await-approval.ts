@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { DecidingStep, Decision, type Approval, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { RunContext } from "../loop/run-context.ts";
+import type { ToolCall } from "../loop/ports.ts";
+import { denial } from "./denial.ts";
+import { permissionCheck } from "./permission-check.ts";
+import { permissionOf, type Permission } from "./permission.ts";
+import { unlessAnswerLost } from "./unless-answer-lost.ts";
+
+/** What is waited longer than an approval says that it lasts, so that policy's own answer comes first. */
+const MARGIN_MILLISECONDS = 10_000;
+/** Where an approval does not say: the seeds' limit for a person's answer. */
+const DEFAULT_WAIT_MILLISECONDS = 300_000;
+const RETRY_MILLISECONDS = 500;
+
+/** Waits for a person's answer. @throws HlvmError where there is none to be had: nothing may run then */
+export function awaitApproval(call: ToolCall, approval: Approval, turn: number, run: RunContext, signal: AbortSignal): Promise<Permission> {
+  return unlessAnswerLost(call, run, async () => {
+    const answer = await answerTo(approval, run, signal);
+    // The wait may have been long: the append tells whether the run still holds its lease.
+    if (answer !== undefined) {
+      await run.journal.append(turn, permissionCheck(call, answer));
+      return permissionOf(call, answer);
+    }
+    const reason = "Nobody answered in time.";
+    await run.journal.append(turn, permissionCheck(call, { decision: Decision.DENY, step: DecidingStep.APPROVAL, reason }));
+    return { denial: denial(call, reason) };
+  });
+}
+
+async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal): Promise<Verdict | undefined> {
+  const expires = approval.expiresAt === undefined ? Date.now() + DEFAULT_WAIT_MILLISECONDS : timestampDate(approval.expiresAt).getTime();
+  while (Date.now() < expires + MARGIN_MILLISECONDS) {
+    try {
+      const verdict = await run.mesh.policy.awaitApproval(approval.approvalId, signal);
+      if (verdict !== undefined) return verdict;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
+      await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+  return undefined;
+}
