@@ -77,17 +77,16 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
           shutdownSignal: shutdown.signal,
         });
   const { before = () => Promise.resolve(false) } = options;
-  const handler: NodeHandlerFn = (request, response) => {
-    before(request, response)
-      .then((isAnswered) => {
-        // Throws where no URL can be made of the request, as with a Host that is none.
-        if (!isAnswered) adapter(request, response);
-      })
-      .catch((cause: unknown) => {
-        options.log.warn({ err: cause }, "a request failed before it reached a method");
-        response.destroy();
-      });
+  const handle = async (...[request, response]: Parameters<NodeHandlerFn>): Promise<void> => {
+    try {
+      // The adapter throws where no URL can be made of the request, as with a Host that is none.
+      if (!(await before(request, response))) adapter(request, response);
+    } catch (cause) {
+      options.log.warn({ err: cause }, "a request failed before it reached a method");
+      response.destroy();
+    }
   };
+  const handler: NodeHandlerFn = (request, response) => void handle(request, response);
   const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, takeStream);
   const close = async (): Promise<void> => {
     const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
