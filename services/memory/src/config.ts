@@ -1,20 +1,16 @@
-import { integer, text } from "@hlvm/config/knob";
+import { text } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
+import { serviceKnobs } from "@hlvm/config/service-knobs";
 
 /** Every setting of memory. */
 const knobs = {
-  host: text({ variable: "HLVM_HOST", description: "Address to listen on.", fallback: "127.0.0.1" }),
-  port: integer({
-    variable: "HLVM_PORT",
-    description: "Port to listen on; 0 takes any free one.",
-    fallback: 0,
-    minimum: 0,
-    maximum: 65_535,
-  }),
-  tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "File with the JWK set of those who may mint tokens." }),
+  ...serviceKnobs,
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "File with the JWK set of those who may give grants." }),
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "Memory's own PostgreSQL database." }),
-  meilisearchUrl: text({ variable: "HLVM_MEILISEARCH_URL", description: "Where Meilisearch listens; it may be down." }),
+  meilisearchUrl: {
+    ...text({ variable: "HLVM_MEILISEARCH_URL", description: "Where Meilisearch listens; it may be down." }),
+    parse: httpUrl,
+  },
   meilisearchKey: text({ variable: "HLVM_MEILISEARCH_KEY", description: "A key that may search, fill and make the index." }),
 } as const;
 
@@ -23,4 +19,10 @@ export type Config = ReturnType<typeof readMemoryConfig>;
 /** @throws HlvmError `invalid_configuration` */
 export function readMemoryConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(knobs, environment);
+}
+
+function httpUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return value;
+  throw new Error(`must be a URL that begins with http:// or https://, not "${value}"`);
 }

@@ -31,7 +31,7 @@ await runService("memory", async (log, environment) => {
   const circuit = new Circuit();
   const indexer = new OutboxIndexer(database, new MeilisearchFactWriter(meilisearch), circuit, log);
   const store = new PostgresFactStore(database, () => indexer.wake());
-  const index = new MeilisearchFactIndex(meilisearch, circuit, () => indexer.wake());
+  const index = new MeilisearchFactIndex(meilisearch, circuit, log, () => indexer.wake());
 
   const { host, port } = config;
   const routes = memoryRoutes({ store, index, gate });

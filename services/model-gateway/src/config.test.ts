@@ -17,3 +17,14 @@ it("refuses a default model without its provider at the start", () => {
     'HLVM_MODEL must be provider/name, for example demo/rules, not "gpt-5.5"',
   );
 });
+
+it.each(["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HLVM_OPENAI_COMPATIBLE_URL", "HLVM_LLAMA_URLS"])(
+  "refuses a URL that is none at the start: %s",
+  (variable) => {
+    for (const url of ["127.0.0.1:8080", "localhost", "file:///x", "http://a, not a url"])
+      expect(() => readGatewayConfig({ ...needed, [variable]: url })).toThrow(
+        `${variable} must be a URL that begins with http:// or https://`,
+      );
+    expect(() => readGatewayConfig({ ...needed, [variable]: "https://127.0.0.1:8080/v1" })).not.toThrow();
+  },
+);

@@ -1,4 +1,4 @@
-import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { indexUnavailable } from "./index-unavailable.ts";
 
 /** How long a server that failed is left alone; whoever feeds it tells earlier when it is back. */
 const REST_MILLISECONDS = 3_000;
@@ -19,14 +19,4 @@ export class Circuit {
   answered(): void {
     this.#restUntil = 0;
   }
-}
-
-export function indexUnavailable(cause?: unknown): HlvmError {
-  return new HlvmError({
-    code: "unavailable",
-    reason: "index_unavailable",
-    message: "The search index (Meilisearch) does not answer.",
-    advice: "Check that Meilisearch is up (`hlvm status`); the index catches up by itself when it is.",
-    cause,
-  });
 }

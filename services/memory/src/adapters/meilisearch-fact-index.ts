@@ -1,8 +1,10 @@
+import type { Log } from "@hlvm/log/create-log";
 import type { Candidates } from "../domain/candidates.ts";
 import type { FactIndex } from "../domain/fact-index.ts";
 import { inverseFrequency } from "../domain/relevance.ts";
-import { indexUnavailable, type Circuit } from "./circuit.ts";
+import type { Circuit } from "./circuit.ts";
 import { FACT_INDEX } from "./fact-document.ts";
+import { indexUnavailable } from "./index-unavailable.ts";
 import { isIndexMissing, type MeilisearchConnection } from "./meilisearch-connection.ts";
 
 /** A search takes 5 ms where all is well; a person waits for this answer. */
@@ -22,12 +24,15 @@ interface Found {
 export class MeilisearchFactIndex implements FactIndex {
   readonly #connection: MeilisearchConnection;
   readonly #circuit: Circuit;
+  readonly #log: Log;
   readonly #onMissing: () => void;
+  #isFailing = false;
 
   /** @param onMissing called when the index is gone and has to be filled again */
-  constructor(connection: MeilisearchConnection, circuit: Circuit, onMissing: () => void) {
+  constructor(connection: MeilisearchConnection, circuit: Circuit, log: Log, onMissing: () => void) {
     this.#connection = connection;
     this.#circuit = circuit;
+    this.#log = log;
     this.#onMissing = onMissing;
   }
 
@@ -64,11 +69,19 @@ export class MeilisearchFactIndex implements FactIndex {
         signal,
       );
       this.#circuit.answered();
+      this.#isFailing = false;
       return results;
     } catch (cause) {
       if (isIndexMissing(cause)) this.#onMissing();
       else if (!signal.aborted) this.#circuit.failed();
+      if (!signal.aborted) this.#logOnce(cause);
       throw indexUnavailable(cause);
     }
+  }
+
+  /** Every search fails while the index is away; the first says why. */
+  #logOnce(cause: unknown): void {
+    if (!this.#isFailing) this.#log.warn({ err: cause }, "the search index does not answer; the database searches in its place");
+    this.#isFailing = true;
   }
 }

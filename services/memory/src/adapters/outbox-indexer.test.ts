@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { MeilisearchServer } from "@hlvm/testing/meilisearch-server";
 import { testLog } from "@hlvm/testing/test-log";
@@ -42,7 +42,7 @@ beforeEach(() => {
   const circuit = new Circuit();
   indexer = new OutboxIndexer(test.database, new MeilisearchFactWriter(connection), circuit, testLog);
   store = new PostgresFactStore(test.database, () => indexer.wake());
-  index = new MeilisearchFactIndex(connection, circuit, () => indexer.wake());
+  index = new MeilisearchFactIndex(connection, circuit, testLog, () => indexer.wake());
   ada = { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
 });
 afterEach(() => indexer.close());
@@ -149,12 +149,66 @@ describe("the index", () => {
     expect(await indexedIds(ada, "backup")).toHaveLength(1);
   });
 
+  it("is promised every fact once, however often it cannot be made", async () => {
+    const idsOf = async (): Promise<string[]> => {
+      const rows = await test.database.query<{ fact_id: string }>(
+        "SELECT fact_id FROM outbox JOIN fact USING (fact_id) WHERE organization = $1",
+        [ada.organization],
+      );
+      return rows.map((row) => row.fact_id).sort();
+    };
+    const { fact: indexed } = await write(ada, "Turbines are oiled in May");
+    const { fact: waiting } = await write(ada, "Turbines are cleaned in June");
+    await test.database.query("DELETE FROM outbox WHERE fact_id = $1", [indexed.id]);
+    const attempts = new EventEmitter();
+    const full = createServer((request, response) => {
+      const isAsked = request.method === "GET";
+      response.writeHead(isAsked ? 404 : 500).end(JSON.stringify({ code: isAsked ? "index_not_found" : "internal" }));
+      if (!isAsked) attempts.emit("attempt");
+    }).listen(0, "127.0.0.1");
+    await once(full, "listening");
+    const url = `http://127.0.0.1:${(full.address() as AddressInfo).port}`;
+    indexer = new OutboxIndexer(
+      test.database,
+      new MeilisearchFactWriter(new MeilisearchConnection({ url, key: "" })),
+      new Circuit(),
+      testLog,
+    );
+    indexer.start();
+    for (let attempt = 0; attempt < 3; attempt++) await once(attempts, "attempt");
+    await indexer.close();
+    full.close();
+    expect(await idsOf()).toEqual([indexed.id, waiting.id].sort());
+  });
+
+  it("says in the log once why it does not answer, each time that it stops answering", async () => {
+    const warn = vi.spyOn(testLog, "warn").mockReturnValue(undefined);
+    const answers = [false, false, true, false];
+    const moody = createServer((_request, response) => {
+      const results = [1, 2].map(() => ({ hits: [], estimatedTotalHits: 0 }));
+      response.end(answers.shift() ? JSON.stringify({ results }) : "<html>Sign in</html>");
+    }).listen(0, "127.0.0.1");
+    await once(moody, "listening");
+    const url = `http://127.0.0.1:${(moody.address() as AddressInfo).port}`;
+    const circuit = new Circuit();
+    index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), circuit, testLog, () => undefined);
+    const logged: number[] = [];
+    while (answers.length > 0) {
+      await index.candidates(["a"], ["turbin"], 1, signal).catch(() => circuit.answered());
+      logged.push(warn.mock.calls.length);
+    }
+    expect(logged).toEqual([1, 1, 1, 2]);
+    expect(warn.mock.calls[0]).toEqual([{ err: expect.any(SyntaxError) }, expect.stringContaining("search index")]);
+    warn.mockRestore();
+    moody.close();
+  });
+
   it("is not waited for when it takes requests and answers none", async () => {
     let requests = 0;
     const silent = createServer(() => requests++).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), new Circuit(), () => undefined);
+    index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), new Circuit(), testLog, () => undefined);
     await write(ada, "Turbines are oiled in May");
     expect(await search(ada, "turbines")).toMatchObject({ source: "database", facts: [{ fact: { text: "Turbines are oiled in May" } }] });
     await search(ada, "turbines");
@@ -176,6 +230,20 @@ describe("the index", () => {
     indexer.start();
     await everythingIsIndexed();
     expect(await indexedIds(ada, "distinct")).toHaveLength(3);
+  });
+});
+
+describe("a receipt of a tool call", () => {
+  it("is forgotten after a week, when there is nothing else to do", async () => {
+    const receipts = (): Promise<unknown[]> =>
+      test.database.query("SELECT call_id FROM tool_receipt WHERE organization = $1", [ada.organization]);
+    await test.database.query(
+      `INSERT INTO tool_receipt (organization, session_id, call_id, owner, arguments_hash, created_at)
+       SELECT $1, gen_random_uuid(), days || ' days', 'user:ada', '', now() - make_interval(days => days) FROM unnest(ARRAY[6, 8]) AS days`,
+      [ada.organization],
+    );
+    indexer.start();
+    await expect.poll(receipts, { timeout: 15_000 }).toEqual([{ call_id: "6 days" }]);
   });
 });
 

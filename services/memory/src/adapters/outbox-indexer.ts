@@ -2,11 +2,18 @@ import type { Log } from "@hlvm/log/create-log";
 import type { Database } from "@hlvm/postgres/database";
 import type { Circuit } from "./circuit.ts";
 import type { MeilisearchFactWriter } from "./meilisearch-fact-writer.ts";
+import { ReceiptCleaner } from "./receipt-cleaner.ts";
 
 const BATCH_ROWS = 500;
 /** Finds what another replica left behind; what is written here wakes the indexer at once. */
 const IDLE_POLL_MILLISECONDS = 10_000;
 const RETRY_MILLISECONDS = [250, 500, 1_000, 2_000, 5_000];
+
+/** Takes the rows' locks first: what another replica is just finishing did not go into the index that is made now. */
+const FILL_OUTBOX = `
+  WITH waiting AS MATERIALIZED (SELECT fact_id FROM outbox ORDER BY outbox_id FOR UPDATE)
+  INSERT INTO outbox (fact_id)
+  SELECT fact_id FROM fact WHERE valid_to IS NULL AND fact_id NOT IN (SELECT fact_id FROM waiting) ORDER BY valid_from`;
 
 interface OutboxRow extends Record<string, unknown> {
   outbox_id: string;
@@ -25,6 +32,7 @@ export class OutboxIndexer {
   readonly #closing = new AbortController();
   #wake: () => void = () => undefined;
   #isWoken = false;
+  readonly #receipts: ReceiptCleaner;
   #failures = 0;
   #running: Promise<void> | undefined;
 
@@ -33,6 +41,7 @@ export class OutboxIndexer {
     this.#writer = writer;
     this.#circuit = circuit;
     this.#log = log;
+    this.#receipts = new ReceiptCleaner(database);
   }
 
   start(): void {
@@ -58,6 +67,7 @@ export class OutboxIndexer {
       try {
         await this.#catchUp();
         this.#succeeded();
+        await this.#receipts.forgetOld();
         if (!this.#isWoken) await this.#sleep(IDLE_POLL_MILLISECONDS, true);
       } catch (cause) {
         if (this.#closing.signal.aborted) return;
@@ -69,7 +79,7 @@ export class OutboxIndexer {
 
   async #catchUp(): Promise<void> {
     if (await this.#writer.isMissing()) {
-      await this.#database.query("INSERT INTO outbox (fact_id) SELECT fact_id FROM fact WHERE valid_to IS NULL ORDER BY valid_from");
+      await this.#database.query(FILL_OUTBOX);
       await this.#writer.create();
       this.#log.info("the search index is new and is being filled from the database");
     }

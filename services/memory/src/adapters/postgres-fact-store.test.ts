@@ -5,8 +5,11 @@ import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { testLog } from "@hlvm/testing/test-log";
-import { pinFact, removeFact, replaceFact } from "../domain/edit-fact.ts";
+import { audienceOf } from "../domain/audience.ts";
 import type { Fact } from "../domain/fact.ts";
+import { pinFact } from "../domain/pin-fact.ts";
+import { removeFact } from "../domain/remove-fact.ts";
+import { replaceFact } from "../domain/replace-fact.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { writeFact, type FactDraft } from "../domain/write-fact.ts";
 import { PostgresFactStore } from "./postgres-fact-store.ts";
@@ -26,22 +29,21 @@ function newcomer(): Viewer {
   return { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
 }
 
+const draftOf = (text: string, draft: Partial<FactDraft>): FactDraft => ({
+  text,
+  category: "",
+  type: undefined,
+  scope: undefined,
+  origin: "user-stated",
+  subject: "",
+  predicate: "",
+  tags: [],
+  pinned: false,
+  sourceSessionId: "",
+  ...draft,
+});
 const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}, into = store) =>
-  into.inScope(viewer, (facts) =>
-    writeFact(facts, viewer, {
-      text,
-      category: "",
-      type: undefined,
-      scope: undefined,
-      origin: "user-stated",
-      subject: "",
-      predicate: "",
-      tags: [],
-      pinned: false,
-      sourceSessionId: "",
-      ...draft,
-    }),
-  );
+  into.inScope(viewer, (facts) => writeFact(facts, viewer, draftOf(text, draft)));
 const find = (viewer: Viewer, id: string) => store.inScope(viewer, (facts) => facts.find(id));
 const holds = async (viewer: Viewer, term: string, from = store): Promise<string[]> => {
   const { ids } = await from.inScope(viewer, (facts) => facts.fullTextCandidates([term], 50));
@@ -251,6 +253,28 @@ describe("editing", () => {
     const { fact } = await store.inScope(ada, (facts) => replaceFact(facts, ada, wrong.id, "Deploys need approval", editor));
     expect(fact.id).toBe(known.id);
     expect(await holds(ada, "approv")).toEqual([known.id]);
+  });
+
+  it("takes its turn where the same slot is written at the same time", async () => {
+    const ada = newcomer();
+    const slot = { subject: "ci", predicate: "duration" };
+    const { fact: old } = await write(ada, "CI takes 5 minutes", slot);
+    const locked = Promise.withResolvers<void>();
+    const somebodyWaits = (): Promise<unknown[]> =>
+      test.database.query(
+        "SELECT FROM pg_locks JOIN pg_database ON oid = database WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted",
+      );
+    const writing = store.inScope(ada, async (facts) => {
+      await facts.lock(audienceOf(ada.organization, old));
+      locked.resolve();
+      await expect.poll(somebodyWaits, { timeout: 10_000 }).toHaveLength(1);
+      return writeFact(facts, ada, draftOf("CI takes 9 minutes", slot));
+    });
+    await locked.promise;
+    const replacing = store.inScope(ada, (facts) => replaceFact(facts, ada, old.id, "CI takes 7 minutes", editor));
+    const [written, replaced] = await Promise.allSettled([writing, replacing]);
+    expect(written).toMatchObject({ status: "fulfilled", value: { superseded: [{ id: old.id }] } });
+    expect(replaced).toMatchObject({ status: "rejected", reason: { reason: "fact_ended" } });
   });
 
   it("ends a removed fact", async () => {

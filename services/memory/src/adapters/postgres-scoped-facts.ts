@@ -30,7 +30,7 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   async find(id: string): Promise<Fact | undefined> {
-    return this.#one("fact-find", `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = $1 FOR UPDATE`, [id]);
+    return this.#one("fact-find", `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = $1`, [id]);
   }
 
   async inSlot(audience: string, slot: string): Promise<Fact | undefined> {

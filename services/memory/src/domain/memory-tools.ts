@@ -1,9 +1,10 @@
 import type { CanonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { removeFact, replaceFact } from "./edit-fact.ts";
 import type { ToolCall } from "./execute-tool.ts";
 import type { Fact, FactScope, FactType } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
+import { removeFact } from "./remove-fact.ts";
+import { replaceFact } from "./replace-fact.ts";
 import { searchFacts, type SearchPorts } from "./search-facts.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { Viewer } from "./viewer.ts";

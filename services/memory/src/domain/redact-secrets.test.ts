@@ -17,7 +17,7 @@ describe("redactSecrets", () => {
 
   it("cuts the value out of an assignment and of an address, and leaves the rest", () => {
     expect(redactSecrets("DB_PASSWORD=hunter22 on port 5432")).toBe("DB_PASSWORD=[secret left out] on port 5432");
-    expect(redactSecrets('the admin password is "correct horse"')).toBe("the admin password is [secret left out]");
+    expect(redactSecrets('the admin password is "correct horse"')).toBe('the admin password is "[secret left out]"');
     expect(redactSecrets("postgresql://app:s3cret@db/prod")).toBe("postgresql://app:[password left out]@db/prod");
     expect(redactSecrets("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok")).toBe("[private key left out]\nok");
   });

@@ -1,9 +1,11 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { EditFactRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import { pinFact, removeFact, replaceFact } from "../domain/edit-fact.ts";
 import type { Fact } from "../domain/fact.ts";
 import type { FactStore, ScopedFacts } from "../domain/fact-store.ts";
+import { pinFact } from "../domain/pin-fact.ts";
+import { removeFact } from "../domain/remove-fact.ts";
+import { replaceFact } from "../domain/replace-fact.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { encodeFact } from "./fact-codec.ts";
 import { viewerOf } from "./viewer-of.ts";

@@ -1,6 +1,6 @@
 import { ModelError } from "../domain/model-error.ts";
 import { TimeLimit } from "../domain/time-limit.ts";
-import { readThrown } from "./read-failure.ts";
+import { readThrown } from "./read-thrown.ts";
 
 /** Pings count: a provider that thinks for long keeps sending them. */
 const SILENCE_MILLISECONDS = 120_000;
@@ -8,10 +8,13 @@ const SILENCE_MILLISECONDS = 120_000;
 /** One exchange with a provider over HTTP. It ends with its caller, or when no byte has come for 120 s. */
 export class Exchange {
   readonly #provider: string;
+  readonly #onHeard: () => void;
   readonly #silence: TimeLimit;
 
-  constructor(provider: string, caller: AbortSignal, silenceMilliseconds = SILENCE_MILLISECONDS) {
+  /** @param onHeard called for every piece that arrives */
+  constructor(provider: string, caller: AbortSignal, onHeard: () => void, silenceMilliseconds = SILENCE_MILLISECONDS) {
     this.#provider = provider;
+    this.#onHeard = onHeard;
     this.#silence = new TimeLimit(caller, silenceMilliseconds, () => silent(provider, silenceMilliseconds));
   }
 
@@ -23,6 +26,7 @@ export class Exchange {
   /** To be told of every piece that arrives: the silence starts anew. */
   heard(): void {
     this.#silence.renew();
+    this.#onHeard();
   }
 
   /** Throws what ended the exchange, if anything did: the SDKs end an aborted stream as if it were complete. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Answer } from "./read-refusal.ts";
 
 /** Longer than any list of models; a peer that never ends its answer does not fill the memory. */
 const LONGEST_TEXT_BYTES = 8 * 1024 * 1024;
@@ -18,6 +18,10 @@ export class HttpAnswer implements Answer {
 
   get status(): number {
     return this.#response.statusCode!;
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
   }
 
   readonly headers = {

@@ -3,7 +3,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readFailure } from "./read-failure.ts";
 
+/** What Google really sent; beside the repository where it is there. */
 const GOOGLE = fileURLToPath(new URL("../../../../../shared/data/wire/google/google-429-retry-info.json", import.meta.url));
+const reason = existsSync(GOOGLE) ? "" : ` (skipped: there is no ${GOOGLE})`;
 
 const anthropic = (type: string, message = "m", errorCode?: string): object => ({
   type: "error",
@@ -58,16 +60,13 @@ describe("readFailure", () => {
     expect(wait({ "retry-after": "soon" })).toBe(0);
   });
 
-  it.skipIf(!existsSync(GOOGLE))(
-    `reads Google's ${existsSync(GOOGLE) ? "recorded refusal" : `refusal (skipped: there is no ${GOOGLE})`}`,
-    () => {
-      const body: unknown = JSON.parse(readFileSync(GOOGLE, "utf8"));
-      expect(readFailure("openai-compatible", { status: 429, body: [body], cause: undefined })).toMatchObject({
-        class: "rate_limit",
-        retryAfterMilliseconds: 34_400,
-      });
-    },
-  );
+  it.skipIf(reason !== "")(`reads Google's recorded refusal${reason}`, () => {
+    const body: unknown = JSON.parse(readFileSync(GOOGLE, "utf8"));
+    expect(readFailure("openai-compatible", { status: 429, body: [body], cause: undefined })).toMatchObject({
+      class: "rate_limit",
+      retryAfterMilliseconds: 34_400,
+    });
+  });
 
   it("says what to set where a key is refused, and bounds the provider's words", () => {
     const error = readFailure("openai", {

@@ -1,9 +1,10 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import { classifyFailure } from "../domain/classify-failure.ts";
 import { ModelError } from "../domain/model-error.ts";
+import { fieldsOf, type Fields } from "./fields-of.ts";
 
 /** What an HTTP answer or a provider's SDK says of a failure. */
-export interface FailureFacts {
+interface FailureFacts {
   readonly status?: number | undefined;
   readonly headers?: Pick<Headers, "get"> | undefined;
   /** The parsed body, or the error object inside it. */
@@ -11,11 +12,9 @@ export interface FailureFacts {
   readonly cause: unknown;
 }
 
-type Fields = { readonly [name: string]: unknown };
-
 const DEEPEST_CAUSE = 5;
 
-/** Whatever went wrong with a provider, as the error that the domain knows. Also takes the error classes of both SDKs. */
+/** Whatever went wrong with a provider, as the error that the domain knows. */
 export function readFailure(provider: string, facts: FailureFacts): ModelError {
   const own = [...causes(facts.cause)].find((each) => each instanceof ModelError);
   if (own !== undefined) return own;
@@ -31,21 +30,6 @@ export function readFailure(provider: string, facts: FailureFacts): ModelError {
     retryAfterMilliseconds: retryAfterHeader(facts.headers) ?? retryDelay(details) ?? 0,
     cause: facts.cause,
   });
-}
-
-/** The same for an error that an SDK threw: both keep status, headers and the body's error. */
-export function readThrown(provider: string, thrown: unknown): ModelError {
-  const error = fieldsOf(thrown);
-  return readFailure(provider, {
-    status: typeof error.status === "number" ? error.status : undefined,
-    headers: error.headers instanceof Headers ? error.headers : undefined,
-    body: error.error,
-    cause: thrown,
-  });
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
 function* causes(thrown: unknown): Generator<unknown> {

@@ -1,24 +1,9 @@
 import { ModelError } from "../domain/model-error.ts";
+import type { Answer } from "./answer.ts";
 import { readFailure } from "./read-failure.ts";
-
-/** What is read of an HTTP answer, whether it came through `fetch` or through `sendHttp`. */
-export interface Answer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Pick<Headers, "get">;
-  text(): Promise<string>;
-}
 
 const LARGEST_BODY_CHARACTERS = 64 * 1024;
 const SHOWN_CHARACTERS = 500;
-
-export function isOk({ status }: Answer): boolean {
-  return status >= 200 && status < 300;
-}
-
-export function isEventStream(answer: Answer): boolean {
-  return isOk(answer) && answer.headers.get("content-type")?.includes("text/event-stream") === true;
-}
 
 /** What a provider means by an answer that is no stream of events: mostly an error, sometimes a page of something else. */
 export async function readRefusal(provider: string, answer: Answer): Promise<ModelError> {
@@ -27,9 +12,9 @@ export async function readRefusal(provider: string, answer: Answer): Promise<Mod
   if (status >= 300 && status < 400) return redirected(provider, status, headers.get("location"));
   const body = parsed(text);
   const saysError = typeof body === "object" && body !== null && "error" in body;
-  if (isOk(answer) && !saysError) return notAStream(provider, headers.get("content-type") ?? "no content type");
+  if (answer.ok && !saysError) return notAStream(provider, headers.get("content-type") ?? "no content type");
   return readFailure(provider, {
-    status: isOk(answer) ? undefined : status,
+    status: answer.ok ? undefined : status,
     headers,
     body,
     cause: new Error(text.slice(0, SHOWN_CHARACTERS)),

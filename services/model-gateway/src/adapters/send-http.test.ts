@@ -20,7 +20,7 @@ afterEach(() => exchanges.splice(0).forEach((exchange) => exchange.close()));
 afterAll(() => server.stop());
 
 function exchangeFor(caller: AbortSignal): Exchange {
-  const exchange = new Exchange("p", caller);
+  const exchange = new Exchange("p", caller, () => undefined);
   exchanges.push(exchange);
   return exchange;
 }
@@ -97,7 +97,7 @@ it("goes through the proxy of the environment where Node is told to", async () =
   const program = `
     const { sendHttp } = await import(${JSON.stringify(fileURLToPath(new URL("send-http.ts", import.meta.url)))});
     const { Exchange } = await import(${JSON.stringify(fileURLToPath(new URL("exchange.ts", import.meta.url)))});
-    const exchange = new Exchange("p", new AbortController().signal);
+    const exchange = new Exchange("p", new AbortController().signal, () => undefined);
     const answer = await sendHttp(exchange, "http://model.invalid/v1/models", { method: "GET", headers: {} });
     process.stdout.write(await answer.text());
     exchange.close();

@@ -1,12 +1,16 @@
 import type { Exchange } from "./exchange.ts";
-import { isEventStream, readRefusal } from "./read-refusal.ts";
+import { isEventStream } from "./is-event-stream.ts";
+import { readRefusal } from "./read-refusal.ts";
 
-/** `fetch` for an SDK, which takes any answer that is no error for a stream: it ends with the exchange, which hears every piece. */
+/**
+ * `fetch` for an SDK, which takes any answer that is no error for a stream: it ends with the exchange, which hears every
+ * piece, and follows no redirect, which would carry the key to another server.
+ */
 export function watchedFetch(provider: string, exchange: Exchange): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ? AbortSignal.any([init.signal, exchange.signal]) : exchange.signal;
-    const response = watched(await fetch(input, { ...init, signal }), exchange);
-    if (response.ok && !isEventStream(response)) throw await readRefusal(provider, response);
+    const response = watched(await fetch(input, { ...init, signal, redirect: "manual" }), exchange);
+    if (response.status < 400 && !isEventStream(response)) throw await readRefusal(provider, response);
     return response;
   };
 }

@@ -1,6 +1,7 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { generate, type Retry } from "./generate.ts";
-import type { Delta, Generation } from "./generation.ts";
+import type { Delta, Generation, Told } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
 
@@ -30,8 +31,8 @@ const answer = (): Delta[] => [
   { kind: "finish", reason: "stop", detail: "" },
 ];
 
-async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Delta[]> {
-  const deltas: Delta[] = [];
+async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Told[]> {
+  const deltas: Told[] = [];
   for await (const delta of generate("p", provider, generation, {
     signal: patient,
     remainingMilliseconds,
@@ -49,6 +50,31 @@ describe("generate", () => {
     const retries: Retry[] = [];
     await run(providerOf([failing({}), failing({}), answer]), undefined, retries);
     expect(retries.map(({ waitMilliseconds }) => waitMilliseconds)).toEqual([20, 40]);
+  });
+
+  it("lets its caller hear that the provider is heard of, and tries again after nothing but that", async () => {
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now);
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const attempts = [failing({}), answer];
+    const provider: Provider = {
+      ...providerOf([]),
+      async *generate(_generation, _signal, heard) {
+        await turn();
+        now += 6_000;
+        heard();
+        await turn();
+        yield* attempts.shift()!();
+      },
+    };
+    expect((await run(provider)).map(({ kind }) => kind)).toEqual(["alive", "alive", "text", "finish"]);
+  });
+
+  it("lets its caller hear that it waits before it tries again", async () => {
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 6_000));
+    const told = await run(providerOf([failing({ retryAfterMilliseconds: 1_100 }), answer]));
+    expect(told.map(({ kind }) => kind)).toEqual(["alive", "text", "finish"]);
   });
 
   it("does not wait past its caller's deadline", async () => {

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
-import type { Delta, Finish, Generation } from "./generation.ts";
+import type { Delta, Finish, Generation, Told } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
+import { SignsOfLife } from "./signs-of-life.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 const MAXIMUM_ATTEMPTS = 3;
@@ -11,6 +12,7 @@ const FIRST_BACKOFF_MILLISECONDS = 500;
 const LONGEST_WAIT_MILLISECONDS = 60_000;
 /** 300 s proved too short in the field. */
 const LONGEST_CALL_MILLISECONDS = 900_000;
+const SIGN_MILLISECONDS = 1_000;
 
 export interface Retry {
   readonly attempt: number;
@@ -27,15 +29,22 @@ export interface GenerateOptions {
 }
 
 /**
- * One answer of a model as deltas, `usage` and `finish` last. A failure that may pass is tried again, up to three times and
- * within the caller's deadline, as long as nothing of an answer has come; after that every failure is the caller's.
+ * One answer of a model as deltas, `usage` and `finish` last; in their pauses its caller hears that it goes on. A failure
+ * that may pass is tried again, up to three times and within the caller's deadline, as long as nothing of an answer has
+ * come; after that every failure is the caller's.
  * @throws ModelError
  */
-export async function* generate(
+export function generate(name: string, provider: Provider, generation: Generation, options: GenerateOptions): AsyncGenerator<Told, void> {
+  const signs = new SignsOfLife();
+  return signs.among(attempts(name, provider, generation, options, signs.heard));
+}
+
+async function* attempts(
   name: string,
   provider: Provider,
   generation: Generation,
   options: GenerateOptions,
+  heard: () => void,
 ): AsyncGenerator<Delta, void> {
   const milliseconds = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
   const deadline = performance.now() + milliseconds;
@@ -44,7 +53,7 @@ export async function* generate(
     for (let attempt = 1; ; attempt++) {
       const progress = { hasContent: false };
       try {
-        yield* attemptOnce(name, provider.generate(generation, limit.signal), progress);
+        yield* attemptOnce(name, provider.generate(generation, limit.signal, heard), progress);
         return;
       } catch (thrown) {
         const error = endedBy(name, thrown, limit);
@@ -52,13 +61,22 @@ export async function* generate(
         if (progress.hasContent || !error.isRetried || attempt === MAXIMUM_ATTEMPTS) throw error;
         if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= deadline) throw error;
         options.onRetry({ attempt, waitMilliseconds: wait, error });
-        await sleep(wait, undefined, { signal: limit.signal }).catch(() => {
+        await waitAloud(wait, limit.signal, heard).catch(() => {
           throw endedBy(name, error, limit);
         });
       }
     }
   } finally {
     limit.close();
+  }
+}
+
+async function waitAloud(milliseconds: number, signal: AbortSignal, heard: () => void): Promise<void> {
+  const signs = setInterval(heard, SIGN_MILLISECONDS);
+  try {
+    await sleep(milliseconds, undefined, { signal });
+  } finally {
+    clearInterval(signs);
   }
 }
 

@@ -49,6 +49,9 @@ export type Delta =
   | ({ readonly kind: "usage" } & Usage)
   | ({ readonly kind: "finish" } & Finish);
 
+/** What a caller hears: the answer, and in its pauses that the call goes on. */
+export type Told = Delta | { readonly kind: "alive" };
+
 /** Tokens, each counted once: `input` leaves out what the cache gave or took. */
 export interface Usage {
   readonly input: number;

@@ -4,6 +4,8 @@ import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
 
 const LIST_DEADLINE_MILLISECONDS = 3_000;
+/** Stands for the models of a provider that has to be asked for them, while it cannot be. */
+const ANY_MODEL: ModelDescription = { name: "*", tier: "mid", capability: "agent", contextWindow: 0 };
 
 /** A provider that the platform knows, whether or not it can be used here. */
 export interface CataloguedProvider {
@@ -12,7 +14,7 @@ export interface CataloguedProvider {
   readonly provider: Provider | undefined;
   /** What to set so that it can be used. */
   readonly setUp: string;
-  /** Models to show while it cannot be used. */
+  /** Models to show while it cannot be used; empty where it has to be asked for them. */
   readonly known: readonly ModelDescription[];
 }
 
@@ -87,7 +89,11 @@ export class ModelCatalogue {
 
   async #listOne(each: CataloguedProvider, defaultId: string, signal: AbortSignal): Promise<readonly Model[]> {
     const unavailable = (advice: string): readonly Model[] =>
-      each.known.map((known) => ({ ...this.#model(each.name, known, false), isAvailable: false, advice }));
+      (each.known.length === 0 ? [ANY_MODEL] : each.known).map((known) => ({
+        ...this.#model(each.name, known, false),
+        isAvailable: false,
+        advice,
+      }));
     if (each.provider === undefined) return unavailable(each.setUp);
     try {
       const descriptions = await each.provider.list(AbortSignal.any([signal, AbortSignal.timeout(LIST_DEADLINE_MILLISECONDS)]));

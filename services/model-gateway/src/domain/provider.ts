@@ -12,6 +12,7 @@ export interface Provider {
   /**
    * One request, once: no retries. The last delta is `finish`; a stream that ends without one was cut. Tool calls come
    * complete. Aborting the signal ends the exchange with the provider at once.
+   * @param heard called for whatever shows that the call goes on, whether or not a delta comes of it
    */
-  generate(generation: Generation, signal: AbortSignal): AsyncIterable<Delta>;
+  generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncIterable<Delta>;
 }

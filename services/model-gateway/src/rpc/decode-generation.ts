@@ -3,6 +3,9 @@ import { Role, type GenerateRequest, type Message as WireMessage, type Part as W
 import type { Generation, Message, OfferedTool, Part } from "../domain/generation.ts";
 
 const DEFAULT_MAXIMUM_OUTPUT_TOKENS = 4096;
+const MOST_SCHEMAS = 256;
+/** Every turn of every session offers the same few tools. */
+const schemas = new Map<string, OfferedTool["inputSchema"]>();
 const ROLES: Readonly<Partial<Record<Role, Message["role"]>>> = {
   [Role.SYSTEM]: "system",
   [Role.USER]: "user",
@@ -43,6 +46,15 @@ function part({ part: wire }: WirePart): Part {
 }
 
 function schema(tool: string, json: string): OfferedTool["inputSchema"] {
+  const known = schemas.get(json);
+  if (known !== undefined) return known;
+  if (schemas.size === MOST_SCHEMAS) schemas.clear();
+  const parsed = parse(tool, json);
+  schemas.set(json, parsed);
+  return parsed;
+}
+
+function parse(tool: string, json: string): OfferedTool["inputSchema"] {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as OfferedTool["inputSchema"];

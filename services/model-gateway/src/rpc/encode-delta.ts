@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, GenerateResponseSchema, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Delta, Finish } from "../domain/generation.ts";
+import type { Finish, Told } from "../domain/generation.ts";
 
 const REASONS: Readonly<Record<Finish["reason"], FinishReason>> = {
   stop: FinishReason.STOP,
@@ -9,11 +9,11 @@ const REASONS: Readonly<Record<Finish["reason"], FinishReason>> = {
   refusal: FinishReason.REFUSAL,
 };
 
-export function encodeDelta(delta: Delta): GenerateResponse {
+export function encodeDelta(delta: Told): GenerateResponse {
   return create(GenerateResponseSchema, { event: eventOf(delta) });
 }
 
-function eventOf(delta: Delta): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
+function eventOf(delta: Told): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
   switch (delta.kind) {
     case "text":
       return { case: "textDelta", value: delta.text };
@@ -34,6 +34,8 @@ function eventOf(delta: Delta): NonNullable<Parameters<typeof create<typeof Gene
           reasoningTokens: BigInt(delta.reasoning),
         },
       };
+    case "alive":
+      return { case: "alive", value: {} };
     case "finish":
       return { case: "finish", value: { reason: REASONS[delta.reason], detail: delta.detail } };
   }

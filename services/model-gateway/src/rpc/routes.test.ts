@@ -1,5 +1,5 @@
 import { Code, ConnectError, createClient, type Client } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
 import { ErrorClass, FinishReason, ModelErrorSchema, ModelService, Role, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
@@ -9,7 +9,10 @@ import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { DemoProvider } from "../adapters/demo/demo-provider.ts";
 import { ScriptedProvider } from "../adapters/scripted/scripted-provider.ts";
+import type { Delta, Generation } from "../domain/generation.ts";
 import { ModelCatalogue } from "../domain/model-catalogue.ts";
+import type { ModelDescription } from "../domain/model.ts";
+import type { Provider } from "../domain/provider.ts";
 import { routes } from "./routes.ts";
 
 let server: RpcServer;
@@ -18,12 +21,34 @@ let options: ReturnType<typeof outgoing>;
 
 const script = new ScriptedProvider({
   conversations: [
-    { match: "slow", turns: [{ text: "late", delayMilliseconds: 60_000 }] },
     { match: "cut", turns: [{ text: "half an", cut: true }] },
     { match: "refused", turns: [{ error: { class: "permanent", message: "the provider said no" } }] },
     { match: "call", turns: [{ thinking: "hm", toolCalls: [{ tool: "read_file", arguments: { path: "a" } }] }, { text: "done" }] },
   ],
 });
+
+/** Says something at once and nothing more, and tells what it sees of its caller. */
+class HeldProvider implements Provider {
+  readonly left = Promise.withResolvers<void>();
+  hear: () => void = () => undefined;
+
+  list(): Promise<readonly ModelDescription[]> {
+    return Promise.resolve([]);
+  }
+
+  describe(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async *generate(_generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    this.hear = heard;
+    yield { kind: "text", text: "Well" };
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    this.left.resolve();
+    throw signal.reason;
+  }
+}
+const held = new HeldProvider();
 
 beforeAll(async () => {
   const { minter, verifier } = await createTestIdentity();
@@ -37,6 +62,7 @@ beforeAll(async () => {
       },
       { name: "scripted", provider: script, setUp: "", known: [] },
       { name: "demo", provider: new DemoProvider(), setUp: "", known: [] },
+      { name: "held", provider: held, setUp: "", known: [] },
     ],
     "",
     ["anthropic", "demo"],
@@ -61,9 +87,9 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function ask(text: string, signal?: AbortSignal): AsyncIterable<GenerateResponse> {
+function ask(text: string, model = "scripted/script", signal?: AbortSignal): AsyncIterable<GenerateResponse> {
   const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: text } }] }];
-  return client.generate({ model: "scripted/script", messages }, { ...options, signal });
+  return client.generate({ model, messages }, { ...options, signal });
 }
 
 async function failureOf(work: Promise<unknown>): Promise<ConnectError> {
@@ -109,11 +135,22 @@ describe("Generate", () => {
     expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.TRANSIENT }]);
   });
 
-  it("ends at once when the caller goes away", async () => {
+  it("lets its caller hear that a call goes on, and ends the provider's work at once when the caller goes away", async () => {
     const leaving = new AbortController();
-    const asked = failureOf(collect(ask("slow", leaving.signal)));
-    leaving.abort();
-    expect((await asked).code).toBe(Code.Canceled);
+    const now = performance.now();
+    const seen: GenerateResponse["event"]["case"][] = [];
+    const asked = (async () => {
+      for await (const { event } of ask("?", "held/x", leaving.signal)) {
+        seen.push(event.case);
+        if (event.case === "alive") leaving.abort();
+        vi.spyOn(performance, "now").mockReturnValue(now + 60_000);
+        held.hear();
+      }
+    })();
+    expect((await failureOf(asked)).code).toBe(Code.Canceled);
+    vi.restoreAllMocks();
+    expect(seen).toEqual(["textDelta", "alive"]);
+    await held.left.promise;
   });
 
   it("refuses a caller without a token", async () => {

@@ -13,7 +13,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIoUBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIoECChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJItsBCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCpfCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1NZU1RFTRABEg0KCVJPTEVfVVNFUhACEhIKDlJPTEVfQVNTSVNUQU5UEAMSDQoJUk9MRV9UT09MEAQqmAEKDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAISGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAxIZChVGSU5JU0hfUkVBU09OX1JFRlVTQUwQBCrmAQoKRXJyb3JDbGFzcxIbChdFUlJPUl9DTEFTU19VTlNQRUNJRklFRBAAEhUKEUVSUk9SX0NMQVNTX0FCT1JUEAESFwoTRVJST1JfQ0xBU1NfVElNRU9VVBACEhoKFkVSUk9SX0NMQVNTX1JBVEVfTElNSVQQAxIgChxFUlJPUl9DTEFTU19DT05URVhUX09WRVJGTE9XEAQSGQoVRVJST1JfQ0xBU1NfVFJBTlNJRU5UEAUSGQoVRVJST1JfQ0xBU1NfUEVSTUFORU5UEAYSFwoTRVJST1JfQ0xBU1NfVU5LTk9XThAHKmkKCU1vZGVsVGllchIaChZNT0RFTF9USUVSX1VOU1BFQ0lGSUVEEAASEwoPTU9ERUxfVElFUl9XRUFLEAESEgoOTU9ERUxfVElFUl9NSUQQAhIXChNNT0RFTF9USUVSX0ZST05USUVSEAMqhQEKD01vZGVsQ2FwYWJpbGl0eRIgChxNT0RFTF9DQVBBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVTU9ERUxfQ0FQQUJJTElUWV9DSEFUEAESGQoVTU9ERUxfQ0FQQUJJTElUWV9UT09MEAISGgoWTU9ERUxfQ0FQQUJJTElUWV9BR0VOVBADMokCCgxNb2RlbFNlcnZpY2USTQoIR2VuZXJhdGUSHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdBofLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZTABElcKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2USUQoKTGlzdE1vZGVscxIgLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1JlcXVlc3QaIS5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIoUBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIgcKBUFsaXZlIqgCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJItsBCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCpfCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1NZU1RFTRABEg0KCVJPTEVfVVNFUhACEhIKDlJPTEVfQVNTSVNUQU5UEAMSDQoJUk9MRV9UT09MEAQqmAEKDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAISGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAxIZChVGSU5JU0hfUkVBU09OX1JFRlVTQUwQBCrmAQoKRXJyb3JDbGFzcxIbChdFUlJPUl9DTEFTU19VTlNQRUNJRklFRBAAEhUKEUVSUk9SX0NMQVNTX0FCT1JUEAESFwoTRVJST1JfQ0xBU1NfVElNRU9VVBACEhoKFkVSUk9SX0NMQVNTX1JBVEVfTElNSVQQAxIgChxFUlJPUl9DTEFTU19DT05URVhUX09WRVJGTE9XEAQSGQoVRVJST1JfQ0xBU1NfVFJBTlNJRU5UEAUSGQoVRVJST1JfQ0xBU1NfUEVSTUFORU5UEAYSFwoTRVJST1JfQ0xBU1NfVU5LTk9XThAHKmkKCU1vZGVsVGllchIaChZNT0RFTF9USUVSX1VOU1BFQ0lGSUVEEAASEwoPTU9ERUxfVElFUl9XRUFLEAESEgoOTU9ERUxfVElFUl9NSUQQAhIXChNNT0RFTF9USUVSX0ZST05USUVSEAMqhQEKD01vZGVsQ2FwYWJpbGl0eRIgChxNT0RFTF9DQVBBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVTU9ERUxfQ0FQQUJJTElUWV9DSEFUEAESGQoVTU9ERUxfQ0FQQUJJTElUWV9UT09MEAISGgoWTU9ERUxfQ0FQQUJJTElUWV9BR0VOVBADMokCCgxNb2RlbFNlcnZpY2USTQoIR2VuZXJhdGUSHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdBofLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZTABElcKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2USUQoKTGlzdE1vZGVscxIgLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1JlcXVlc3QaIS5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -538,6 +538,31 @@ export const FinishSchema: GenMessage<Finish, {jsonType: FinishJson}> = /*@__PUR
   messageDesc(file_hlvm_model_v1_model, 8);
 
 /**
+ * Nothing of the answer, but the call goes on: arguments are being written, the provider sent a ping, or the call waits its
+ * turn. At most about every 5 s.
+ *
+ * @generated from message hlvm.model.v1.Alive
+ */
+export type Alive = Message$1<"hlvm.model.v1.Alive"> & {
+};
+
+/**
+ * Nothing of the answer, but the call goes on: arguments are being written, the provider sent a ping, or the call waits its
+ * turn. At most about every 5 s.
+ *
+ * @generated from message hlvm.model.v1.Alive
+ */
+export type AliveJson = {
+};
+
+/**
+ * Describes the message hlvm.model.v1.Alive.
+ * Use `create(AliveSchema)` to create a new message.
+ */
+export const AliveSchema: GenMessage<Alive, {jsonType: AliveJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 9);
+
+/**
  * @generated from message hlvm.model.v1.GenerateResponse
  */
 export type GenerateResponse = Message$1<"hlvm.model.v1.GenerateResponse"> & {
@@ -586,6 +611,12 @@ export type GenerateResponse = Message$1<"hlvm.model.v1.GenerateResponse"> & {
      */
     value: Finish;
     case: "finish";
+  } | {
+    /**
+     * @generated from field: hlvm.model.v1.Alive alive = 7;
+     */
+    value: Alive;
+    case: "alive";
   } | { case: undefined; value?: undefined };
 };
 
@@ -628,6 +659,11 @@ export type GenerateResponseJson = {
    * @generated from field: hlvm.model.v1.Finish finish = 6;
    */
   finish?: FinishJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.Alive alive = 7;
+   */
+  alive?: AliveJson;
 };
 
 /**
@@ -635,7 +671,7 @@ export type GenerateResponseJson = {
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export const GenerateResponseSchema: GenMessage<GenerateResponse, {jsonType: GenerateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 9);
+  messageDesc(file_hlvm_model_v1_model, 10);
 
 /**
  * The detail of every error that Generate ends with.
@@ -718,7 +754,7 @@ export type ModelErrorJson = {
  * Use `create(ModelErrorSchema)` to create a new message.
  */
 export const ModelErrorSchema: GenMessage<ModelError, {jsonType: ModelErrorJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 10);
+  messageDesc(file_hlvm_model_v1_model, 11);
 
 /**
  * @generated from message hlvm.model.v1.Model
@@ -837,7 +873,7 @@ export type ModelJson = {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model, {jsonType: ModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 11);
+  messageDesc(file_hlvm_model_v1_model, 12);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelRequest
@@ -868,7 +904,7 @@ export type ResolveModelRequestJson = {
  * Use `create(ResolveModelRequestSchema)` to create a new message.
  */
 export const ResolveModelRequestSchema: GenMessage<ResolveModelRequest, {jsonType: ResolveModelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 12);
+  messageDesc(file_hlvm_model_v1_model, 13);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelResponse
@@ -895,7 +931,7 @@ export type ResolveModelResponseJson = {
  * Use `create(ResolveModelResponseSchema)` to create a new message.
  */
 export const ResolveModelResponseSchema: GenMessage<ResolveModelResponse, {jsonType: ResolveModelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 13);
+  messageDesc(file_hlvm_model_v1_model, 14);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsRequest
@@ -914,7 +950,7 @@ export type ListModelsRequestJson = {
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest, {jsonType: ListModelsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 14);
+  messageDesc(file_hlvm_model_v1_model, 15);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsResponse
@@ -941,7 +977,7 @@ export type ListModelsResponseJson = {
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType: ListModelsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 15);
+  messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
  * @generated from enum hlvm.model.v1.Role

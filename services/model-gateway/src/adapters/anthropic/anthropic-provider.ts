@@ -31,9 +31,9 @@ export class AnthropicProvider implements Provider {
     return Promise.resolve(describeHosted("anthropic", name));
   }
 
-  async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+  async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
     const loaded = await this.#load();
-    const exchange = new Exchange(ANTHROPIC, signal, this.#settings.silenceMilliseconds);
+    const exchange = new Exchange(ANTHROPIC, signal, heard, this.#settings.silenceMilliseconds);
     try {
       const client = loaded.withOptions({ fetch: watchedFetch(ANTHROPIC, exchange) });
       const events = await client.messages.create(anthropicRequest(generation), { signal: exchange.signal });

@@ -45,6 +45,24 @@ describe("a request to Anthropic", () => {
     ]);
   });
 
+  it("gives calls back under ids and names that Anthropic takes, whoever made them", () => {
+    const id = "0f8fad5b-d9cb-469f-a165-70867728950e.1.1";
+    const { messages } = anthropicRequest(
+      generationOf("claude-opus-5-5", [
+        said("user", "Look."),
+        { role: "assistant", parts: [{ kind: "tool-call", id, tool: "functions.read file", argumentsJson: "{}" }] },
+        { role: "tool", parts: [{ kind: "tool-result", id, tool: "functions.read file", content: "r", isError: false }] },
+      ]),
+    );
+    const fits = expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(messages.slice(1)).toMatchObject([
+      { content: [{ type: "tool_use", id: fits, name: fits }] },
+      { content: [{ type: "tool_result", tool_use_id: fits }] },
+    ]);
+    const [call, result] = messages.slice(1).map(({ content }) => content[0] as unknown as Record<string, string>);
+    expect(result!.tool_use_id).toBe(call!.id);
+  });
+
   it("leaves room for thinking where a model thinks unasked, and sends it no temperature", () => {
     const warm = { ...generationOf("claude-opus-5-5", [said("user", "?")]), temperature: 0.5 };
     expect(anthropicRequest(warm)).toMatchObject({ max_tokens: 100 + 16_384 });

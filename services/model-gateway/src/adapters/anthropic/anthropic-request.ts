@@ -1,5 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { Generation, Message, Part } from "../../domain/generation.ts";
+import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
 import { asReminder, splitSystem } from "../system-messages.ts";
@@ -9,6 +10,9 @@ type Block = Anthropic.ContentBlockParam;
 type UserBlock = Anthropic.TextBlockParam | Anthropic.ToolResultBlockParam;
 
 export const ANTHROPIC = "anthropic";
+
+const ID = /^[\w-]+$/;
+const TOOL_NAME = /^[\w-]{1,128}$/;
 
 /** A block that has to go back as it came. */
 export type SealedThinking = Anthropic.ThinkingBlockParam | Anthropic.RedactedThinkingBlockParam;
@@ -68,7 +72,7 @@ function userBlocks(message: Message): UserBlock[] {
   return message.parts.flatMap((part): UserBlock[] => {
     if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
     if (part.kind !== "tool-result") return [];
-    return [{ type: "tool_result", tool_use_id: part.id, content: part.content, is_error: part.isError }];
+    return [{ type: "tool_result", tool_use_id: fittingName(part.id, ID), content: part.content, is_error: part.isError }];
   });
 }
 
@@ -77,7 +81,14 @@ function assistantBlock(model: string, part: Part): Block[] {
     case "text":
       return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
     case "tool-call":
-      return [{ type: "tool_use", id: part.id, name: part.tool, input: argumentsForReplay(part.argumentsJson) }];
+      return [
+        {
+          type: "tool_use",
+          id: fittingName(part.id, ID),
+          name: fittingName(part.tool, TOOL_NAME),
+          input: argumentsForReplay(part.argumentsJson),
+        },
+      ];
     case "thinking": {
       const block = openProviderData(part, ANTHROPIC, model) as SealedThinking | undefined;
       return block === undefined ? [] : [block];

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { globalAgent } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { collect, generationOf, said, textIn } from "../suite/generations.ts";
+import { ask, generationOf, said, textIn } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
 import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "../suite/replay-server.ts";
 import { ChatCompletionsProvider } from "./chat-completions-provider.ts";
@@ -30,8 +30,8 @@ it("sends its key, and the limit under the newer name to a model that refuses th
     },
   };
   server.play(errorReply(400, refusal), whole("text"));
-  expect(textIn(await collect(provider.generate(generation, patient)))).toBe("Hello, world.");
-  await collect(provider.generate(generation, patient));
+  expect(textIn(await ask(provider, generation))).toBe("Hello, world.");
+  await ask(provider, generation);
   expect(server.requests.map(({ body }) => Object.keys(JSON.parse(body) as object).filter((field) => field.startsWith("max_")))).toEqual([
     ["max_tokens"],
     ["max_completion_tokens"],
@@ -42,15 +42,21 @@ it("sends its key, and the limit under the newer name to a model that refuses th
 
 it("keeps its connection where the server ends the stream a little after [DONE]", async () => {
   const connections = new Set<number | undefined>();
-  server.play(async (response) => {
-    connections.add(response.socket?.remotePort);
-    beginStream(response).write(`${readFixture("openai-chat", "text").map(frame).join("")}data: [DONE]\n\n`);
-    await sleep(20);
-    response.end();
-  });
+  const isFree = (port: number): boolean =>
+    Object.values(globalAgent.freeSockets).some((sockets) => sockets?.some(({ localPort }) => localPort === port));
   for (let request = 0; request < 5; request++) {
-    await collect(provider.generate(generation, patient));
-    await sleep(60);
+    const answered = Promise.withResolvers<void>();
+    let port = 0;
+    server.play(async (response) => {
+      port = response.socket!.remotePort!;
+      connections.add(port);
+      beginStream(response).write(`${readFixture("openai-chat", "text").map(frame).join("")}data: [DONE]\n\n`);
+      await answered.promise;
+      response.end();
+    });
+    await ask(provider, generation);
+    answered.resolve();
+    await expect.poll(() => isFree(port), { timeout: 10_000 }).toBe(true);
   }
   // Earlier requests may have left a second one.
   expect(connections.size).toBeLessThanOrEqual(2);
@@ -58,7 +64,7 @@ it("keeps its connection where the server ends the stream a little after [DONE]"
 
 it("tells parallel calls apart that share an index", async () => {
   server.play(whole("tool-calls-same-index"));
-  const deltas = await collect(provider.generate(generation, patient));
+  const deltas = await ask(provider, generation);
   expect(deltas.flatMap((delta) => (delta.kind === "tool-call" ? [delta.tool] : []))).toEqual(["read_file", "list_files"]);
 });
 

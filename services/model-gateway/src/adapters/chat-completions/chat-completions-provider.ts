@@ -4,7 +4,8 @@ import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { Exchange } from "../exchange.ts";
 import type { HttpAnswer } from "../http-answer.ts";
-import { isEventStream, isOk, readRefusal } from "../read-refusal.ts";
+import { isEventStream } from "../is-event-stream.ts";
+import { readRefusal } from "../read-refusal.ts";
 import { sendHttp } from "../send-http.ts";
 import { chatRequest } from "./chat-request.ts";
 import { readChatStream } from "./chat-stream.ts";
@@ -64,8 +65,8 @@ export class ChatCompletionsProvider implements Provider {
     }
   }
 
-  async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
-    const exchange = new Exchange(this.#settings.name, signal, this.#settings.silenceMilliseconds);
+  async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    const exchange = new Exchange(this.#settings.name, signal, heard, this.#settings.silenceMilliseconds);
     try {
       const answer = await this.#open(generation, exchange);
       const events = readServerSentEvents(answer.pieces(), this.#settings.name);
@@ -94,10 +95,10 @@ export class ChatCompletionsProvider implements Provider {
   }
 
   async #get(path: string, signal: AbortSignal): Promise<unknown> {
-    const exchange = new Exchange(this.#settings.name, AbortSignal.any([signal, AbortSignal.timeout(LIST_MILLISECONDS)]));
+    const exchange = new Exchange(this.#settings.name, AbortSignal.any([signal, AbortSignal.timeout(LIST_MILLISECONDS)]), () => undefined);
     try {
       const answer = await sendHttp(exchange, `${this.#baseUrl}${path}`, { method: "GET", headers: this.#headers() });
-      if (!isOk(answer)) throw await readRefusal(this.#settings.name, answer);
+      if (!answer.ok) throw await readRefusal(this.#settings.name, answer);
       return JSON.parse(await answer.text()) as unknown;
     } catch (thrown) {
       throw exchange.failure(thrown);

@@ -37,4 +37,18 @@ describe("the messages of a chat completion", () => {
       { role: "tool", tool_call_id: "1", content: "r" },
     ]);
   });
+
+  it.each([
+    ["functions.read_file:0", "functions.read_file:0"],
+    ["x".repeat(41), expect.stringMatching(/^[a-zA-Z0-9_-]{1,40}$/)],
+  ])("name calls as OpenAI takes them, and leave an id alone that is short enough: %s", (id, sent) => {
+    const call = { kind: "tool-call", id, tool: "functions.read file", argumentsJson: "{}" } as const;
+    const result = { kind: "tool-result", id, tool: "functions.read file", content: "r", isError: false } as const;
+    const [asked, told] = messagesOf({ role: "assistant", parts: [call] }, { role: "tool", parts: [result] }) as [
+      { tool_calls: readonly { id: string; function: { name: string } }[] },
+      { tool_call_id: string },
+    ];
+    expect(asked.tool_calls).toMatchObject([{ id: sent, function: { name: expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/) } }]);
+    expect(told.tool_call_id).toBe(asked.tool_calls[0]!.id);
+  });
 });

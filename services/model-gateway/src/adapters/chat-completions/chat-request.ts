@@ -1,4 +1,5 @@
 import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
+import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
 import { asReminder, splitSystem } from "../system-messages.ts";
@@ -13,6 +14,10 @@ interface ChatMessage {
 export interface ChatThinking {
   readonly field: string;
 }
+
+/** OpenAI's limit; what an id is made of is left alone, since some models read their own again. */
+const ID = /^.{1,40}$/s;
+const TOOL_NAME = /^[\w-]{1,64}$/;
 
 /** A request to `/chat/completions`. `lengthField` differs between servers, and the newest refuse the older name. */
 export function chatRequest(provider: string, generation: Generation, lengthField: "max_tokens" | "max_completion_tokens"): unknown {
@@ -49,7 +54,7 @@ function chatMessage(provider: string, model: string, message: Message): ChatMes
   if (message.role === "system") return [{ role: "user", content: asReminder(message) }];
   if (message.role === "assistant") return assistantMessage(provider, model, message);
   const results = message.parts.flatMap((part): ChatMessage[] =>
-    part.kind === "tool-result" ? [{ role: "tool", tool_call_id: part.id, content: part.content }] : [],
+    part.kind === "tool-result" ? [{ role: "tool", tool_call_id: fittingName(part.id, ID), content: part.content }] : [],
   );
   const text = textOf(message);
   return text === "" ? results : [...results, { role: "user", content: text }];
@@ -73,7 +78,7 @@ function assistantMessage(provider: string, model: string, message: Message): Ch
 function chatCall(call: Part & { kind: "tool-call" }): unknown {
   const isValid = parseArguments(call.argumentsJson) !== undefined;
   const written = isValid ? call.argumentsJson : JSON.stringify(argumentsForReplay(call.argumentsJson));
-  return { id: call.id, type: "function", function: { name: call.tool, arguments: written } };
+  return { id: fittingName(call.id, ID), type: "function", function: { name: fittingName(call.tool, TOOL_NAME), arguments: written } };
 }
 
 function chatThinking(provider: string, model: string, part: Part & { kind: "thinking" }): Record<string, string>[] {

@@ -1,3 +1,4 @@
+import { call } from "./call.ts";
 import type { DemoCall, DemoTurn, Situation, ToolOutcome } from "./situation.ts";
 import { failureLine, head, quote, readHits, readLines, readPaths, type Line } from "./tool-text.ts";
 
@@ -25,10 +26,6 @@ export function giveOverview(situation: Situation, words: readonly string[]): De
   const hasRead = outcomes.some(({ tool }) => tool === "read_file" || tool === "file_stats" || tool === "search_code");
   if (!hasRead) return { text: "Reading what tells most.\n", calls: reading(outcomes, words) };
   return { text: answer(outcomes), calls: [] };
-}
-
-function call(tool: string, given: DemoCall["arguments"]): DemoCall {
-  return { tool, arguments: given };
 }
 
 function reading(outcomes: readonly ToolOutcome[], words: readonly string[]): DemoCall[] {

@@ -1,3 +1,4 @@
+import { call } from "./call.ts";
 import type { DemoCall, DemoTurn, Situation, ToolOutcome } from "./situation.ts";
 import { failureLine, quote, readHits, readLines, readPaths, type Line } from "./tool-text.ts";
 
@@ -29,10 +30,6 @@ export function lookUp({ outcomes }: Situation, { terms, paths }: Sought): DemoT
       calls: terms.map((term) => call("list_files", { pattern: `**/*${literalGlob(term)}*`, depth: 20 })),
     };
   return { text: answer(outcomes, hits), calls: [] };
-}
-
-function call(tool: string, given: DemoCall["arguments"]): DemoCall {
-  return { tool, arguments: given };
 }
 
 function literalGlob(term: string): string {

@@ -2,13 +2,14 @@ import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelError } from "../../domain/model-error.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
-import { isOk, readRefusal } from "../read-refusal.ts";
+import { readRefusal } from "../read-refusal.ts";
 import { sendHttp } from "../send-http.ts";
 
 export const LLAMA = "llama";
 
 const ASK_MILLISECONDS = 2_000;
 const BELIEVED_MILLISECONDS = 5_000;
+const FAILURE_BELIEVED_MILLISECONDS = 3_000;
 const SMALLEST_AGENT_PARAMETERS = 3e9;
 const SMALLEST_MID_PARAMETERS = 13e9;
 const SMALLEST_AGENT_CONTEXT = 8_192;
@@ -42,9 +43,12 @@ export class LlamaInstance {
     this.provider = new ChatCompletionsProvider({ name: LLAMA, baseUrl: `${this.url}/v1`, apiKey: "", silenceMilliseconds });
   }
 
-  /** Asks the server for its models, its slots and its context, unless it was asked just now. Never throws. */
-  refresh(): Promise<void> {
-    if (this.#believedUntil > Date.now()) return Promise.resolve();
+  /**
+   * Asks the server for its models, its slots and its context; undefined where it was asked just now, whatever came of it.
+   * Never rejects.
+   */
+  refresh(): Promise<void> | undefined {
+    if (this.#believedUntil > Date.now()) return undefined;
     this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
     return this.#asking;
   }
@@ -64,7 +68,7 @@ export class LlamaInstance {
   }
 
   async #ask(): Promise<void> {
-    const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS));
+    const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS), () => undefined);
     try {
       const [properties, list] = await Promise.all([
         this.#get<Properties>("/props", exchange),
@@ -77,6 +81,7 @@ export class LlamaInstance {
       this.#believedUntil = Date.now() + BELIEVED_MILLISECONDS;
     } catch (thrown) {
       this.failure = exchange.failure(thrown);
+      this.#believedUntil = Date.now() + FAILURE_BELIEVED_MILLISECONDS;
     } finally {
       exchange.close();
     }
@@ -84,7 +89,7 @@ export class LlamaInstance {
 
   async #get<T extends object>(path: string, exchange: Exchange): Promise<T> {
     const answer = await sendHttp(exchange, `${this.url}${path}`, { method: "GET", headers: {} });
-    if (!isOk(answer)) throw await readRefusal(LLAMA, answer);
+    if (!answer.ok) throw await readRefusal(LLAMA, answer);
     return JSON.parse(await answer.text()) as T;
   }
 }

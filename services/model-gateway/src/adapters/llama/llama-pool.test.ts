@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Delta } from "../../domain/generation.ts";
-import { collect, generationOf, said, textIn } from "../suite/generations.ts";
+import { ask, generationOf, said, textIn } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
 import { beginStream, readFixture } from "../suite/replay-server.ts";
 import { LlamaProvider } from "./llama-provider.ts";
@@ -14,6 +14,10 @@ interface Held {
   readonly server: Server;
   readonly open: ServerResponse[];
   readonly arrived: () => Promise<void>;
+  /** How it answers when it is asked what it is, how often it was, and who was left without an answer. */
+  health: "well" | "failing" | "silent";
+  asked: number;
+  readonly left: ServerResponse[];
 }
 
 const started: Held[] = [];
@@ -22,6 +26,7 @@ afterEach(() => {
     server.closeAllConnections();
     server.close();
   }
+  vi.restoreAllMocks();
 });
 
 async function startHeld(slots: number): Promise<Held> {
@@ -29,7 +34,7 @@ async function startHeld(slots: number): Promise<Held> {
   const fixed: Record<string, unknown> = { "/props": { total_slots: slots }, "/v1/models": { data: [{ id: "m" }] } };
   const server = createServer((request, response) => {
     const body = fixed[request.url ?? ""];
-    if (body !== undefined) return void response.end(JSON.stringify(body));
+    if (body !== undefined) return tell(held, request.url!, body, response);
     open.push(response);
     server.emit("held");
   });
@@ -40,9 +45,24 @@ async function startHeld(slots: number): Promise<Held> {
     server,
     open,
     arrived: async () => void (await once(server, "held")),
+    health: "well",
+    asked: 0,
+    left: [],
   };
   started.push(held);
   return held;
+}
+
+function tell(held: Held, path: string, body: unknown, response: ServerResponse): void {
+  if (path === "/props") held.asked++;
+  if (held.health === "silent") held.left.push(response);
+  else response.writeHead(held.health === "well" ? 200 : 503).end(JSON.stringify(body));
+}
+
+/** What a server said of itself is no longer believed without asking again. */
+function forget(): void {
+  const later = Date.now() + 10_000;
+  vi.spyOn(Date, "now").mockReturnValue(later);
 }
 
 function answer(response: ServerResponse | undefined): void {
@@ -58,7 +78,7 @@ describe("the pool", () => {
     const provider = new LlamaProvider({ urls: [held.url] });
     const ended: number[] = [];
     const first = held.arrived();
-    const asked = [0, 1, 2].map((number) => collect(provider.generate(generation, patient)).then((deltas) => (ended.push(number), deltas)));
+    const asked = [0, 1, 2].map((number) => ask(provider, generation).then((deltas) => (ended.push(number), deltas)));
     await first;
     // Whatever else was sent has arrived before these: they came later, over connections that were made later.
     for (let later = 0; later < 3; later++) await Promise.all([1, 2, 3].map(async () => (await fetch(`${held.url}/props`)).text()));
@@ -76,7 +96,7 @@ describe("the pool", () => {
     const [one, other] = [await startHeld(2), await startHeld(2)];
     const provider = new LlamaProvider({ urls: [one.url, other.url] });
     const both = Promise.all([one.arrived(), other.arrived()]);
-    const asked = [collect(provider.generate(generation, patient)), collect(provider.generate(generation, patient))];
+    const asked = [ask(provider, generation), ask(provider, generation)];
     await both;
     expect([one.open.length, other.open.length]).toEqual([1, 1]);
     answer(one.open[0]);
@@ -88,16 +108,16 @@ describe("the pool", () => {
     const held = await startHeld(1);
     const provider = new LlamaProvider({ urls: [held.url] });
     const first = held.arrived();
-    const working = collect(provider.generate(generation, patient));
+    const working = ask(provider, generation);
     await first;
     const leaving = new AbortController();
-    const waiting = collect(provider.generate(generation, leaving.signal));
+    const waiting = ask(provider, generation, leaving.signal);
     leaving.abort();
     await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
     answer(held.open[0]);
     await working;
     const next = held.arrived();
-    const last = collect(provider.generate(generation, patient));
+    const last = ask(provider, generation);
     await next;
     answer(held.open[1]);
     expect(textIn(await last)).toBe("Hello, world.");
@@ -109,12 +129,76 @@ describe("the pool", () => {
     await provider.list();
     gone.server.closeAllConnections();
     gone.server.close();
-    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({ class: "transient" });
+    await expect(ask(provider, generation)).rejects.toMatchObject({ class: "transient" });
     const next = alive.arrived();
-    const asked = collect(provider.generate(generation, patient));
+    const asked = ask(provider, generation);
     await next;
     answer(alive.open[0]);
     expect(textIn(await asked)).toBe("Hello, world.");
+  });
+
+  it("lets it be heard that a request waits for its turn", async () => {
+    const held = await startHeld(1);
+    const provider = new LlamaProvider({ urls: [held.url] });
+    const first = held.arrived();
+    const working = ask(provider, generation);
+    await first;
+    const heard = Promise.withResolvers<void>();
+    const waiting = ask(provider, generation, patient, heard.resolve);
+    await heard.promise;
+    const next = held.arrived();
+    answer(held.open[0]);
+    await next;
+    answer(held.open[1]);
+    await working;
+    expect(textIn(await waiting)).toBe("Hello, world.");
+  });
+
+  it("asks a server that failed again only after a while", async () => {
+    const held = await startHeld(1);
+    held.health = "failing";
+    const provider = new LlamaProvider({ urls: [held.url] });
+    for (let time = 0; time < 3; time++) await expect(provider.list()).rejects.toMatchObject({ reason: "provider_failing" });
+    expect(held.asked).toBe(1);
+    held.health = "well";
+    forget();
+    expect(await provider.list()).toHaveLength(1);
+  });
+
+  it("waits for no server that failed before where another one serves the model", async () => {
+    const [failing, alive] = [await startHeld(4), await startHeld(1)];
+    failing.health = "failing";
+    const provider = new LlamaProvider({ urls: [failing.url, alive.url] });
+    await provider.list();
+    failing.health = "silent";
+    forget();
+    expect(await provider.list()).toHaveLength(1);
+    const next = alive.arrived();
+    const asked = ask(provider, generation);
+    await next;
+    answer(alive.open[0]);
+    expect(textIn(await asked)).toBe("Hello, world.");
+    await expect.poll(() => failing.left.length).toBeGreaterThan(0);
+    expect(failing.left.some(({ destroyed }) => destroyed)).toBe(false);
+  });
+
+  it("gives a waiting request to a server that is back", async () => {
+    const [failing, busy] = [await startHeld(1), await startHeld(1)];
+    failing.health = "failing";
+    const provider = new LlamaProvider({ urls: [failing.url, busy.url] });
+    const first = busy.arrived();
+    const working = ask(provider, generation);
+    await first;
+    const waiting = ask(provider, generation);
+    failing.health = "well";
+    const next = failing.arrived();
+    forget();
+    await next;
+    answer(failing.open[0]);
+    expect(textIn(await waiting)).toBe("Hello, world.");
+    expect(busy.open.length).toBe(1);
+    answer(busy.open[0]);
+    await working;
   });
 
   it("says that no server can be reached", async () => {

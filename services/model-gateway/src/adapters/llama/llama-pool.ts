@@ -2,6 +2,7 @@ import { ModelError } from "../../domain/model-error.ts";
 import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
 
 const LONGEST_QUEUE = 256;
+const SIGN_MILLISECONDS = 1_000;
 
 interface Waiting {
   readonly model: string;
@@ -23,27 +24,44 @@ export class LlamaPool {
 
   /** Every instance, each asked lately. */
   async instances(): Promise<readonly LlamaInstance[]> {
-    await Promise.all(this.#instances.map((instance) => instance.refresh()));
+    await this.#refresh(() => this.#instances.some(({ failure }) => failure === undefined));
     return this.#instances;
   }
 
   /**
    * An instance with a slot for one request, to be released after it.
+   * @param heard called now and then while the request waits for one
    * @throws ModelError `queue_full`, or why no instance has the model; the signal's reason where it is aborted
    */
-  async acquire(model: string, signal: AbortSignal): Promise<LlamaInstance> {
-    await this.instances();
+  async acquire(model: string, signal: AbortSignal, heard: () => void): Promise<LlamaInstance> {
+    await this.#refresh(() => this.#isServed(model));
     signal.throwIfAborted();
     if (!this.#isServed(model)) throw this.#nobodyServes(model);
     const isFirst = !this.#queue.some((waiting) => waiting.model === model);
     const free = isFirst ? this.#free(model) : undefined;
-    if (free === undefined) return this.#wait(model, signal);
+    if (free === undefined) return this.#wait(model, signal, heard);
     free.inFlight++;
     return free;
   }
 
   release(instance: LlamaInstance): void {
     instance.inFlight--;
+    this.#serveQueue();
+  }
+
+  /** Asks whoever was not asked lately. One that failed last time is waited for only where the others are not enough. */
+  async #refresh(isEnough: () => boolean): Promise<void> {
+    const retried = this.#ask((instance) => instance.failure !== undefined);
+    await this.#ask((instance) => instance.failure === undefined);
+    if (!isEnough()) await retried;
+  }
+
+  async #ask(isMeant: (instance: LlamaInstance) => boolean): Promise<void> {
+    const asking = this.#instances.filter(isMeant).flatMap((instance) => instance.refresh() ?? []);
+    await Promise.all(asking.map((answered) => answered.then(() => this.#serveQueue())));
+  }
+
+  #serveQueue(): void {
     for (const waiting of this.#queue.slice()) {
       const free = this.#free(waiting.model);
       if (free !== undefined) {
@@ -62,10 +80,15 @@ export class LlamaPool {
     return free.toSorted((one, other) => one.load - other.load)[0];
   }
 
-  #wait(model: string, signal: AbortSignal): Promise<LlamaInstance> {
+  #wait(model: string, signal: AbortSignal, heard: () => void): Promise<LlamaInstance> {
     if (this.#queue.length >= LONGEST_QUEUE) throw queueFull();
     const turn = Promise.withResolvers<LlamaInstance>();
+    const signs = setInterval(() => {
+      heard();
+      void this.#ask((instance) => instance.failure !== undefined);
+    }, SIGN_MILLISECONDS);
     const leave = (): void => {
+      clearInterval(signs);
       this.#queue.splice(this.#queue.indexOf(waiting), 1);
       signal.removeEventListener("abort", abort);
     };

@@ -34,10 +34,10 @@ export class LlamaProvider implements Provider {
     return (await this.list()).find((model) => model.name === name);
   }
 
-  async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
-    const instance = await this.#pool.acquire(generation.model, signal);
+  async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    const instance = await this.#pool.acquire(generation.model, signal, heard);
     try {
-      yield* instance.provider.generate(generation, signal);
+      yield* instance.provider.generate(generation, signal, heard);
     } catch (thrown) {
       // A 500 may be the model's own output that it could not parse: that says nothing of the server's health.
       if (thrown instanceof ModelError && DOWN.has(thrown.reason)) instance.doubt(thrown);

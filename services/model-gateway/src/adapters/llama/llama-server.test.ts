@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
-import type { Delta, Generation, Message } from "../../domain/generation.ts";
-import { collect, generationOf, said, textIn, tools } from "../suite/generations.ts";
+import type { Generation, Message, Told } from "../../domain/generation.ts";
+import { ask, generationOf, said, textIn, tools } from "../suite/generations.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 
 const attempt = await startLlamaServer(2);
@@ -14,7 +14,6 @@ interface Slot {
 
 describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}`, () => {
   const server = attempt as LlamaServer;
-  const patient = new AbortController().signal;
   /** The likeliest token each time: chance now and then writes what the server takes for a broken call, which ends its answer. */
   const greedy = (messages: readonly Message[]): Generation => ({ ...generationOf("random", messages), temperature: 0 });
   let provider: LlamaProvider;
@@ -39,7 +38,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
       maximumOutputTokens: 12,
     };
     expect(generation.tools).toBe(tools);
-    const deltas = await collect(provider.generate(generation, patient));
+    const deltas = await ask(provider, generation);
     expect(textIn(deltas)).not.toBe("");
     expect(deltas.at(-2)).toMatchObject({ kind: "usage", output: 12 });
     expect(deltas.at(-1)).toMatchObject({ kind: "finish", reason: "length" });
@@ -50,8 +49,8 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
       ...greedy([said("system", "A prefix that stays. ".repeat(40)), said("user", "Hello?")]),
       maximumOutputTokens: 2,
     };
-    await collect(provider.generate(generation, patient));
-    const again = await collect(provider.generate(generation, patient));
+    await ask(provider, generation);
+    const again = await ask(provider, generation);
     const usage = again.find((delta) => delta.kind === "usage");
     expect(usage?.cacheRead).toBeGreaterThan(500);
     expect(usage?.input).toBeLessThan(100);
@@ -60,7 +59,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
   it("frees its slot when the caller goes away", async () => {
     const leaving = new AbortController();
     const generation = { ...greedy([said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
-    const seen: Delta[] = [];
+    const seen: Told[] = [];
     const run = generate("llama", provider, generation, {
       signal: leaving.signal,
       remainingMilliseconds: undefined,
@@ -78,7 +77,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("tells that a prompt is too long for it", async () => {
     const generation = generationOf("random", [said("user", "word ".repeat(10_000))]);
-    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({
+    await expect(ask(provider, generation)).rejects.toMatchObject({
       class: "context_overflow",
       providerCode: "exceed_context_size_error",
     });
@@ -86,7 +85,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("says which models there are instead of an unknown one", async () => {
     const generation = generationOf("clever", [said("user", "Hello?")]);
-    await expect(collect(provider.generate(generation, patient))).rejects.toMatchObject({
+    await expect(ask(provider, generation)).rejects.toMatchObject({
       reason: "model_not_found",
       advice: "They serve: llama/random.",
     });

@@ -31,9 +31,9 @@ export class OpenaiProvider implements Provider {
     return Promise.resolve(describeHosted("openai", name));
   }
 
-  async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+  async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
     const loaded = await this.#load();
-    const exchange = new Exchange(OPENAI, signal, this.#settings.silenceMilliseconds);
+    const exchange = new Exchange(OPENAI, signal, heard, this.#settings.silenceMilliseconds);
     try {
       const client = loaded.withOptions({ fetch: watchedFetch(OPENAI, exchange) });
       const events = await client.responses.create(openaiRequest(generation), { signal: exchange.signal });

@@ -29,6 +29,20 @@ it("keeps system messages where they are, stores nothing and asks for reasoning 
   ]);
 });
 
+it("gives calls back under ids and names that OpenAI takes, whoever made them", () => {
+  const id = "x".repeat(65);
+  const { input } = openaiRequest(
+    generationOf("gpt-5.5", [
+      { role: "assistant", parts: [{ kind: "tool-call", id, tool: "functions.read file", argumentsJson: "{}" }] },
+      { role: "tool", parts: [{ kind: "tool-result", id, tool: "functions.read file", content: "r", isError: false }] },
+    ]),
+  );
+  const fits = expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);
+  expect(input).toMatchObject([{ call_id: fits, name: fits }, { call_id: fits }]);
+  const [call, result] = input as { call_id: string }[];
+  expect(result!.call_id).toBe(call!.call_id);
+});
+
 it("asks a model that does not reason for no reasoning", () => {
   const request = openaiRequest({ ...generationOf("gpt-4.1", [said("user", "?")]), temperature: 0.2 });
   expect(request).toMatchObject({ temperature: 0.2, max_output_tokens: 100 });

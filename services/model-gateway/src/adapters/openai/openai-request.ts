@@ -1,5 +1,6 @@
 import type OpenAI from "openai";
 import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
+import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
 
@@ -7,6 +8,8 @@ type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 type Item = OpenAI.Responses.ResponseInputItem;
 
 export const OPENAI = "openai";
+
+const NAME = /^[\w-]{1,64}$/;
 
 /**
  * Reasoning counts toward `max_output_tokens`: this comes on top of what the caller wants as its answer, so that reasoning
@@ -40,7 +43,7 @@ function functionTool(tool: Generation["tools"][number]): OpenAI.Responses.Funct
 function items(model: string, message: Message): Item[] {
   if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(model, part));
   const results = message.parts.flatMap((part): Item[] =>
-    part.kind === "tool-result" ? [{ type: "function_call_output", call_id: part.id, output: part.content }] : [],
+    part.kind === "tool-result" ? [{ type: "function_call_output", call_id: fittingName(part.id, NAME), output: part.content }] : [],
   );
   const content = textOf(message);
   if (content === "") return results;
@@ -54,7 +57,7 @@ function assistantItem(model: string, part: Part): Item[] {
     case "tool-call": {
       const isValid = parseArguments(part.argumentsJson) !== undefined;
       const written = isValid ? part.argumentsJson : JSON.stringify(argumentsForReplay(part.argumentsJson));
-      return [{ type: "function_call", call_id: part.id, name: part.tool, arguments: written }];
+      return [{ type: "function_call", call_id: fittingName(part.id, NAME), name: fittingName(part.tool, NAME), arguments: written }];
     }
     case "thinking": {
       const item = openProviderData(part, OPENAI, model) as OpenAI.Responses.ResponseReasoningItem | undefined;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { collect, generationOf, said, textIn } from "../suite/generations.ts";
+import { ask, generationOf, said, textIn } from "../suite/generations.ts";
 import { readScript } from "./script.ts";
 import { ScriptedProvider } from "./scripted-provider.ts";
 
@@ -18,8 +18,7 @@ function written(text: string): string {
 it("plays the turn that the conversation has come to, and confesses in the answer", async () => {
   const turns = [{ toolCalls: [{ tool: "t", arguments: { a: 1 } }] }, { text: "Done." }];
   const provider = new ScriptedProvider(readScript(written(JSON.stringify({ conversations: [{ match: "go", turns }] }))));
-  const play = (...messages: Parameters<typeof generationOf>[1]) =>
-    collect(provider.generate(generationOf("script", messages), new AbortController().signal));
+  const play = (...messages: Parameters<typeof generationOf>[1]) => ask(provider, generationOf("script", messages));
   const first = await play(said("user", "go on"));
   expect(first[0]).toMatchObject({ kind: "tool-call", tool: "t", argumentsJson: '{"a":1}' });
   const second = await play(said("user", "go on"), said("assistant", ""), said("tool", ""), said("system", "by the way"));

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generate } from "../../domain/generate.ts";
-import type { Delta } from "../../domain/generation.ts";
+import type { Told } from "../../domain/generation.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { ScriptedProvider } from "../scripted/scripted-provider.ts";
-import { collect, generationOf, said, textIn } from "./generations.ts";
+import { ask, collect, generationOf, said, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
 import { beginStream, readFixture, ReplayServer } from "./replay-server.ts";
 
@@ -17,12 +16,16 @@ interface Subject {
   readonly model: string;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  readonly play: (scenario: Scenario) => Provider;
+  /** "cut" cuts where the test says so, which lets what was written arrive before. */
+  readonly play: (scenario: Scenario, cut?: Promise<void>) => Provider;
+  /** Settles when "hang" hangs. */
+  readonly hangs: () => Promise<void>;
 }
 
 const hosted = protocols.map((protocol): Subject => {
   const server = new ReplayServer(protocol.fixed);
   let provider: Provider;
+  let hanging = Promise.withResolvers<void>();
   return {
     name: protocol.provider,
     model: protocol.model,
@@ -30,15 +33,17 @@ const hosted = protocols.map((protocol): Subject => {
       provider = protocol.create(await server.start());
     },
     stop: () => server.stop(),
-    play: (scenario) => {
+    hangs: () => hanging.promise,
+    play: (scenario, cut) => {
+      hanging = Promise.withResolvers();
       const lines = readFixture(protocol.folder, scenario === "cut" || scenario === "hang" ? "text" : scenario);
       server.play(async (response) => {
         beginStream(response);
         const isWhole = scenario !== "cut" && scenario !== "hang";
         for (const line of isWhole ? lines : lines.slice(0, -2)) response.write(frame(line));
         if (isWhole) response.end(protocol.closing);
-        // Lets what was written arrive before the connection goes.
-        if (scenario === "cut") await sleep(20).then(() => response.destroy());
+        if (scenario === "hang") response.write(": nothing more comes\n\n", () => hanging.resolve());
+        if (scenario === "cut") await cut?.then(() => response.destroy());
       });
       return provider;
     },
@@ -50,6 +55,8 @@ const scripted: Subject = {
   model: "script",
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),
+  // Its delay begins when it is asked.
+  hangs: () => Promise.resolve(),
   play: (scenario) => {
     const turns = {
       text: { text: "Hello, world." },
@@ -69,7 +76,7 @@ const scripted: Subject = {
   },
 };
 
-describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => {
+describe.each([...hosted, scripted])("$name", ({ model, start, stop, play, hangs }) => {
   const patient = new AbortController().signal;
   const generation = generationOf(model, [said("system", "You help."), said("user", "Hello?")]);
 
@@ -77,14 +84,14 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
   afterAll(stop);
 
   it("streams a text in pieces, then usage, then the end", async () => {
-    const deltas = await collect(play("text").generate(generation, patient));
+    const deltas = await ask(play("text"), generation);
     expect(textIn(deltas)).toMatch(/^Hello, world\./);
     expect(deltas.at(-2)).toMatchObject({ kind: "usage", output: expect.toSatisfy((count: number) => count > 0) });
     expect(deltas.at(-1)).toEqual({ kind: "finish", reason: "stop", detail: "" });
   });
 
   it("gives whole tool calls with ids of their own", async () => {
-    const deltas = await collect(play("tool-calls").generate(generation, patient));
+    const deltas = await ask(play("tool-calls"), generation);
     const calls = deltas.filter((delta) => delta.kind === "tool-call");
     expect(calls.map(({ tool, argumentsJson }) => [tool, JSON.parse(argumentsJson)])).toEqual([
       ["read_file", { path: "a.txt" }],
@@ -96,7 +103,7 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
   });
 
   it("streams thinking, then the whole of it, before the answer", async () => {
-    const deltas = await collect(play("thinking").generate(generation, patient));
+    const deltas = await ask(play("thinking"), generation);
     const kinds = deltas.map(({ kind }) => kind);
     expect(deltas.flatMap((delta) => (delta.kind === "thinking-delta" ? [delta.text] : [])).join("")).toBe("Two and two is four.");
     expect(deltas.find(({ kind }) => kind === "thinking")).toMatchObject({ text: "Two and two is four." });
@@ -105,17 +112,21 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
   });
 
   it("tells a refusal in the provider's words", async () => {
-    const deltas = await collect(play("refusal").generate(generation, patient));
+    const deltas = await ask(play("refusal"), generation);
     expect(deltas.at(-1)).toEqual({ kind: "finish", reason: "refusal", detail: "This is not allowed." });
   });
 
   it("ends a cut stream with an error after what came", async () => {
-    const seen: Delta[] = [];
-    const run = collect(
-      generate("p", play("cut"), generation, { signal: patient, remainingMilliseconds: undefined, onRetry: () => undefined }),
-      seen,
-    );
-    await expect(run).rejects.toMatchObject({ class: "transient" });
+    const seen: Told[] = [];
+    const shown = Promise.withResolvers<void>();
+    const options = { signal: patient, remainingMilliseconds: undefined, onRetry: () => undefined };
+    const run = async (): Promise<void> => {
+      for await (const delta of generate("p", play("cut", shown.promise), generation, options)) {
+        seen.push(delta);
+        shown.resolve();
+      }
+    };
+    await expect(run()).rejects.toMatchObject({ class: "transient" });
     expect(textIn(seen)).toMatch(/^Hello/);
     expect(seen.some(({ kind }) => kind === "finish")).toBe(false);
   });
@@ -129,7 +140,7 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play }) => 
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    await sleep(50);
+    await hangs();
     leaving.abort();
     const error = await ended;
     expect(error).toBeInstanceOf(ModelError);

@@ -1,4 +1,5 @@
-import type { Delta, Generation, Message } from "../../domain/generation.ts";
+import type { Delta, Generation, Message, Told } from "../../domain/generation.ts";
+import type { Provider } from "../../domain/provider.ts";
 
 export const tools: Generation["tools"] = [
   {
@@ -17,12 +18,19 @@ export function said(role: Message["role"], text: string): Message {
   return { role, parts: [{ kind: "text", text }] };
 }
 
-export async function collect(deltas: AsyncIterable<Delta>, into: Delta[] = []): Promise<Delta[]> {
+export async function collect<T>(deltas: AsyncIterable<T>, into: T[] = []): Promise<T[]> {
   for await (const delta of deltas) into.push(delta);
   return into;
 }
 
-export function textIn(deltas: readonly Delta[]): string {
+const patient = new AbortController().signal;
+
+/** Asks a provider once. */
+export function ask(provider: Provider, generation: Generation, signal = patient, heard: () => void = () => undefined): Promise<Delta[]> {
+  return collect(provider.generate(generation, signal, heard));
+}
+
+export function textIn(deltas: readonly Told[]): string {
   return deltas.flatMap((delta) => (delta.kind === "text" ? [delta.text] : [])).join("");
 }
 

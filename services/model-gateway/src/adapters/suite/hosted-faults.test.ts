@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { generate, type Retry } from "../../domain/generate.ts";
-import type { Delta } from "../../domain/generation.ts";
+import type { Delta, Told } from "../../domain/generation.ts";
 import type { Provider } from "../../domain/provider.ts";
-import { collect, generationOf, partsOf, said, textIn } from "./generations.ts";
+import { ask, collect, generationOf, partsOf, said, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
 import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "./replay-server.ts";
 
@@ -30,9 +30,9 @@ describe.each(protocols)("$provider", (protocol) => {
     (name: string): Reply =>
     (response) =>
       void beginStream(response).end(readFixture(protocol.folder, name).map(frame).join("") + protocol.closing);
-  const once = (): Promise<Delta[]> => collect(provider.generate(generation, patient));
+  const askOnce = (): Promise<Delta[]> => ask(provider, generation);
   const retries: Retry[] = [];
-  const run = (seen: Delta[] = [], signal = patient, subject = provider): Promise<Delta[]> => {
+  const run = (seen: Told[] = [], signal = patient, subject = provider): Promise<Told[]> => {
     retries.length = 0;
     return collect(
       generate(protocol.provider, subject, generation, {
@@ -46,7 +46,7 @@ describe.each(protocols)("$provider", (protocol) => {
 
   it("counts every token once", async () => {
     server.play(whole("text"));
-    expect((await once()).at(-2)).toEqual({
+    expect((await askOnce()).at(-2)).toEqual({
       kind: "usage",
       input: 10,
       output: 5,
@@ -62,17 +62,17 @@ describe.each(protocols)("$provider", (protocol) => {
       connections.add(response.socket?.remotePort);
       return whole("text")(response);
     });
-    for (let request = 0; request < 10; request++) await once();
+    for (let request = 0; request < 10; request++) await askOnce();
     // A request that follows at once may find the last one's connection not yet free.
     expect(connections.size).toBeLessThanOrEqual(2);
   });
 
   it("sends its thinking back to the same model, and to no other", async () => {
     server.play(whole("thinking"));
-    const first = await once();
+    const first = await askOnce();
     const next = [...conversation, partsOf(first), said("user", "And now?")];
     server.play(whole("text"));
-    await collect(provider.generate(generationOf(protocol.model, next), patient));
+    await ask(provider, generationOf(protocol.model, next));
     expect(server.requests[0]?.body).toContain("Two and two is four.");
     // Chat completions have no seal: there the text alone goes back.
     expect(server.requests[0]?.body).toContain(protocol.folder === "openai-chat" ? '"reasoning_content"' : "c2VhbA==");
@@ -80,9 +80,7 @@ describe.each(protocols)("$provider", (protocol) => {
       part.kind === "thinking" ? { ...part, providerData: new TextEncoder().encode('{"provider":"other"}') } : part,
     );
     server.play(whole("text"));
-    await collect(
-      provider.generate(generationOf(protocol.model, [...conversation, { role: "assistant", parts: sealed }, said("user", "?")]), patient),
-    );
+    await ask(provider, generationOf(protocol.model, [...conversation, { role: "assistant", parts: sealed }, said("user", "?")]));
     expect(server.requests[0]?.body).not.toContain("Two and two is four.");
   });
 
@@ -91,6 +89,21 @@ describe.each(protocols)("$provider", (protocol) => {
     const deltas = await run();
     expect(deltas.some(({ kind }) => kind === "tool-call")).toBe(false);
     expect(deltas.at(-1)).toMatchObject({ kind: "finish", reason: "length" });
+  });
+
+  it("is heard of with every piece, also with those that no delta comes of: arguments and pings", async () => {
+    const lines = readFixture(protocol.folder, "tool-calls").map(frame);
+    let heard = 0;
+    server.play(async (response) => {
+      beginStream(response);
+      for (const [position, piece] of ["", ": a ping\n\n", ...lines].entries()) {
+        response.write(piece);
+        await vi.waitUntil(() => heard > position, { interval: 1, timeout: 10_000 });
+      }
+      response.end(protocol.closing);
+    });
+    await ask(provider, generation, patient, () => heard++);
+    expect(heard).toBeGreaterThan(lines.length);
   });
 
   describe("with a fault", () => {
@@ -112,11 +125,7 @@ describe.each(protocols)("$provider", (protocol) => {
     });
 
     it("reset after headers", async () => {
-      server.play(async (response) => {
-        beginStream(response);
-        await sleep(20);
-        response.destroy();
-      });
+      server.play((response) => void beginStream(response).write(":\n\n", () => response.destroy()));
       await expect(run()).rejects.toMatchObject({ class: "transient" });
       expect(server.requests.length).toBe(3);
     });
@@ -176,7 +185,7 @@ describe.each(protocols)("$provider", (protocol) => {
 
     it("silence in mid-stream", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
-      const seen: Delta[] = [];
+      const seen: Told[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "timeout", reason: "model_silent" });
       expect(textIn(seen)).toMatch(/^Hello/);
     });
@@ -197,7 +206,7 @@ describe.each(protocols)("$provider", (protocol) => {
       const lines = readFixture(protocol.folder, "tool-calls");
       const inside = lines.findIndex((line) => /th\\": \\"a|\\"path|"\{\\"pat|th\\"/.test(line)) + 1;
       server.play((response) => void beginStream(response).end(lines.slice(0, inside).map(frame).join("")));
-      const seen: Delta[] = [];
+      const seen: Told[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "transient", reason: "stream_cut" });
       expect(seen.some(({ kind }) => kind === "tool-call")).toBe(false);
     });
@@ -210,7 +219,7 @@ describe.each(protocols)("$provider", (protocol) => {
 
     it("an error in mid-stream is not tried again", async () => {
       server.play(whole("error-in-middle"), whole("text"));
-      const seen: Delta[] = [];
+      const seen: Told[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "transient" });
       expect(textIn(seen)).toBe("Hello");
       expect(server.requests.length).toBe(1);
@@ -229,6 +238,16 @@ describe.each(protocols)("$provider", (protocol) => {
       expect(server.requests.length).toBe(3);
     });
 
+    it("a redirect: its key goes to no other server", async () => {
+      const elsewhere = new ReplayServer();
+      const there = await elsewhere.start();
+      elsewhere.play(whole("text"));
+      server.play((response) => void response.writeHead(307, { location: `${there}${protocol.path}` }).end());
+      await expect(run()).rejects.toMatchObject({ class: "permanent", reason: "redirected" });
+      expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+      await elsewhere.stop();
+    });
+
     it("a page in place of a stream", async () => {
       server.play((response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"));
       await expect(run()).rejects.toMatchObject({ class: "permanent", reason: "not_a_stream" });
@@ -238,7 +257,7 @@ describe.each(protocols)("$provider", (protocol) => {
     it("a caller that goes away: the connection is closed", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
       const leaving = new AbortController();
-      const seen: Delta[] = [];
+      const seen: Told[] = [];
       const ended = run(seen, leaving.signal).then(
         () => undefined,
         (thrown: unknown) => thrown,

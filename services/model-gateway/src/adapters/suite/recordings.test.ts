@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Delta } from "../../domain/generation.ts";
 import type { Provider } from "../../domain/provider.ts";
-import { collect, generationOf, said, textIn } from "./generations.ts";
+import { ask, generationOf, said, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
 import { beginStream, errorReply, readLines, ReplayServer } from "./replay-server.ts";
 
@@ -77,7 +77,7 @@ describe.skipIf(reason !== "").each(protocols)(`recordings played to $provider${
   const play = (file: string) => {
     const body = file.endsWith(".sse") ? readFileSync(file, "utf8") : readLines(file).map(frame).join("") + protocol.closing;
     server.play((response) => void beginStream(response).end(body));
-    return collect(provider.generate(generation, new AbortController().signal));
+    return ask(provider, generation);
   };
 
   it.each(streams.filter(([name]) => !name.includes("error")))("%s", async (name, file) => {
@@ -91,6 +91,6 @@ describe.skipIf(reason !== "").each(protocols)(`recordings played to $provider${
 
   it.runIf(errors.length > 0).each(errors)("%s as a refusal", async (_name, file) => {
     server.play(errorReply(400, JSON.parse(readFileSync(file, "utf8"))));
-    await expect(collect(provider.generate(generation, new AbortController().signal))).rejects.toMatchObject({ class: "permanent" });
+    await expect(ask(provider, generation)).rejects.toMatchObject({ class: "permanent" });
   });
 });

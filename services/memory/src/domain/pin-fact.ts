@@ -1,0 +1,10 @@
+import type { Fact } from "./fact.ts";
+import type { ScopedFacts } from "./fact-store.ts";
+import { validFact } from "./valid-fact.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** @throws HlvmError `fact_not_found`, `fact_ended`, `team_fact_refused` */
+export async function pinFact(facts: ScopedFacts, viewer: Viewer, id: string, pinned: boolean): Promise<Fact> {
+  await validFact(facts, viewer, id);
+  return facts.setPinned(id, pinned);
+}
