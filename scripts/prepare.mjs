@@ -34,6 +34,17 @@ export function prepare({ directory }) {
   installBubblewrap(directory);
 }
 
+/** Installs what only the tests need, where that can be done; the few that use it fail without it. */
+export function prepareTests() {
+  if (["pgrep", "pkill"].every(isOnPath)) return;
+  const missing = "procps (pgrep, pkill), which some tests use, is missing";
+  if (isDebianLike() && process.getuid() === 0) {
+    say(`${missing}; installing it with \`apt-get install -y procps\` …`);
+    if (installAsRoot("procps")) return;
+  }
+  say(`${missing}: those tests will fail. Install it, on Debian and Ubuntu as root with: apt-get install procps`);
+}
+
 /** Runs `work`, and ends the process in words where something is missing. */
 export async function orExplain(work) {
   try {
@@ -99,11 +110,15 @@ function installBubblewrap(directory) {
 
 function installBubblewrapAsRoot() {
   say("bubblewrap, which isolates what an agent runs, is missing; installing it with `apt-get install -y bubblewrap` …");
-  const install = () => run("apt-get", ["install", "-y", "--no-install-recommends", "bubblewrap"]);
-  if (install() || (run("apt-get", ["update"]) && install())) return;
+  if (installAsRoot("bubblewrap")) return;
   throw new NotPrepared(
     "bubblewrap could not be installed; what apt-get wrote above says why. Put that right, or install it: apt-get install bubblewrap",
   );
+}
+
+function installAsRoot(name) {
+  const install = () => run("apt-get", ["install", "-y", "--no-install-recommends", name]);
+  return install() || (run("apt-get", ["update"]) && install());
 }
 
 /** Without root: the distribution's own package, unpacked into our folder. apt keeps its lists there too where it has none. */
@@ -141,12 +156,12 @@ function otherSystemsCommand() {
     zypper: "sudo zypper install bubblewrap",
     apk: "apk add bubblewrap",
   };
-  const manager = Object.keys(commands).find((name) => searchPath().some((folder) => isExecutable(join(folder, name))));
+  const manager = Object.keys(commands).find(isOnPath);
   return manager === undefined ? "https://github.com/containers/bubblewrap" : commands[manager];
 }
 
 function isDebianLike() {
-  return existsSync("/etc/debian_version") && searchPath().some((folder) => isExecutable(join(folder, "apt-get")));
+  return existsSync("/etc/debian_version") && isOnPath("apt-get");
 }
 
 function run(command, commandArguments, cwd = "/") {
@@ -156,6 +171,10 @@ function run(command, commandArguments, cwd = "/") {
 
 function searchPath() {
   return (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+}
+
+function isOnPath(program) {
+  return searchPath().some((folder) => isExecutable(join(folder, program)));
 }
 
 function isExecutable(path) {

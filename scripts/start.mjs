@@ -20,4 +20,9 @@ const child = spawn(node, [main, ...(given.length === 0 ? ["up"] : given)], {
 // A Ctrl-C reaches the child from the terminal too; it decides what that means.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+child.on("error", (cause) => {
+  console.error(`hlvm: cannot be run in ${callerDirectory}: ${cause.message}`);
+  console.error("What to do: change to a folder that exists and that you may enter.");
+  process.exit(1);
+});
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -7,6 +7,7 @@ import { quantile } from "./quantile.ts";
 
 const ROUNDS = 10;
 const SLEEP_SECONDS = 4_242;
+const BEGIN_MILLISECONDS = 5_000;
 
 /** From Ctrl-C in the terminal to the end of the command that a tool was running, and to the end of `hlvm`. */
 export async function benchCancel(): Promise<void> {
@@ -19,21 +20,24 @@ export async function benchCancel(): Promise<void> {
   const commandEnds: number[] = [];
   try {
     for (let round = 0; round <= ROUNDS; round++) {
-      let interruptedAt = 0;
+      let interruptedAt: number | undefined;
       let toolEndedAt = 0;
-      await mesh.hlvm(["ask", "--json", "--permission-mode", "bypassPermissions", "sleep"], {
+      const { stdout, stderr } = await mesh.hlvm(["ask", "--json", "--permission-mode", "bypassPermissions", "sleep"], {
         cwd: workspace,
         onLine: (line, program) => {
-          if (!line.includes('"type":"tool_output"')) return;
+          if (interruptedAt !== undefined || !line.includes('"type":"tool_output"')) return;
+          if (!hasBegun()) return program.interrupt();
           interruptedAt = performance.now();
           program.interrupt();
           while (isRunning()) continue;
           toolEndedAt = performance.now();
         },
       });
+      const endedAt = performance.now();
+      if (interruptedAt === undefined) throw new Error(`nothing was there to interrupt: ${stderr || stdout}`);
       if (round === 0) continue;
       toolEnds.push(toolEndedAt - interruptedAt);
-      commandEnds.push(performance.now() - interruptedAt);
+      commandEnds.push(endedAt - interruptedAt);
     }
   } finally {
     await mesh.stop();
@@ -44,6 +48,13 @@ export async function benchCancel(): Promise<void> {
     row("until the tool's process is gone", toolEnds),
     row("until hlvm has ended", commandEnds),
   ]);
+}
+
+/** The output tells that the command is about to begin. */
+function hasBegun(): boolean {
+  const deadline = performance.now() + BEGIN_MILLISECONDS;
+  while (!isRunning()) if (performance.now() > deadline) return false;
+  return true;
 }
 
 function isRunning(): boolean {

@@ -4,25 +4,22 @@ import { join } from "node:path";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
+import { timeNpmStart } from "./time-npm-start.ts";
 
+const START_ROUNDS = 3;
 const ROUNDS = 7;
 const LIMITS = { start: 5_000, ask: 400, help: 120, memory: 500 };
 const SETTLE_MILLISECONDS = 3_000;
 
 /** Start of an installed mesh, a question on a running one, the help text, and what the idle services hold. */
 export async function benchStartAndSize(): Promise<void> {
+  const starts: number[] = [];
+  for (let round = 0; round < START_ROUNDS; round++) starts.push(await timeNpmStart());
+
   const folder = mkdtempSync(join(tmpdir(), "hlvm-bench-"));
   const scriptFile = join(folder, "script.json");
   writeFileSync(scriptFile, JSON.stringify({ conversations: [{ match: "", turns: [{ text: "At once." }] }] }));
   const environment = { HLVM_SCRIPT_FILE: scriptFile, HLVM_MODEL: "scripted/script" };
-
-  const starts: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    const started = performance.now();
-    const mesh = await startTestMesh(environment);
-    starts.push(performance.now() - started);
-    await mesh.stop();
-  }
   const mesh = await startTestMesh(environment);
   try {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MILLISECONDS));

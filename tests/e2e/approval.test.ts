@@ -1,9 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorkspace, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
 
+const PROMPT = /y \/ n \/ a/;
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
 let mesh: TestMesh;
@@ -19,8 +21,8 @@ afterAll(async () => {
   rmSync(workspace, { recursive: true });
 });
 
-const inTerminal = (question: string, answers: readonly string[]) =>
-  runInTerminal(HLVM, ["ask", question], { cwd: workspace, environment: mesh.environment, prompt: /y \/ n \/ a/, answers });
+const inTerminal = (question: string, answers: readonly string[], flags: readonly string[] = []) =>
+  runInTerminal(HLVM, ["ask", ...flags, question], { cwd: workspace, environment: mesh.environment, prompt: PROMPT, answers });
 
 describe("a question for permission in the terminal", () => {
   it("shows the very command, and runs it after y", async () => {
@@ -37,9 +39,27 @@ describe("a question for permission in the terminal", () => {
     expect(existsSync(join(workspace, "never.txt"))).toBe(false);
   });
 
+  it("is not put again for the same tool in this session after a, and is in another", async () => {
+    await inTerminal("create first.txt with one", ["a"]);
+    const [session] = linesOf(await mesh.hlvm(["session", "list", "--json"]));
+    const again = await inTerminal("create second.txt with two", [], ["--resume", String(session!.session_id)]);
+    expect(again).toMatchObject({ code: 0, screen: expect.not.stringMatching(PROMPT) });
+    expect(existsSync(join(workspace, "second.txt"))).toBe(true);
+    const elsewhere = await inTerminal("create third.txt with three", ["n"]);
+    expect(elsewhere.screen).toMatch(PROMPT);
+    expect(existsSync(join(workspace, "third.txt"))).toBe(false);
+  });
+
   it("is in the audit log with who answered", async () => {
     const events = linesOf(await mesh.hlvm(["audit", "query", "--json", "--step", "approval", "--since", "1h"]));
-    expect(events).toContainEqual(expect.objectContaining({ tool: "shell_exec", decision: "allow", outcome: "succeeded" }));
-    expect(events).toContainEqual(expect.objectContaining({ tool: "write_file", decision: "deny" }));
+    const person = `user:${userInfo().username}`;
+    const newestFirst = [
+      { arguments_json: expect.stringContaining("third.txt"), decision: "deny", rule: `approval: denied by ${person}` },
+      { arguments_json: expect.stringContaining("first.txt"), decision: "allow", rule: `approval: session by ${person}` },
+      { arguments_json: expect.stringContaining("never.txt"), decision: "deny", rule: `approval: denied by ${person}` },
+      { arguments_json: expect.stringContaining("made-by-y"), decision: "allow", rule: `approval: once by ${person}` },
+    ];
+    expect(events).toEqual(newestFirst.map((event) => expect.objectContaining({ ...event, principal: person })));
+    for (const { decision, outcome } of events) expect(outcome === "succeeded").toBe(decision === "allow");
   });
 });

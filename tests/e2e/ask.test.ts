@@ -7,7 +7,7 @@ let mesh: TestMesh;
 let workspace: string;
 
 beforeAll(async () => {
-  mesh = await startTestMesh();
+  mesh = await startTestMesh({ HLVM_SECRET_OF_MINE: "swordfish", HLVM_SETTING_OF_MINE: "trident", SECRET_OF_MINE: "harpoon" });
   workspace = await createWorkspace(
     { "README.md": "# Teapot\n\nTeapot brews tea over HTTP.\n", "teapot.js": "export const brew = () => 418;\n" },
     true,
@@ -90,18 +90,24 @@ describe("hlvm ask", () => {
     expect(linesOf(allowed).at(-1)!.text).toContain("42");
   });
 
-  it("runs commands isolated: no network, none of the caller's environment, not outside the workspace", async () => {
-    const command = "run cat /etc/shadow; env; cat /proc/net/dev | wc -l; touch /usr/x";
-    const ended = await mesh.hlvm(["ask", "--json", "--permission-mode", "bypassPermissions", command], {
-      cwd: workspace,
-      environment: { SECRET_OF_MINE: "swordfish" },
-    });
-    const content = eventsOf(linesOf(ended), "tool_end")
-      .map((event) => String(event.content))
-      .join("");
-    expect(content).not.toMatch(/root:[*!$x]/);
-    expect(content).not.toContain("swordfish");
-    expect(content).toMatch(/Read-only file system|Permission denied/);
+  it("runs commands isolated: no network, none of the mesh's environment, not outside the workspace", async () => {
+    const run = async (command: string): Promise<string> => {
+      const ended = await mesh.hlvm(["ask", "--json", "--permission-mode", "bypassPermissions", `run ${command}`], { cwd: workspace });
+      const [end] = eventsOf(linesOf(ended), "tool_end");
+      return String(end!.content);
+    };
+    const sandbox = mesh.state.services.find(({ name }) => name === "sandbox")!;
+    expect(readFileSync(`/proc/${sandbox.pid}/environ`, "utf8")).toContain("HLVM_SETTING_OF_MINE=trident");
+    const environment = await run("env; cat /proc/*/environ");
+    expect(environment).toContain("PATH=");
+    expect(environment).not.toMatch(/swordfish|trident|harpoon/);
+
+    const interfaces = (await run("cat /proc/net/dev")).matchAll(/^\s*(\S+):\s+\d/gm);
+    expect(Array.from(interfaces, ([, name]) => name)).toEqual(["lo"]);
+
+    const outside = await run("cat /etc/shadow; touch /usr/x");
+    expect(outside).not.toMatch(/root:[*!$x]/);
+    expect(outside).toMatch(/Read-only file system|Permission denied/);
   });
 
   it("remembers a fact in one session and is reminded of it in another", async () => {

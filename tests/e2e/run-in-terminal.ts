@@ -10,8 +10,6 @@ export interface TerminalOptions {
 }
 
 const DEADLINE_MILLISECONDS = 60_000;
-/** A person takes a moment to read; what is typed sooner was meant for something else, and the prompt ignores it. */
-const READING_MILLISECONDS = 300;
 
 /** Runs a program on a pseudo-terminal (util-linux's `script`) and types answers at its prompts. */
 export async function runInTerminal(
@@ -34,7 +32,7 @@ export async function runInTerminal(
     unread += chunk;
     if (answers.length === 0 || !options.prompt.test(unread)) return;
     unread = "";
-    setTimeout(() => child.stdin.write(`${answers.shift()!}\r`), READING_MILLISECONDS);
+    child.stdin.write(`${answers.shift()!}\r`);
   });
   const [code] = (await once(child, "close")) as [number | null];
   clearTimeout(deadline);

@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once, EventEmitter } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
 import { runProgram } from "./run-program.ts";
 import { cleanEnvironment, createWorkspace, linesOf, repositoryRoot } from "./test-mesh.ts";
+
+const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
 let directory: string;
 
@@ -20,10 +22,30 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Command lines and environments of processes that know this folder. */
+/** The command lines of processes that know this folder, from their command line or their environment. */
 function processesOf(folder: string): string[] {
-  const listed = execFileSync("ps", ["axeww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  return listed.split("\n").filter((line) => line.includes(folder) && !line.includes("ps axeww"));
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => (of(pid, "cmdline") + of(pid, "environ")).includes(folder)).map((pid) => `${pid} ${of(pid, "cmdline")}`);
+}
+
+/** Empty for a process that has ended meanwhile. */
+function of(pid: string, file: "cmdline" | "environ"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+}
+
+/** Resolves when this text has been written to standard output. */
+function shows({ stdout }: ChildProcess, text: string): Promise<string> {
+  let said = "";
+  return new Promise((resolve) =>
+    stdout!.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+      if (said.includes(text)) resolve(said);
+    }),
+  );
 }
 
 function npmStart(programArguments: readonly string[], cwd: string, environment = cleanEnvironment(directory)) {
@@ -52,14 +74,7 @@ describe("npm start", () => {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    let said = "";
-    const ready = new Promise<void>((resolve) => {
-      up.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-        said += chunk;
-        if (said.includes("Ctrl-C")) resolve();
-      });
-    });
-    await ready;
+    const said = await shows(up, "Ctrl-C");
     expect(said.match(/https?:\/\/\S+/g)).toHaveLength(1);
     expect(said.match(/^\s+hlvm .+|^\s+npm start .+/gm)!.length).toBeGreaterThanOrEqual(3);
     expect(statSync(join(directory, "token")).mode & 0o777).toBe(0o600);
@@ -90,6 +105,48 @@ describe("npm start", () => {
     for (const ended of both) expect(linesOf(ended).at(-1)).toMatchObject({ type: "final", stop_reason: "completed" });
   });
 
+  it("alone keeps a mesh up that a question has started, when that question is answered", async () => {
+    const workspace = await createWorkspace({});
+    const waits = { toolCalls: [{ tool: "shell_exec", arguments: { command: "until [ -e go ]; do sleep 0.05; done" } }] };
+    writeFileSync(
+      join(workspace, "script.json"),
+      JSON.stringify({ conversations: [{ match: "", turns: [waits, { text: "Answered." }] }] }),
+    );
+    const scripted = { HLVM_SCRIPT_FILE: join(workspace, "script.json"), HLVM_MODEL: "scripted/script" };
+    const began = new EventEmitter();
+    const asking = runProgram(HLVM, ["ask", "--json", "--permission-mode", "bypassPermissions", "wait"], {
+      cwd: workspace,
+      environment: cleanEnvironment(directory, scripted),
+      onLine: (line) => line.includes('"tool_start"') && began.emit("tool"),
+    });
+    await once(began, "tool");
+    const up = spawn(HLVM, ["up"], { env: cleanEnvironment(directory), stdio: ["ignore", "pipe", "pipe"] });
+    await shows(up, "Ctrl-C");
+    writeFileSync(join(workspace, "go"), "");
+    expect(await asking).toMatchObject({ code: 0 });
+
+    const next = await runProgram(HLVM, ["session", "list", "--json"], { cwd: workspace, environment: cleanEnvironment(directory) });
+    expect(linesOf(next)).toHaveLength(1);
+    expect(readMeshState(directory)).toMatchObject({ lifetime: "while-held" });
+    up.kill("SIGINT");
+    expect(await once(up, "close")).toEqual([0, null]);
+    expect(readMeshState(directory)).toBeUndefined();
+    rmSync(workspace, { recursive: true });
+  });
+
+  it.each([["up"], ["ask", "What is in here?"], ["session", "watch", "00000000-0000-4000-8000-000000000000"]])(
+    "is given up with Ctrl-C while the mesh starts, and leaves nothing: hlvm %s",
+    async (...words) => {
+      const hlvm = spawn(HLVM, words, { cwd: directory, env: cleanEnvironment(directory), stdio: ["ignore", "pipe", "pipe"] });
+      const ended = once(hlvm, "close");
+      await expect.poll(() => existsSync(join(directory, "logs", "postgres.log")), { timeout: 10_000 }).toBe(true);
+      hlvm.kill("SIGINT");
+      expect(await ended).toEqual([130, null]);
+      expect(processesOf(directory)).toEqual([]);
+      expect(readMeshState(directory)).toBeUndefined();
+    },
+  );
+
   it("leaves nothing behind when the supervisor is killed", async () => {
     const up = spawn("npm", ["start", "--silent", "--prefix", repositoryRoot], {
       cwd: repositoryRoot,
@@ -97,9 +154,7 @@ describe("npm start", () => {
       stdio: ["ignore", "pipe", "ignore"],
       detached: true,
     });
-    await new Promise<void>((resolve) =>
-      up.stdout.setEncoding("utf8").on("data", (chunk: string) => chunk.includes("Ctrl-C") && resolve()),
-    );
+    await shows(up, "Ctrl-C");
     process.kill(readMeshState(directory)!.supervisorPid, "SIGKILL");
     await once(up, "close");
     await expect.poll(() => processesOf(directory), { timeout: 10_000 }).toEqual([]);

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -36,6 +37,16 @@ describe("startMeilisearch", () => {
       message: expect.stringContaining(String(port)),
     });
     other.close();
+  });
+
+  it("ends with its process when its start is given up", async () => {
+    const giveUp = new AbortController();
+    const given = { ...options, directory: join(directory, "given-up"), signal: giveUp.signal };
+    const start = startMeilisearch(given);
+    await expect.poll(() => existsSync(join(given.directory, "data")), { interval: 1, timeout: 10_000 }).toBe(true);
+    giveUp.abort(new Error("given up"));
+    await expect(start).rejects.toThrow("given up");
+    expect(spawnSync("pgrep", ["-f", given.directory])).toMatchObject({ status: 1 });
   });
 
   it("names the log file when the server ends while starting", async () => {

@@ -1,8 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { freePort, isPortTaken } from "./free-port.ts";
+import { freePorts } from "./free-ports.ts";
+import { isPortTaken } from "./is-port-taken.ts";
 import { meilisearchCommand } from "./meilisearch-command.ts";
 
 export interface MeilisearchOptions {
@@ -13,6 +15,8 @@ export interface MeilisearchOptions {
   readonly masterKey: string;
   /** Left out, any free one. */
   readonly port?: number;
+  /** An abort ends the start, which throws its reason when no process is left. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningMeilisearch {
@@ -23,6 +27,7 @@ export interface RunningMeilisearch {
 }
 
 const START_DEADLINE_MILLISECONDS = 20_000;
+const POLL_MILLISECONDS = 20;
 const PROBE_DEADLINE_MILLISECONDS = 1_000;
 const STOP_DEADLINE_MILLISECONDS = 3_000;
 /** How often another free port is tried when somebody was quicker. */
@@ -37,7 +42,7 @@ const MAXIMUM_INDEXING_MEMORY = "256MiB";
 export async function startMeilisearch(options: MeilisearchOptions): Promise<RunningMeilisearch> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   for (let attempt = 1; ; attempt++) {
-    const port = options.port ?? (await freePort());
+    const port = options.port ?? (await freePorts(1))[0]!;
     try {
       return await startOn(port, options);
     } catch (cause) {
@@ -49,13 +54,19 @@ export async function startMeilisearch(options: MeilisearchOptions): Promise<Run
 
 async function startOn(port: number, options: MeilisearchOptions): Promise<RunningMeilisearch> {
   if (await isPortTaken(port)) throw portTaken(port);
+  options.signal?.throwIfAborted();
   const child = launch(port, options);
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
-    child.once("error", () => resolve());
+    child.on("error", () => resolve());
   });
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilUp(url, child, options);
+  try {
+    await waitUntilUp(url, child, options);
+  } catch (cause) {
+    await stop(child, exited);
+    throw cause;
+  }
   return { url, pid: child.pid!, exited, stop: () => stop(child, exited) };
 }
 
@@ -88,23 +99,24 @@ function launch(port: number, options: MeilisearchOptions): ChildProcess {
 async function waitUntilUp(url: string, child: ChildProcess, options: MeilisearchOptions): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MILLISECONDS;
   while (Date.now() < deadline) {
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+    options.signal?.throwIfAborted();
+    if (hasEnded(child)) {
       const port = Number(new URL(url).port);
       throw (await isPortTaken(port)) ? portTaken(port) : failed("ended while starting", options.logFile);
     }
-    if (await answers(url, options.masterKey)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (await answers(url, options)) return;
+    await sleep(POLL_MILLISECONDS);
   }
-  child.kill("SIGKILL");
   throw failed(`was not up after ${START_DEADLINE_MILLISECONDS / 1000} s`, options.logFile);
 }
 
 /** Only the server that was started with this key answers to it. */
-async function answers(url: string, masterKey: string): Promise<boolean> {
+async function answers(url: string, { masterKey, signal }: MeilisearchOptions): Promise<boolean> {
+  const deadline = AbortSignal.timeout(PROBE_DEADLINE_MILLISECONDS);
   try {
     const response = await fetch(`${url}/version`, {
       headers: { authorization: `Bearer ${masterKey}` },
-      signal: AbortSignal.timeout(PROBE_DEADLINE_MILLISECONDS),
+      signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
     });
     await response.body?.cancel();
     return response.ok;
@@ -114,11 +126,15 @@ async function answers(url: string, masterKey: string): Promise<boolean> {
 }
 
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   child.kill("SIGTERM");
   const immediately = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE_MILLISECONDS);
   await exited;
   clearTimeout(immediately);
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
 function failed(what: string, logFile: string): HlvmError {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Lifetime } from "./lifetime.ts";
 
 export interface ServiceState {
   readonly name: string;
@@ -13,6 +14,7 @@ export interface ServiceState {
 /** What the supervisor says of a mesh that is up: `run/mesh.json` in the HLVM directory, gone when the mesh is. */
 export interface MeshState {
   readonly supervisorPid: number;
+  readonly lifetime: Lifetime;
   readonly edgeUrl: string;
   /** A file with the local user's token, mode 0600. */
   readonly tokenFile: string;

@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Lifetime } from "./lifetime.ts";
 import { readMeshState, type MeshState } from "./mesh-state.ts";
-import type { Lifetime, SupervisorMessage } from "./supervisor-message.ts";
+import type { SupervisorMessage } from "./supervisor-message.ts";
 
 export interface StartOptions {
   /** The HLVM directory; made when missing. */
@@ -12,6 +14,8 @@ export interface StartOptions {
   readonly lifetime: Lifetime;
   /** A line for a person about what is being done. */
   readonly onProgress: (line: string) => void;
+  /** An abort gives the start up: all that was begun has ended when that is thrown. */
+  readonly signal?: AbortSignal;
 }
 
 const LOCK_IS_TAKEN = 75;
@@ -21,18 +25,19 @@ const OTHER_POLL_MILLISECONDS = 50;
 /**
  * Runs a supervisor's main module under a lock on the directory, which it holds for as long as it lives: where several
  * are started at once one wins, and the others' callers get the winner's mesh.
- * @throws HlvmError the supervisor's own
+ * @throws HlvmError the supervisor's own; `cancelled`
  */
 export async function startLocked(main: string, options: StartOptions): Promise<MeshState> {
   const deadline = Date.now() + OTHER_DEADLINE_MILLISECONDS;
   let told = false;
   for (;;) {
+    if (options.signal?.aborted === true) throw givenUp();
     const state = (await startOne(main, options)) ?? readMeshState(options.directory);
     if (state !== undefined) return state;
     if (Date.now() > deadline) throw neverReady(options.directory);
     if (!told) options.onProgress("Another process is starting or ending this mesh; waiting for it.");
     told = true;
-    await new Promise((resolve) => setTimeout(resolve, OTHER_POLL_MILLISECONDS));
+    await sleep(OTHER_POLL_MILLISECONDS);
   }
 }
 
@@ -40,19 +45,23 @@ export async function startLocked(main: string, options: StartOptions): Promise<
 async function startOne(main: string, options: StartOptions): Promise<MeshState | undefined> {
   const logFile = join(options.directory, "logs", "supervisor.log");
   const child = launch(main, options, logFile);
-  return new Promise((resolve, reject) => {
+  const giveUp = (): void => void child.kill("SIGTERM");
+  options.signal?.addEventListener("abort", giveUp, { once: true });
+  return new Promise<MeshState | undefined>((resolve, reject) => {
     child.once("error", (cause) => reject(notStarted(cause.message, logFile, cause)));
     child.once("exit", (code, signal) => {
-      if (code === LOCK_IS_TAKEN) resolve(undefined);
+      if (options.signal?.aborted === true) reject(givenUp());
+      else if (code === LOCK_IS_TAKEN) resolve(undefined);
       else reject(notStarted(`it ended with ${signal ?? `code ${code}`}`, logFile));
     });
     child.on("message", (message: SupervisorMessage) => {
       if (message.kind === "progress") return options.onProgress(message.line);
+      if (options.signal?.aborted === true) return;
       letGo(child);
       if (message.kind === "ready") resolve(message.state);
       else reject(new HlvmError(message));
     });
-  });
+  }).finally(() => options.signal?.removeEventListener("abort", giveUp));
 }
 
 /** In a process group of its own: a Ctrl-C in the terminal must not reach it past its starter. */
@@ -99,6 +108,10 @@ function notStarted(why: string, logFile: string, cause?: unknown): HlvmError {
     advice: `Its log says more: ${logFile}`,
     cause,
   });
+}
+
+function givenUp(): HlvmError {
+  return new HlvmError({ code: "cancelled", reason: "cancelled", message: "The start of the mesh was given up." });
 }
 
 function neverReady(directory: string): HlvmError {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { once } from "node:events";
-import { EventEmitter } from "node:events";
+import { createServer, connect, type Socket } from "node:net";
+import { EventEmitter, once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { testLog } from "@hlvm/testing/test-log";
@@ -87,4 +87,53 @@ describe("Notifications", () => {
     expect(await second).toEqual(["two"]);
     await notifications.close();
   });
+
+  it("leaves no connection when it is closed in the middle of coming back", async () => {
+    const door = await openDoor(test.url);
+    const notifications = await Notifications.open(door.url, "news", testLog);
+    const held = door.holdNext();
+    door.cut();
+    await held;
+    const closed = notifications.close();
+    door.letThrough();
+    await closed;
+    await expect.poll(() => door.openConnections()).toBe(0);
+    await door.close();
+  });
 });
+
+/** A way to the same database on which a connection can be cut, or held up before anything goes through. */
+async function openDoor(url: string) {
+  const folder = mkdtempSync(join(tmpdir(), "hlvm-door-"));
+  const server = new URL(url.replace("@/", "@local/")).searchParams.get("host")!;
+  const sockets = new Set<Socket>();
+  const events = new EventEmitter();
+  let holding = false;
+  const door = createServer((socket) => {
+    sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => undefined));
+    const through = (): void => {
+      const inner = connect(join(server, ".s.PGSQL.5432")).on("error", () => undefined);
+      socket.pipe(inner).pipe(socket);
+      socket.on("close", () => inner.destroy());
+    };
+    if (!holding) return through();
+    events.once("let through", through);
+    events.emit("held");
+  }).listen(join(folder, ".s.PGSQL.5432"));
+  await once(door, "listening");
+  return {
+    url: url.replace(encodeURIComponent(server), encodeURIComponent(folder)),
+    holdNext: () => {
+      holding = true;
+      return once(events, "held");
+    },
+    cut: () => sockets.forEach((socket) => socket.destroy()),
+    letThrough: () => void events.emit("let through"),
+    openConnections: () => sockets.size,
+    close: async () => {
+      door.close();
+      await once(door, "close");
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

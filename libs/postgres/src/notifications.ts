@@ -42,6 +42,7 @@ export class Notifications {
     return () => this.#events.off("reconnect", listener);
   }
 
+  /** Resolves when no connection is left, not even one that was just being made. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#client?.end().catch(() => undefined);
@@ -51,9 +52,14 @@ export class Notifications {
     const client = new pg.Client({ connectionString: this.#url, keepAlive: true, connectionTimeoutMillis: 5_000 });
     client.on("notification", (message) => this.#events.emit("payload", message.payload ?? ""));
     client.on("error", (cause) => this.#log.warn({ err: cause }, "the listening connection broke"));
-    await client.connect();
-    await client.query(`LISTEN ${this.#channel}`);
     this.#client = client;
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${this.#channel}`);
+    } catch (cause) {
+      client.end().catch(() => undefined);
+      throw cause;
+    }
     this.#attempt = 0;
     client.once("end", () => this.#reconnectLater());
   }

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import { installLlama } from "./llama-install.ts";
 import { writeRandomModel } from "./random-model.ts";
 
@@ -39,7 +39,7 @@ export async function startLlamaServer(slots = 2): Promise<LlamaServerAttempt> {
 
 async function start(slots: number): Promise<LlamaServer> {
   const installation = await installLlama(CACHE);
-  const port = await freePort();
+  const [port] = await freePorts(1);
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, "model-"));
   const model = join(folder, "random.gguf");
@@ -96,13 +96,4 @@ async function end(child: ChildProcess): Promise<void> {
   const force = setTimeout(() => child.kill("SIGKILL"), STOP_MILLISECONDS);
   await exited;
   clearTimeout(force);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

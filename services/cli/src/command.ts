@@ -13,3 +13,5 @@ export type Finish = (exitCode: number) => void;
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_WRONG_USAGE = 2;
+/** The reader of standard output went away: 128 and the number of SIGPIPE. */
+export const EXIT_READER_GONE = 141;

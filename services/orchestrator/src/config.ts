@@ -1,18 +1,11 @@
 import { integer, text } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
+import { serviceKnobs } from "@hlvm/config/service-knobs";
 
 /** Every setting of the orchestrator. */
 export const knobs = {
-  host: text({ variable: "HLVM_HOST", description: "Address to listen on.", fallback: "127.0.0.1" }),
-  port: integer({
-    variable: "HLVM_PORT",
-    description: "Port to listen on; 0 takes any free one.",
-    fallback: 0,
-    minimum: 0,
-    maximum: 65_535,
-  }),
+  ...serviceKnobs,
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "The orchestrator's own PostgreSQL database." }),
-  tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "File with the JWK set of those who may mint tokens." }),
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs a run's tokens." }),
   modelGatewayUrl: text({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
   sandboxUrl: text({ variable: "HLVM_SANDBOX_URL", description: "Where the sandbox service listens." }),

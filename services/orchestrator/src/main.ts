@@ -9,6 +9,7 @@ import type { Log } from "@hlvm/log/create-log";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
@@ -37,10 +38,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const grown = await Notifications.open(config.databaseUrl, "session_event", log);
   const cancelled = await Notifications.open(config.databaseUrl, "run_cancel", log);
 
-  const store = new PostgresSessionStore(database);
+  const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
+  const store = new PostgresSessionStore(database, onAppend);
+  const eventLog = new PostgresEventLog(database, onAppend);
   const runs = new RunRegistry(store);
   const wakeups = new PostgresWakeups(grown, (sessionId) => runs.holds(sessionId));
-  const eventLog = new PostgresEventLog(database, (sessionId, events) => wakeups.appended(sessionId, events));
   cancelled.onPayload((runId) => runs.cancel(runId));
   const sweep = async (): Promise<void> => {
     const ended = await endAbandonedRuns(store, eventLog, randomUUID);

@@ -1,18 +1,16 @@
 import { choice, integer, text } from "@hlvm/config/knob";
+import { serviceKnobs } from "@hlvm/config/service-knobs";
 
 /** The environment variables of the sandbox. */
 export const knobs = {
-  host: text({ variable: "HLVM_HOST", description: "The address to listen on.", fallback: "127.0.0.1" }),
-  port: integer({
-    variable: "HLVM_PORT",
-    description: "The port to listen on; 0 is any free one.",
-    fallback: 0,
-    minimum: 0,
-    maximum: 65_535,
-  }),
-  tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "Path of the JWK set that internal tokens are checked with." }),
+  ...serviceKnobs,
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "Path of the JWK set that grants are checked with." }),
   stateDirectory: text({ variable: "HLVM_SANDBOX_STATE_DIRECTORY", description: "The folder where receipts are kept." }),
+  directory: text({
+    variable: "HLVM_DIR",
+    description: "HLVM's own folder on this machine, where there is one: nothing in it becomes a workspace.",
+    fallback: "",
+  }),
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "Path of bwrap, or its name on PATH.", fallback: "bwrap" }),
   limits: choice({
     variable: "HLVM_SANDBOX_LIMITS",

@@ -2,7 +2,7 @@ import { choice, integer, text } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
 import type { LogLevel } from "@hlvm/log/create-log";
 import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
-import { LIFETIMES, type Lifetime } from "@hlvm/mesh/supervisor-message";
+import { LIFETIMES, type Lifetime } from "@hlvm/mesh/lifetime";
 
 /** The door that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
 const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-held": 0 };
@@ -23,7 +23,10 @@ const knobs = (lifetime: Lifetime) => ({
     minimum: 0,
     maximum: 65_535,
   }),
-  edgeHost: text({ variable: "HLVM_HOST", description: "Loopback address of the edge.", fallback: "127.0.0.1" }),
+  edgeHost: {
+    ...text({ variable: "HLVM_HOST", description: "Loopback address of the edge.", fallback: "127.0.0.1" }),
+    parse: withoutBrackets,
+  },
   logLevel: choice<LogLevel>({
     variable: "HLVM_LOG_LEVEL",
     description: "The least that is logged.",
@@ -45,4 +48,9 @@ export interface SupervisorConfig {
 export function readSupervisorConfig(environment: NodeJS.ProcessEnv): SupervisorConfig {
   const { lifetime } = readConfig({ lifetime: lifetimeKnob }, environment);
   return { ...readConfig(knobs(lifetime), environment), lifetime, directory: hlvmDirectory(environment), environment };
+}
+
+/** As a URL has an IPv6 address, and an address is not written elsewhere. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.+)\]$/, "$1");
 }

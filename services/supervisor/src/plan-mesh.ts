@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import { databaseUrl, postgresPart, POSTGRES, type PostgresPlace } from "./adapters/postgres-part.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
 import { meilisearchPart } from "./adapters/meilisearch-part.ts";
-import { reservePorts } from "./adapters/reserve-ports.ts";
 import { servicePart } from "./adapters/service-process.ts";
 import { keepSigningKeys } from "./adapters/signing-keys.ts";
 import type { Notice } from "./adapters/private-file.ts";
@@ -40,7 +40,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
   const [keys, secrets, ports] = await Promise.all([
     keepSigningKeys(files, notice),
     keepSecrets(files, WITH_DATABASE.map(databaseName), notice),
-    reservePorts(6),
+    freePorts(6),
     keepLocalToken(files, notice),
   ]);
   const [policyPort, memoryPort, modelGatewayPort, sandboxPort, orchestratorPort, searchPort] = ports as [

@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { holdMesh } from "@hlvm/mesh/hold-mesh";
 import { meshStateFile, readMeshState, type MeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
 import { startLocked } from "@hlvm/mesh/start-locked";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
-import type { Lifetime } from "@hlvm/mesh/supervisor-message";
+import type { Lifetime } from "@hlvm/mesh/lifetime";
 import { processesEnded } from "./testing/process-ended.ts";
 
 const MAIN = fileURLToPath(new URL("testing/fake-supervisor.ts", import.meta.url));
@@ -26,6 +26,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   delete process.env.HLVM_PORT;
+  delete process.env.HLVM_HOST;
   delete process.env.FAKE_BEHAVIOUR;
   for (const state of started) await stopMesh(state.controlSocket).catch(() => undefined);
   rmSync(directory, { recursive: true });
@@ -41,6 +42,19 @@ function pidsOf(state: MeshState): number[] {
   return [state.supervisorPid, ...state.services.map(({ pid }) => pid!)];
 }
 
+/** The supervisor and its services, which have the directory for their working directory. */
+function runningIn(folder: string): string[] {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && workingDirectoryOf(name) === folder);
+}
+
+function workingDirectoryOf(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
 describe("the supervisor", () => {
   it("says where everything is, in a file for its owner alone", async () => {
     const state = await start("foreground");
@@ -48,6 +62,13 @@ describe("the supervisor", () => {
     expect(statSync(meshStateFile(directory)).mode & 0o777).toBe(0o600);
     expect(state.services.map(({ name }) => name)).toEqual(["policy", "edge"]);
     expect(state.edgeUrl).toBe(`http://127.0.0.1:${state.services[1]?.port}`);
+  });
+
+  it.each(["::1", "[::1]"])("says where the edge is in a way that can be called, on %s too", async (host) => {
+    process.env.HLVM_HOST = host;
+    const state = await start("foreground");
+    expect(state.edgeUrl).toBe(`http://[::1]:${state.services[1]?.port}`);
+    expect(readFileSync(`/proc/${state.services[1]?.pid}/environ`, "utf8")).toContain("HLVM_HOST=::1\0");
   });
 
   it("is one for a directory, however many start it at once", async () => {
@@ -145,6 +166,20 @@ describe("the supervisor", () => {
     await expect.poll(() => now(0).pid !== undefined && now(0).pid !== policy!.pid, { timeout: 5_000 }).toBe(true);
     expect(now(1).pid).toBeUndefined();
     expect(readMeshState(directory)!.edgeUrl).toBe(state.edgeUrl);
+  });
+
+  it("ends with all that it began when its start is given up, and can be started again", async () => {
+    process.env.FAKE_BEHAVIOUR = "is never ready";
+    const giveUp = new AbortController();
+    const given = { directory, lifetime: "foreground", onProgress: () => undefined, signal: giveUp.signal } as const;
+    const beginning = startLocked(MAIN, given);
+    await expect.poll(() => runningIn(directory).length, { timeout: 5_000 }).toBe(3);
+    giveUp.abort();
+    await expect(beginning).rejects.toMatchObject({ code: "cancelled" });
+    expect(runningIn(directory)).toEqual([]);
+    await expect(startLocked(MAIN, given)).rejects.toMatchObject({ code: "cancelled" });
+    delete process.env.FAKE_BEHAVIOUR;
+    await start("foreground");
   });
 
   it("ends when its starter goes before the mesh is up", async () => {

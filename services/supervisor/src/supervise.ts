@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { isIPv6 } from "node:net";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { createLog, type Log } from "@hlvm/log/create-log";
@@ -144,7 +145,8 @@ class Supervisor {
     const edgePort = services.find(({ name }) => name === planned.edge)?.port;
     const state: MeshState = {
       supervisorPid: process.pid,
-      edgeUrl: `http://${planned.edgeHost}:${edgePort}`,
+      lifetime: this.#config.lifetime,
+      edgeUrl: `http://${isIPv6(planned.edgeHost) ? `[${planned.edgeHost}]` : planned.edgeHost}:${edgePort}`,
       tokenFile: planned.tokenFile,
       controlSocket: planned.controlSocket,
       startedAt: this.#startedAt,

@@ -10,11 +10,13 @@ const PING_TIMEOUT_MILLISECONDS = 5_000;
  */
 export class MeshConnection {
   readonly #session: ClientHttp2Session;
+  readonly #host: string;
   #streams = 0;
   #heardAt = performance.now();
   #isPinging = false;
 
   constructor(authority: string) {
+    this.#host = new URL(authority).host;
     this.#session = connect(authority, { settings: { enablePush: false } });
     this.#session.unref();
     // Every stream gets the error too, and tells its caller.
@@ -32,7 +34,8 @@ export class MeshConnection {
 
   /** Starts a call. Where the connection fails, the stream does. */
   request(headers: OutgoingHttpHeaders): ClientHttp2Stream {
-    const stream = this.#session.request(headers);
+    // Node would leave the brackets of an IPv6 address out.
+    const stream = this.#session.request({ ...headers, ":authority": this.#host });
     if (++this.#streams === 1) this.#session.ref();
     if (performance.now() - this.#heardAt > PING_INTERVAL_MILLISECONDS) this.#ping();
     stream.once("close", () => {

@@ -60,14 +60,18 @@ export class ApprovalDesk {
   }
 
   async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
-    if (withdrawn.aborted) return;
     const { tool, argumentsJson, reason } = approval;
     const safetyLevel = enumWord(SafetyLevelSchema, approval.safetyLevel).toUpperCase();
-    this.#screen.status("");
-    for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel })) this.#screen.note(line.text, line.tone);
-    this.#screen.note(`Allow it? ${QUESTION}`, "warning");
-    const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, this.#onControlC);
+    let asked = false;
+    const put = (): void => {
+      asked = true;
+      this.#screen.status("");
+      for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel })) this.#screen.note(line.text, line.tone);
+      this.#screen.note(`Allow it? ${QUESTION}`, "warning");
+    };
+    const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, put, this.#onControlC);
     const chosen = key === undefined ? undefined : ANSWERS[key];
+    if (!asked) return;
     if (chosen === undefined) return this.#screen.note("The question is closed: it was answered elsewhere, or the run has stopped.", "dim");
     this.#screen.note(chosen.said, "dim");
     try {

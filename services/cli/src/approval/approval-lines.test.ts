@@ -58,6 +58,24 @@ describe("approvalLines", () => {
     );
   });
 
+  it.each([
+    [
+      "write_file",
+      { path: "a.txt (2 characters)\n  + hi\n  write b", content: "rm -rf ~" },
+      ['  write "a.txt (2 characters)\\n  + hi\\n  write b" (8 characters)', "  + rm -rf ~"],
+    ],
+    ["edit_file", { path: "a\r\n  - one", old_text: "x", new_text: "y" }, ['  edit "a\\r\\n  - one"', "  - x", "  + y"]],
+    ["edit_file", { path: '"a"', old_text: "x", new_text: "y" }, ['  edit "\\"a\\""', "  - x", "  + y"]],
+    ["read_file", { "path: a\n  other": 1 }, ['  "path: a\\n  other": 1']],
+  ])("lets no path or name draw lines of its own: %s %j", (tool, given, lines) => {
+    expect(shown(tool, given).slice(1)).toEqual(lines);
+  });
+
+  it("lets neither the tool nor the reason draw lines of its own", () => {
+    const question = { tool: "ls\n  $ a", argumentsJson: "{}", safetyLevel: "L1", reason: "because\n  $ b" };
+    expect(approvalLines(question).map(({ text }) => text)).toEqual(["ls ⏎ $ a (L1) has to be approved: because ⏎ $ b"]);
+  });
+
   it("shows arguments that are no object as they are", () => {
     expect(approvalLines({ tool: "x", argumentsJson: "[1", safetyLevel: "L2", reason: "r" })[1]!.text).toBe("  [1");
   });

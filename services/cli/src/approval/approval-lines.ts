@@ -1,3 +1,4 @@
+import { printableLine } from "../terminal/printable.ts";
 import type { Tone } from "../terminal/screen.ts";
 
 export interface ApprovalLine {
@@ -21,7 +22,10 @@ const LAST_LINES = 40;
 /** What a person has to see before saying yes: the exact command, the lines that go and come, or every argument. */
 export function approvalLines(question: ApprovalQuestion): ApprovalLine[] {
   return [
-    { text: `${question.tool} (${question.safetyLevel}) has to be approved: ${question.reason}`, tone: "warning" },
+    {
+      text: `${printableLine(question.tool)} (${question.safetyLevel}) has to be approved: ${printableLine(question.reason, Infinity)}`,
+      tone: "warning",
+    },
     ...argumentLines(question).map((line) => ({ ...line, text: `  ${line.text}` })),
   ];
 }
@@ -36,7 +40,7 @@ function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[
   if (tool === "write_file" && typeof given.path === "string" && typeof given.content === "string") {
     const { path, content, ...rest } = given;
     return [
-      { text: `write ${path} (${content.length} characters)`, tone: "plain" },
+      { text: `write ${exactly(path)} (${content.length} characters)`, tone: "plain" },
       ...cut(lines(content, "+ ", "+ ", "good")),
       ...otherArguments(rest),
     ];
@@ -44,7 +48,7 @@ function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[
   if (tool === "edit_file" && typeof given.path === "string" && typeof given.old_text === "string" && typeof given.new_text === "string") {
     const { path, old_text: before, new_text: after, replace_all: everywhere, ...rest } = given;
     return [
-      { text: `edit ${path}${everywhere === true ? ", every occurrence" : ""}`, tone: "plain" },
+      { text: `edit ${exactly(path)}${everywhere === true ? ", every occurrence" : ""}`, tone: "plain" },
       ...cut(lines(before, "- ", "- ", "bad")),
       ...cut(lines(after, "+ ", "+ ", "good")),
       ...otherArguments(rest),
@@ -54,9 +58,15 @@ function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[
 }
 
 function otherArguments(given: Readonly<Record<string, unknown>>): ApprovalLine[] {
-  return Object.entries(given).flatMap(([name, value]) =>
-    lines(typeof value === "string" ? value : JSON.stringify(value), `${name}: `, " ".repeat(name.length + 2), "plain"),
-  );
+  return Object.entries(given).flatMap(([name, value]) => {
+    const before = `${exactly(name)}: `;
+    return lines(typeof value === "string" ? value : JSON.stringify(value), before, " ".repeat(before.length), "plain");
+  });
+}
+
+/** On one line, whole, and not to be taken for anything else: a path or a name with unusual blanks is written as JSON. */
+function exactly(text: string): string {
+  return /^(?!")\S+( \S+)*$/.test(text) ? text : JSON.stringify(text);
 }
 
 function lines(text: string, first: string, next: string, tone: Tone): ApprovalLine[] {

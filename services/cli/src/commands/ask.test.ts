@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -219,11 +220,20 @@ describe("hlvm ask, called wrongly", () => {
     expect(large.stderr).toMatch(/^large is larger than 2 MB\.\nWhat to do: /);
   });
 
-  it.skipIf(process.getuid?.() === 0)("refuses a workspace that it may not read", async () => {
+  it("refuses to attach what is no regular file, without waiting for it", async () => {
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    for (const path of ["pipe", "/dev/zero", "."]) {
+      const hlvm = runHlvm(["ask", "--attach", path, "q"], { workingDirectory: folder });
+      expect(await hlvm.ended).toBe(1);
+      expect(hlvm.stderr).toContain(`${path} cannot be attached: it is not a regular file.\nWhat to do: `);
+    }
+  });
+
+  it("refuses a workspace that it may not read", async () => {
     chmodSync(folder, 0o000);
-    const hlvm = runHlvm(["ask", "--workspace", folder, "q"]);
+    const hlvm = runHlvm(["ask", "--workspace", folder, "q"], { obeysModes: true });
     expect(await hlvm.ended).toBe(1);
-    expect(hlvm.stderr).toContain("cannot be read");
+    expect(hlvm.stderr).toContain(`The workspace ${folder} cannot be read: EACCES`);
     chmodSync(folder, 0o700);
   });
 });
@@ -319,17 +329,33 @@ describe("hlvm ask on a terminal", () => {
     const edge = await edgeWith(asks("shell_exec", JSON.stringify({ command: "printf '\u001b[2Jgone\u202e'" })));
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
     await hlvm.shows("y / n / a");
-    // What is typed too early to be an answer does not count, so it is typed until it does.
-    while (edge.answers.length === 0) {
-      hlvm.child.stdin!.write(key);
-      await delay(50);
-    }
+    hlvm.child.stdin!.write(key);
     expect(await hlvm.ended).toBe(0);
     expect(edge.requests[0]!.settings!.canAsk).toBe(true);
     expect(edge.answers.map((given) => given.answer)).toEqual([answer]);
     expect(hlvm.stdout).toContain("shell_exec (L2) has to be approved: mode default asks for L2");
     expect(hlvm.stdout).toContain("$ printf '␛[2Jgone<U+202E>'");
     expect(hlvm.stdout).toContain("It says hello.");
+  });
+
+  it("does not take what was typed ahead for an answer", async () => {
+    let askNow = (): void => {};
+    const mayAsk = new Promise<void>((resolve) => (askNow = resolve));
+    const edge = await edgeWith(async (it) => {
+      it.append({ case: "messageDelta", value: { text: "working" } });
+      await mayAsk;
+      await asks("shell_exec", JSON.stringify({ command: "ls" }))(it);
+    });
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("working");
+    hlvm.child.stdin!.write("y");
+    // The terminal itself shows what it has taken in.
+    await hlvm.shows("workingy");
+    askNow();
+    await hlvm.shows("y / n / a");
+    hlvm.child.stdin!.write("n");
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers.map((given) => given.answer)).toEqual([ApprovalAnswer.DENY]);
   });
 
   it("withdraws the question when somebody else answers it", async () => {

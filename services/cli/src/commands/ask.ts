@@ -45,7 +45,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   try {
     const request = readRequest(question, flags, context);
     await warnOfUnknownTools([...request.settings.allowedTools, ...request.settings.disallowedTools], context);
-    const mesh = await connectMesh(context.config, context.screen);
+    const mesh = await connectMesh(context, interrupts.signal);
     try {
       return await run(mesh, request, view, interrupts, context);
     } catch (thrown) {

@@ -30,9 +30,9 @@ export async function doctor(flags: { json?: boolean }, context: CommandContext)
   return failed ? EXIT_FAILED : EXIT_OK;
 }
 
-async function checkMesh({ config, screen }: CommandContext): Promise<Check[]> {
+async function checkMesh(context: CommandContext): Promise<Check[]> {
   try {
-    const mesh = await connectMesh(config, screen);
+    const mesh = await connectMesh(context);
     try {
       return await meshChecks(mesh);
     } finally {

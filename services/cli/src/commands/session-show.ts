@@ -1,33 +1,33 @@
 import { createClient } from "@connectrpc/connect";
 import { SessionSchema, SessionService, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { EXIT_OK, type CommandContext } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
 import { messageJson } from "../output/message-json.ts";
 import { followSession } from "../run/follow-session.ts";
 import { logView } from "../run/log-view.ts";
-import { Interrupts } from "../terminal/interrupts.ts";
+import { untilInterrupted } from "../terminal/until-interrupted.ts";
 import { sessionState } from "./session-list.ts";
 
 /** A session and its whole log as it is now; with --json the session on the first line and an event on every other. */
-export async function sessionShow(
-  sessionId: string,
-  flags: { json?: boolean; verbose?: boolean },
-  context: CommandContext,
-): Promise<number> {
-  using interrupts = new Interrupts();
+export function sessionShow(sessionId: string, flags: { json?: boolean; verbose?: boolean }, context: CommandContext): Promise<number> {
   const view = logView(flags, context.config);
-  await withMesh(context, async (transport) => {
-    const sessions = createClient(SessionService, transport);
-    const { session } = await sessions.getSession({ sessionId });
-    if (session !== undefined)
-      process.stdout.write(
-        flags.json === true ? jsonLine({ type: "session", session: messageJson(SessionSchema, session) }) : heading(session),
-      );
-    for await (const event of followSession(sessions, { sessionId, from: 0n, follow: false, signal: interrupts.signal })) view.event(event);
-  });
-  return interrupts.exitCode ?? EXIT_OK;
+  return untilInterrupted((signal) =>
+    withMesh(
+      context,
+      async (transport) => {
+        const sessions = createClient(SessionService, transport);
+        const { session } = await sessions.getSession({ sessionId }, { signal });
+        if (session !== undefined)
+          process.stdout.write(
+            flags.json === true ? jsonLine({ type: "session", session: messageJson(SessionSchema, session) }) : heading(session),
+          );
+        for await (const event of followSession(sessions, { sessionId, from: 0n, follow: false, signal })) view.event(event);
+      },
+      signal,
+    ),
+  );
 }
 
 function heading(session: Session): string {

@@ -1,42 +1,53 @@
 import { once } from "node:events";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { holdMesh } from "@hlvm/mesh/hold-mesh";
-import { readMeshState } from "@hlvm/mesh/mesh-state";
-import { startSupervisor } from "@hlvm/mesh/start-supervisor";
+import type { MeshHold } from "@hlvm/mesh/hold-mesh";
+import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import { EXIT_OK, type CommandContext } from "../command.ts";
-import { startProgress } from "../mesh/start-progress.ts";
+import { holdRunningMesh } from "../mesh/hold-running-mesh.ts";
+import { startHeldMesh } from "../mesh/start-held-mesh.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 
-/** Keeps the mesh up in the foreground. Ctrl-C takes all of it down and waits for its end. */
-export async function up({ config, screen }: CommandContext): Promise<number> {
+/**
+ * Keeps the mesh up in the foreground, also one that another command has started for itself and that would end with it.
+ * Ctrl-C takes all of it down and waits for its end; a mesh of others lives on for as long as they use it.
+ */
+export async function up(context: CommandContext): Promise<number> {
+  const { config, screen } = context;
   const running = readMeshState(config.directory);
-  if (running !== undefined) {
+  if (running?.lifetime === "foreground") {
     screen.note(`A mesh is up already: ${running.edgeUrl}. \`hlvm down\` ends it.`);
     return EXIT_OK;
   }
   using interrupts = new Interrupts();
-  const progress = startProgress(screen);
-  const state = await startSupervisor({ directory: config.directory, lifetime: "foreground", onProgress: progress.line }).finally(
-    progress.end,
-  );
-  const hold = await holdMesh(state.controlSocket);
-  if (!interrupts.signal.aborted) process.stdout.write(welcome(state.edgeUrl, config.npmScript === "start" ? "npm start --" : "hlvm"));
+  try {
+    const mesh = (await holdRunningMesh(config.directory)) ?? (await startHeldMesh(context, "foreground", interrupts.signal));
+    if (!interrupts.signal.aborted) process.stdout.write(welcome(mesh.state, config.npmScript === "start" ? "npm start --" : "hlvm"));
+    await keepUp(mesh.hold, interrupts.signal, config.directory);
+    screen.status("ending");
+    await (mesh.state.lifetime === "foreground" ? stopMesh(mesh.state.controlSocket) : mesh.hold.release());
+  } catch (thrown) {
+    if (interrupts.exitCode === undefined || !isCancelled(thrown)) throw thrown;
+    screen.note("cancelled", "warning");
+    return interrupts.exitCode;
+  }
+  screen.status("");
+  screen.note(readMeshState(config.directory) === undefined ? "HLVM has ended." : "HLVM stays up for as long as others use it.");
+  return EXIT_OK;
+}
+
+/** Resolves when a person wants to stop. */
+async function keepUp(hold: MeshHold, signal: AbortSignal, directory: string): Promise<void> {
   const keepAlive = setInterval(() => {}, 2 ** 30);
   try {
-    const lost = await Promise.race([hold.lost.then(() => true), untilAborted(interrupts.signal)]);
-    if (lost) throw ended(config.directory);
-    screen.status("ending");
-    await stopMesh(state.controlSocket);
-    screen.status("");
-    screen.note("HLVM has ended.");
-    return EXIT_OK;
+    const lost = await Promise.race([hold.lost.then(() => true), untilAborted(signal)]);
+    if (lost) throw ended(directory);
   } finally {
     clearInterval(keepAlive);
   }
 }
 
-function welcome(edgeUrl: string, command: string): string {
+function welcome({ edgeUrl, lifetime }: MeshState, command: string): string {
   return `HLVM is up: ${edgeUrl}
 
 Try in another terminal:
@@ -44,13 +55,17 @@ Try in another terminal:
   ${command} ask --permission-mode acceptEdits "create hello.txt with hi"
   ${command} audit query --since 1h
 
-Ctrl-C ends it.
+Ctrl-C ends it${lifetime === "foreground" ? "" : " when nobody else uses it any more"}.
 `;
 }
 
 async function untilAborted(signal: AbortSignal): Promise<false> {
   if (!signal.aborted) await once(signal, "abort");
   return false;
+}
+
+function isCancelled(thrown: unknown): boolean {
+  return thrown instanceof HlvmError && thrown.code === "cancelled";
 }
 
 function ended(directory: string): HlvmError {

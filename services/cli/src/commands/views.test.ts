@@ -65,6 +65,28 @@ describe("hlvm session", () => {
     expect(show.stdout).toContain("user:test: a question\nan answer\n");
   });
 
+  it.each(["show", "watch"])("%s ends with 141 and in silence when the reader leaves", async (command) => {
+    const edge = await edgeWith(async () => {});
+    for (let index = 0; index < 2_000; index++) edge.append({ case: "assistantMessage", value: { text: "a long answer ".repeat(20) } });
+    const hlvm = runHlvm(["session", command, edge.sessionId], { edgeUrl: edge.url });
+    await hlvm.shows("a long answer");
+    hlvm.child.stdout!.destroy();
+    expect(await hlvm.ended).toBe(141);
+    expect(hlvm.stderr).toBe("");
+  });
+
+  it.each(["show", "watch"])("%s ends with 130 and in silence on Ctrl-C", async (command) => {
+    const edge = await edgeWith(async () => {});
+    for (const text of ["one", "two"]) edge.append({ case: "assistantMessage", value: { text } });
+    edge.stallsAfter = 1;
+    const hlvm = runHlvm(["session", command, edge.sessionId], { edgeUrl: edge.url });
+    await hlvm.shows("one");
+    hlvm.child.kill("SIGINT");
+    expect(await hlvm.ended).toBe(130);
+    expect(hlvm.stderr).toBe("");
+    expect(hlvm.stdout).not.toContain("two");
+  });
+
   it("list gives a row or a line of JSON a session", async () => {
     const edge = await edgeWith(async () => {});
     const rows = runHlvm(["session", "list"], { edgeUrl: edge.url });
@@ -111,6 +133,16 @@ describe("hlvm audit query", () => {
       safety_level: "L2",
       outcome: "succeeded",
     });
+  });
+
+  it("ends with 141 when the reader leaves", async () => {
+    const edge = await edgeWith(async () => {});
+    for (let index = 0; index < 500; index++) edge.audit.push({ principal: "user:ada", argumentsJson: "x".repeat(1_000) });
+    const hlvm = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url });
+    await hlvm.shows("user:ada");
+    hlvm.child.stdout!.destroy();
+    expect(await hlvm.ended).toBe(141);
+    expect(hlvm.stderr).toBe("");
   });
 
   it("says what the edge says where it refuses the token", async () => {

@@ -11,7 +11,15 @@ beforeAll(() => edge.start());
 afterAll(() => edge.close());
 
 async function checksOf(services: readonly ServiceState[]): Promise<Check[]> {
-  const state = { supervisorPid: 1, edgeUrl: edge.url, tokenFile: "/token", controlSocket: "/socket", startedAt: "", services };
+  const state = {
+    supervisorPid: 1,
+    lifetime: "foreground" as const,
+    edgeUrl: edge.url,
+    tokenFile: "/token",
+    controlSocket: "/socket",
+    startedAt: "",
+    services,
+  };
   const lost = new Promise<void>(() => {});
   return meshChecks({ transport: createEdgeTransport(edge.url, TOKEN), state, lost, release: async () => {} });
 }

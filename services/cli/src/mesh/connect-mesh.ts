@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { holdMesh } from "@hlvm/mesh/hold-mesh";
-import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
+import type { MeshState } from "@hlvm/mesh/mesh-state";
+import type { CommandContext } from "../command.ts";
 import type { CliConfig } from "../config.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { createEdgeTransport } from "./create-edge-transport.ts";
-import { startProgress } from "./start-progress.ts";
+import { holdRunningMesh, type HeldMesh } from "./hold-running-mesh.ts";
 
 /** A way to the edge, for as long as one command lasts. */
 export interface MeshConnection {
@@ -21,27 +21,16 @@ export interface MeshConnection {
 
 /**
  * The edge that HLVM_EDGE_URL names, else this machine's mesh, else one that is started for as long as the command lasts.
+ * @param signal an abort gives up the start of a mesh, and waits until all that was begun has ended
  * @throws HlvmError
  */
-export async function connectMesh(config: CliConfig, screen: Screen): Promise<MeshConnection> {
+export async function connectMesh(context: CommandContext, signal?: AbortSignal): Promise<MeshConnection> {
+  const { config, screen } = context;
   if (config.edgeUrl !== "") return connectRemote(config);
-  const running = readMeshState(config.directory);
-  if (running !== undefined) {
-    try {
-      return await connectLocal(running);
-    } catch (thrown) {
-      // It is just ending: the next one can start when it has.
-      if (!(thrown instanceof HlvmError) || thrown.reason !== "mesh_gone") throw thrown;
-    }
-  }
-  const { startSupervisor } = await import("@hlvm/mesh/start-supervisor");
-  const progress = startProgress(screen);
-  try {
-    const state = await startSupervisor({ directory: config.directory, lifetime: "while-held", onProgress: progress.line });
-    return endedAloud(await connectLocal(state), screen);
-  } finally {
-    progress.end();
-  }
+  const running = await holdRunningMesh(config.directory);
+  if (running !== undefined) return connectLocal(running);
+  const { startHeldMesh } = await import("./start-held-mesh.ts");
+  return endedAloud(await connectLocal(await startHeldMesh(context, "while-held", signal)), screen);
 }
 
 /** Ending a whole mesh takes a moment, and a person should know what is waited for. */
@@ -65,8 +54,7 @@ function connectRemote({ edgeUrl, token }: CliConfig): MeshConnection {
   return { transport: createEdgeTransport(edgeUrl, token), state: undefined, lost: new Promise(() => {}), release: async () => {} };
 }
 
-async function connectLocal(state: MeshState): Promise<MeshConnection> {
-  const hold = await holdMesh(state.controlSocket);
+async function connectLocal({ state, hold }: HeldMesh): Promise<MeshConnection> {
   try {
     const transport = createEdgeTransport(state.edgeUrl, readToken(state.tokenFile));
     return { transport, state, lost: hold.lost, release: hold.release };

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 
@@ -28,12 +28,16 @@ export function readAttachments(paths: readonly string[], from: string): Attache
   });
 }
 
-/** At most one byte more than is allowed, whatever the file claims to be: a device or a pipe may never end. */
+/**
+ * At most one byte more than is allowed, of a regular file: a pipe or a device may never begin or never end, and nothing
+ * can interrupt the wait for it. Opening one does not wait.
+ */
 function readSome(path: string, absolute: string): Buffer {
   try {
     const buffer = Buffer.alloc(MAXIMUM_FILE_BYTES + 1);
-    const file = openSync(absolute, "r");
+    const file = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      if (!fstatSync(file).isFile()) throw new Error("it is not a regular file");
       let length = 0;
       for (let read = -1; read !== 0 && length < buffer.length; length += read)
         read = readSync(file, buffer, length, buffer.length - length, null);

@@ -1,5 +1,6 @@
+import { EXIT_READER_GONE } from "../command.ts";
+
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-const BROKEN_PIPE_EXIT_CODE = 141;
 
 /**
  * The wishes to stop: Ctrl-C, a signal, or a reader of standard output that has gone. The first aborts `signal`, so that
@@ -17,7 +18,7 @@ export class Interrupts implements Disposable {
       this.#remove.push(() => process.off(name, handle));
     }
     const handle = (error: NodeJS.ErrnoException): void => {
-      if (error.code === "EPIPE") this.#stop(BROKEN_PIPE_EXIT_CODE);
+      if (error.code === "EPIPE") this.#stop(EXIT_READER_GONE);
     };
     process.stdout.on("error", handle);
     this.#remove.push(() => process.stdout.off("error", handle));
@@ -34,7 +35,7 @@ export class Interrupts implements Disposable {
 
   /** Nobody reads standard output any more, so there is nobody to be told anything. */
   get brokenPipe(): boolean {
-    return this.#exitCode === BROKEN_PIPE_EXIT_CODE;
+    return this.#exitCode === EXIT_READER_GONE;
   }
 
   interrupt(exitCode: number): void {

@@ -1,5 +1,6 @@
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+
 const CONTROL_C = "\u0003";
-const TYPED_BEFORE_MILLISECONDS = 100;
 
 export interface Keyboard {
   setRawMode(raw: boolean): unknown;
@@ -10,36 +11,50 @@ export interface Keyboard {
 }
 
 /**
- * Waits for one of these keys, with or without Enter. What was typed before the question was there does not answer it.
- * @returns the key, or undefined when the signal was aborted first
+ * Puts a question and waits for one of these keys, with or without Enter. What was typed before the question was there
+ * does not answer it: that is read and thrown away first.
+ * @param ask writes the question
+ * @returns the key, or undefined when the signal was aborted first; the question may not have been put then
  */
-export function readKey(
+export async function readKey(
   keyboard: Keyboard,
   keys: readonly string[],
   signal: AbortSignal,
+  ask: () => void,
   onControlC: () => void,
 ): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const askedAt = performance.now();
-    const onData = (data: Buffer): void => {
-      const typed = data.toString("utf8");
-      if (typed.includes(CONTROL_C)) return onControlC();
-      if (performance.now() - askedAt < TYPED_BEFORE_MILLISECONDS) return;
-      const key = typed.trim().toLowerCase();
-      if (keys.includes(key)) finish(key);
-    };
-    const onAbort = (): void => finish(undefined);
-    const finish = (key: string | undefined): void => {
-      keyboard.off("data", onData);
-      signal.removeEventListener("abort", onAbort);
-      keyboard.setRawMode(false);
-      keyboard.pause();
-      resolve(key);
-    };
-    if (signal.aborted) return resolve(undefined);
-    signal.addEventListener("abort", onAbort);
-    keyboard.setRawMode(true);
-    keyboard.on("data", onData);
-    keyboard.resume();
-  });
+  if (signal.aborted) return undefined;
+  const answered = Promise.withResolvers<string | undefined>();
+  let asked = false;
+  const onData = (data: Buffer): void => {
+    const typed = data.toString("utf8");
+    if (typed.includes(CONTROL_C)) return onControlC();
+    const key = typed.trim().toLowerCase();
+    if (asked && keys.includes(key)) answered.resolve(key);
+  };
+  const onAbort = (): void => answered.resolve(undefined);
+  signal.addEventListener("abort", onAbort);
+  keyboard.on("data", onData);
+  keyboard.setRawMode(true);
+  keyboard.resume();
+  try {
+    await drained();
+    if (!signal.aborted) ask();
+    asked = true;
+    return await answered.promise;
+  } finally {
+    keyboard.off("data", onData);
+    signal.removeEventListener("abort", onAbort);
+    keyboard.setRawMode(false);
+    keyboard.pause();
+  }
+}
+
+/**
+ * What waits in the terminal comes when the event loop next looks at it. The turn that is under way may have looked
+ * already; the one after it has not.
+ */
+async function drained(): Promise<void> {
+  await turnOfTheLoop();
+  await turnOfTheLoop();
 }

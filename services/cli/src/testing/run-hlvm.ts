@@ -24,12 +24,17 @@ export interface RunOptions {
   readonly workingDirectory?: string;
   /** On a pseudo-terminal of its own; what it shows is then all in `stdout`. */
   readonly terminal?: boolean;
+  /** Without root's right to open what its mode forbids. */
+  readonly obeysModes?: boolean;
 }
+
+const NO_OVERRIDE = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"];
 
 /** The real command as a process of its own, with an HLVM directory of its own. */
 export function runHlvm(words: readonly string[], options: RunOptions = {}): RunningHlvm {
   const directory = mkdtempSync(join(tmpdir(), "hlvm-cli-"));
-  const command = [process.execPath, MAIN, ...words];
+  const obeying = options.obeysModes === true && process.getuid?.() === 0 ? NO_OVERRIDE : [];
+  const command = [...obeying, process.execPath, MAIN, ...words];
   const [program, ...rest] = options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command;
   const child = spawn(program!, rest, {
     cwd: options.workingDirectory ?? directory,

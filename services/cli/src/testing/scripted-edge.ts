@@ -32,6 +32,8 @@ export class ScriptedEdge {
   #running = false;
   /** Breaks the connection of a watcher after so many events, once. */
   cutAfter: number | undefined;
+  /** A watcher gets no event behind this one. */
+  stallsAfter = Infinity;
   url = "";
   close: () => Promise<void> = async () => {};
 
@@ -125,8 +127,8 @@ export class ScriptedEdge {
     this.watches.push(request);
     this.#happened.emit("watched");
     for (let next = Math.max(Number(request.fromSequence), 1); !signal.aborted; next += 1) {
-      while (this.#log.length < next) {
-        if (!request.follow) return;
+      while (this.#log.length < next || next > this.stallsAfter) {
+        if (!request.follow && next <= this.stallsAfter) return;
         await once(this.#happened, "event", { signal });
       }
       if (this.cutAfter !== undefined && next > this.cutAfter) {

@@ -7,7 +7,7 @@ import type { Orchestrator } from "./orchestrator.ts";
 
 export function cancelRunMethod({ store, runs }: Orchestrator): ServiceImpl<typeof SessionService>["cancelRun"] {
   return async ({ sessionId, runId }, context) => {
-    const { organization } = callContext(context).principal;
-    return create(CancelRunResponseSchema, { cancelled: await cancelRun(organization, sessionId, runId, store, runs) });
+    const { principal } = callContext(context);
+    return create(CancelRunResponseSchema, { cancelled: await cancelRun(principal, sessionId, runId, store, runs) });
   };
 }

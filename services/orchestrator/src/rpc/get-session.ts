@@ -8,7 +8,7 @@ import type { Orchestrator } from "./orchestrator.ts";
 
 export function getSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["getSession"] {
   return async ({ sessionId }, context) => {
-    const { organization } = callContext(context).principal;
-    return create(GetSessionResponseSchema, { session: encodeSession(await requireSession(store, organization, sessionId)) });
+    const { principal } = callContext(context);
+    return create(GetSessionResponseSchema, { session: encodeSession(await requireSession(store, principal, sessionId, "read")) });
   };
 }

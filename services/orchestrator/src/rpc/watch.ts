@@ -9,7 +9,7 @@ export function watchMethod(orchestrator: Orchestrator): ServiceImpl<typeof Sess
   return async function* (request, context) {
     const { principal, signal } = callContext(context);
     const watched = {
-      organization: principal.organization,
+      principal,
       sessionId: request.sessionId,
       from: Number(request.fromSequence),
       follow: request.follow,

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
 import type { GenerateRequest, GenerateResponseSchema, ResolveModelResponseSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -50,16 +51,21 @@ export interface Seen {
   readonly decided: DecideRequest[];
   readonly executed: ExecuteRequest[];
   readonly outcomes: RecordOutcomeRequest[];
+  /** Runs whose approvals were withdrawn. */
+  readonly withdrawn: string[];
   readonly opened: string[];
   readonly closed: string[];
   readonly principals: Set<string>;
-  readonly traces: Set<string>;
+  /** Method → the trace ids of its calls. */
+  readonly traces: Map<string, Set<string>>;
 }
 
 export interface FakeServices {
   readonly url: string;
   readonly behaviour: Behaviour;
   readonly seen: Seen;
+  /** The folder to which the sandbox has bound each session; to forget them all is to start the sandbox anew. */
+  readonly bound: Map<string, string>;
   readonly close: () => Promise<void>;
 }
 
@@ -104,15 +110,18 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
     decided: [],
     executed: [],
     outcomes: [],
+    withdrawn: [],
     opened: [],
     closed: [],
     principals: new Set(),
-    traces: new Set(),
+    traces: new Map(),
   };
+  const bound = new Map<string, string>();
   const note = (context: HandlerContext): void => {
     const { principal, traceId } = callContext(context);
+    const method = `${context.service.name}/${context.method.name}`;
     seen.principals.add(`${principal.organization}/${principal.id}`);
-    seen.traces.add(traceId);
+    seen.traces.set(method, (seen.traces.get(method) ?? new Set()).add(traceId));
   };
   const server = await startRpcServer({
     host: "127.0.0.1",
@@ -122,7 +131,10 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
     services: [],
     routes: (router) => {
       router.service(ModelService, {
-        resolveModel: () => ({ model: behaviour.model }),
+        resolveModel: (_, context) => {
+          note(context);
+          return { model: behaviour.model };
+        },
         async *generate(request, context) {
           note(context);
           seen.requests.push(request);
@@ -135,7 +147,15 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
           seen.decided.push(request);
           return { verdict: await behaviour.decide(request) };
         },
-        awaitApproval: async ({ approvalId }, context) => ({ verdict: await behaviour.awaitApproval(approvalId, context) }),
+        awaitApproval: async ({ approvalId }, context) => {
+          note(context);
+          return { verdict: await behaviour.awaitApproval(approvalId, context) };
+        },
+        withdrawApprovals: ({ runId }, context) => {
+          note(context);
+          seen.withdrawn.push(runId);
+          return {};
+        },
       });
       router.service(AuditService, {
         recordOutcome: async (request, context) => {
@@ -149,10 +169,14 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
         openWorkspace: ({ path, sessionId }, context) => {
           note(context);
           const opened = behaviour.openWorkspace(path, sessionId);
+          if ((bound.get(sessionId) ?? opened.path) !== opened.path) throw alreadyBound(sessionId, bound.get(sessionId)!);
+          bound.set(sessionId, opened.path);
           seen.opened.push(sessionId);
           return opened;
         },
-        closeWorkspace: ({ sessionId }) => {
+        closeWorkspace: ({ sessionId }, context) => {
+          note(context);
+          bound.delete(sessionId);
           seen.closed.push(sessionId);
           return {};
         },
@@ -161,13 +185,30 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
           seen.executed.push(request);
           yield* behaviour.execute(request, context);
         },
-        getReceipt: ({ callId }) => behaviour.receipt(callId),
+        getReceipt: ({ callId }, context) => {
+          note(context);
+          return behaviour.receipt(callId);
+        },
       });
       router.service(MemoryService, {
-        recall: ({ query }) => behaviour.recall(query),
-        executeTool: (request) => ({ result: behaviour.executeMemory(request) }),
+        recall: ({ query }, context) => {
+          note(context);
+          return behaviour.recall(query);
+        },
+        executeTool: (request, context) => {
+          note(context);
+          return { result: behaviour.executeMemory(request) };
+        },
       });
     },
   });
-  return { url: `http://127.0.0.1:${server.port}`, behaviour, seen, close: server.close };
+  return { url: `http://127.0.0.1:${server.port}`, behaviour, seen, bound, close: server.close };
+}
+
+function alreadyBound(sessionId: string, path: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "workspace_already_bound",
+    message: `The session ${sessionId} works on ${path} and cannot change to another folder.`,
+  });
 }

@@ -16,9 +16,9 @@ export function meilisearchPart(place: MeilisearchPlace, masterKey: string): Par
     needs: [],
     layer: "store",
     without: "The mesh is up without it: memory searches in PostgreSQL, less well.",
-    start: async () => {
+    start: async (signal) => {
       rotateLog(place.logFile);
-      const meilisearch = await startMeilisearch({ ...place, masterKey });
+      const meilisearch = await startMeilisearch({ ...place, masterKey, signal });
       return {
         pid: meilisearch.pid,
         port: place.port,

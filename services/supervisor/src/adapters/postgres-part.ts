@@ -18,9 +18,9 @@ export function postgresPart(place: PostgresPlace, owners: readonly DatabaseOwne
     logFile: place.logFile,
     needs: [],
     layer: "store",
-    start: async () => {
+    start: async (signal) => {
       rotateLog(place.logFile);
-      const postgres = await startPostgres({ ...place, durable: true });
+      const postgres = await startPostgres({ ...place, durable: true, signal });
       try {
         await prepareDatabases(postgres.url("postgres"), owners);
       } catch (cause) {

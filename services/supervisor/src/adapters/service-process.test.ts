@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { fakeService } from "../testing/fake-part.ts";
 import { isRunning } from "../testing/process-ended.ts";
 
@@ -46,14 +46,33 @@ describe("a service's process", () => {
 
   it("is ended when its start is given up", async () => {
     const giveUp = new AbortController();
-    const start = fakeService(directory, { name: "slow", behaviour: "is never ready" }).start(giveUp.signal);
+    const { logFile, start } = fakeService(directory, { name: "slow", behaviour: "is never ready" });
+    const starting = start(giveUp.signal);
+    await expect.poll(() => readFileSync(logFile, "utf8"), { timeout: 10_000 }).toMatch(/^\d+\n$/);
+    const pid = Number(readFileSync(logFile, "utf8"));
+    expect(isRunning(pid)).toBe(true);
     giveUp.abort(new Error("given up"));
-    await expect(start).rejects.toThrow("given up");
+    await expect(starting).rejects.toThrow("given up");
+    expect(isRunning(pid)).toBe(false);
   });
 
-  it("is killed when it does not stop by itself", { timeout: 20_000 }, async () => {
+  it("is killed when it has not stopped by itself in time", async () => {
     const running = await fakeService(directory, { name: "deaf", behaviour: "ignores SIGTERM" }).start(never);
-    await running.stop();
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const stopped = running.stop();
+    vi.runAllTimers();
+    vi.useRealTimers();
+    await stopped;
     expect(await running.ended).toBe("SIGKILL");
+    expect(isRunning(running.pid)).toBe(false);
+  });
+
+  it("listens where it did before when it is started again", async () => {
+    const part = fakeService(directory, { name: "policy" });
+    const first = await part.start(never);
+    await first.stop();
+    const second = await part.start(never);
+    expect(second.port).toBe(first.port);
+    await second.stop();
   });
 });

@@ -88,6 +88,26 @@ describe("Mesh", () => {
     await mesh.stop();
   });
 
+  it("gives a start up, and says nothing then of what it could do without", async () => {
+    const { entries, part } = diary();
+    const lines: string[] = [];
+    const waits: Part["start"] = (signal) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    const mesh = meshOf(
+      [
+        part({ name: "store", layer: "store" }),
+        part({ name: "search", start: waits, without: "Memory searches in PostgreSQL." }),
+        part({ name: "edge", needs: ["search"] }),
+      ],
+      { lines },
+    );
+    const start = mesh.start();
+    await expect.poll(() => entries).toEqual(["+store"]);
+    await mesh.stop();
+    await expect(start).rejects.toThrow("aborted");
+    expect({ entries, lines }).toEqual({ entries: ["+store", "-store"], lines: [] });
+  });
+
   it("starts a service that died again, and ends the new process", async () => {
     const changes = new EventEmitter();
     const mesh = meshOf([fakeService(directory, { name: "policy" })], { changes });

@@ -68,7 +68,7 @@ export class Mesh {
       await kept.start();
       this.#log.info({ part: kept.part.name, milliseconds: Math.round(performance.now() - since) }, "up");
     } catch (cause) {
-      if (kept.part.without === undefined) {
+      if (kept.part.without === undefined || this.#stopped !== undefined) {
         this.failedPart ??= kept.part.name;
         throw cause;
       }

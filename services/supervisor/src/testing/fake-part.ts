@@ -8,11 +8,15 @@ export interface FakeService {
   readonly layer?: Layer;
   readonly port?: number;
   readonly needs?: readonly string[];
+  readonly host?: string;
   readonly behaviour?: string;
 }
 
 /** A real process that behaves as it is told, with its log in the folder. */
-export function fakeService(directory: string, { name, layer = "back", port = 0, needs = [], behaviour = "" }: FakeService): Part {
+export function fakeService(
+  directory: string,
+  { name, layer = "back", port = 0, needs = [], host = "127.0.0.1", behaviour = "" }: FakeService,
+): Part {
   return servicePart({
     name,
     layer,
@@ -20,6 +24,6 @@ export function fakeService(directory: string, { name, layer = "back", port = 0,
     needs,
     main: fileURLToPath(new URL("fake-service.ts", import.meta.url)),
     logFile: join(directory, `${name}.log`),
-    environment: { PATH: process.env.PATH ?? "", FAKE_BEHAVIOUR: behaviour },
+    environment: { PATH: process.env.PATH ?? "", HLVM_HOST: host, FAKE_BEHAVIOUR: behaviour },
   });
 }

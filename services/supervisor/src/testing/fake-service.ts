@@ -20,10 +20,11 @@ if (behaviour === "ignores SIGTERM") {
   setInterval(() => undefined, 1_000);
   process.send?.({ kind: "ready", service: "fake", port: 1 });
 } else if (behaviour === "is never ready") {
+  console.log(process.pid);
   await new Promise((resolve) => setTimeout(resolve, 60_000));
 } else {
   await runService("fake", async () => {
-    const server = createServer().listen(Number(process.env.HLVM_PORT), "127.0.0.1");
+    const server = createServer().listen(Number(process.env.HLVM_PORT), process.env.HLVM_HOST);
     await once(server, "listening").catch((cause: unknown) => {
       throw new Error(`cannot listen: ${messageOf(cause)}`);
     });

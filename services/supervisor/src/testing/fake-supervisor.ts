@@ -13,7 +13,7 @@ await supervise(
     controlSocket: join(directory, "run", "control.sock"),
     parts: [
       fakeService(directory, { name: "policy", layer: "back" }),
-      fakeService(directory, { name: "edge", layer: "front", port: edgePort, behaviour: process.env.FAKE_BEHAVIOUR }),
+      fakeService(directory, { name: "edge", layer: "front", port: edgePort, host: edgeHost, behaviour: process.env.FAKE_BEHAVIOUR }),
     ],
   }),
 );

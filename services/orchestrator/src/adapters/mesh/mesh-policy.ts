@@ -6,6 +6,7 @@ import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
 const DECIDE_DEADLINE_MILLISECONDS = 10_000;
+const WITHDRAW_DEADLINE_MILLISECONDS = 5_000;
 /** One look at an approval; the loop looks again until it expires. */
 const AWAIT_DEADLINE_MILLISECONDS = 60_000;
 
@@ -37,6 +38,14 @@ export class MeshPolicy implements Policy {
       // Policy notices the deadline too, and may be the first to say so.
       if (error.code === "deadline_exceeded" || error.reason === "connection_lost") return undefined;
       throw error;
+    }
+  }
+
+  async withdrawApprovals(runId: string): Promise<void> {
+    try {
+      await this.#client.withdrawApprovals({ runId }, await this.#caller.options(WITHDRAW_DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw meshError(thrown);
     }
   }
 }

@@ -5,6 +5,8 @@ import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
 
+/** A deadlock, and a transaction that could not be put in order with others. */
+const CONFLICTS: ReadonlySet<unknown> = new Set(["40P01", "40001"]);
 const READ_BYTES = 1_000_000;
 const READ_EVENTS = 500;
 
@@ -73,10 +75,13 @@ export class PostgresEventLog implements EventLog {
       request.principal,
       at,
     ];
-    const appended =
+    const appending =
       request.stopReason === undefined
-        ? await this.#database.query(APPEND, values, "append")
-        : await this.#database.query(APPEND_LAST, [...values, request.stopReason], "append_last");
+        ? this.#database.query(APPEND, values, "append")
+        : this.#database.query(APPEND_LAST, [...values, request.stopReason], "append_last");
+    const appended = await appending.catch((cause: unknown) => {
+      throw isConflict(cause) ? writeConflict(cause) : cause;
+    });
     if (appended.length === 0) await this.#requireThere(request);
     this.#onAppend(lease.sessionId, eventsOfAppend(request, at));
   }
@@ -102,4 +107,18 @@ export class PostgresEventLog implements EventLog {
       advice: "Whoever holds the run now goes on with it, or has ended it: its log says so.",
     });
   }
+}
+
+function isConflict(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && CONFLICTS.has(thrown.code);
+}
+
+function writeConflict(cause: unknown): HlvmError {
+  return new HlvmError({
+    code: "unavailable",
+    reason: "write_conflict",
+    message: "PostgreSQL gave up on an append that got in another one's way; nothing was written.",
+    advice: "Try again.",
+    cause,
+  });
 }

@@ -1,24 +1,25 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database } from "@hlvm/postgres/database";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Lease } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import type { Session } from "../../domain/session/session.ts";
 import type { AbandonedRun, NewRun, SessionStore } from "../../domain/session/session-store.ts";
-import { payloadBytes } from "./event-rows.ts";
+import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
 const LEASE = "interval '15 seconds'";
 const CLAIMED_AT_ONCE = 20;
 const UNIQUE_VIOLATION = "23505";
 
-const RUN_AND_EVENTS = `
-  begun AS (
-    INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until)
-    SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE} FROM grown
-  ),
+const BEGUN = `
+  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until)
+  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}`;
+
+const EVENTS = `
   added AS (
     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-    SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, clock_timestamp()
+    SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, $9
     FROM grown, unnest($5::text[], $6::bytea[]) WITH ORDINALITY AS item (type, payload, place)
   )
   SELECT before + 1 AS first, pg_notify('session_event', session_id::text) FROM grown`;
@@ -26,14 +27,18 @@ const RUN_AND_EVENTS = `
 const BEGIN_NEW = `
   WITH grown AS (
     INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, last_seq)
-    VALUES ($1::uuid, $7, $8, $9, $10, $11, $12, $13, $14, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
-  ), ${RUN_AND_EVENTS}`;
+    VALUES ($1::uuid, $7, $8, $10, $11, $12, $13, $14, $15, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+  ),
+  begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
+/** The run before the session, as appends have it: whoever ends the run before this one holds its row and wants the session's. */
 const BEGIN_AGAIN = `
-  WITH grown AS (
+  WITH begun AS (${BEGUN} FROM session WHERE session_id = $1::uuid AND organization = $7 RETURNING session_id),
+  grown AS (
     UPDATE session SET last_seq = last_seq + cardinality($5::text[]), model = $8, updated_at = now()
-    WHERE session_id = $1::uuid AND organization = $7 RETURNING session_id, last_seq - cardinality($5::text[]) AS before
-  ), ${RUN_AND_EVENTS}`;
+    FROM begun WHERE session.session_id = begun.session_id
+    RETURNING session.session_id, last_seq - cardinality($5::text[]) AS before
+  ), ${EVENTS}`;
 
 const RENEW = `
   UPDATE run SET lease_until = now() + ${LEASE}
@@ -68,9 +73,12 @@ const CLAIM = `
 /** Sessions and runs in PostgreSQL. */
 export class PostgresSessionStore implements SessionStore {
   readonly #database: Database;
+  readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
 
-  constructor(database: Database) {
+  /** @param onAppend given the events with which this process began a run, before the notification comes round */
+  constructor(database: Database, onAppend: (sessionId: string, events: readonly Event[]) => void) {
     this.#database = database;
+    this.#onAppend = onAppend;
   }
 
   async find(organization: string, sessionId: string): Promise<Session | undefined> {
@@ -94,6 +102,7 @@ export class PostgresSessionStore implements SessionStore {
   async beginRun(run: NewRun): Promise<number> {
     const { lease, events, session } = run;
     const { facts } = session;
+    const at = new Date();
     const values: unknown[] = [
       lease.sessionId,
       lease.runId,
@@ -103,6 +112,7 @@ export class PostgresSessionStore implements SessionStore {
       events.map(payloadBytes),
       run.organization,
       run.model,
+      at,
     ];
     const begin = session.isNew
       ? this.#database.query<{ first: string }>(
@@ -121,7 +131,10 @@ export class PostgresSessionStore implements SessionStore {
         message: `There is no session ${lease.sessionId}.`,
         advice: "`hlvm session list` shows yours.",
       });
-    return Number(begun.first);
+    const first = Number(begun.first);
+    const appended = { lease, principal: run.principal, after: first - 1, events: events.map((payload) => ({ turn: 0, payload })) };
+    this.#onAppend(lease.sessionId, eventsOfAppend(appended, at));
+    return first;
   }
 
   async renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {

@@ -45,28 +45,40 @@ class Subscription implements LogSubscription {
   /** Set by a wake-up that came while nobody waited: it must not be lost. */
   #isDue = false;
   #waiting: (() => void) | undefined;
+  /** Without gaps. */
   #given: Event[] = [];
+  /** Whether the log may hold what was not given. */
+  #mustRead = false;
 
   constructor(close: () => void) {
     this.close = close;
   }
 
+  /** The log has grown by what others appended. */
   wake(): void {
-    this.#isDue = true;
-    this.#waiting?.();
+    this.#mustRead = true;
+    this.#notify();
   }
 
   give(events: readonly Event[]): void {
+    const last = this.#given.at(-1);
+    if (last !== undefined && events[0]?.sequence !== last.sequence + 1n) this.#given = [];
     if (this.#given.length + events.length > MAXIMUM_GIVEN) this.#given = [];
     else this.#given.push(...events);
-    this.wake();
+    this.#notify();
   }
 
   take(from: number): readonly Event[] | undefined {
     const given = this.#given;
     this.#given = [];
     const first = given.findIndex(({ sequence }) => Number(sequence) === from);
-    return first === -1 ? undefined : given.slice(first);
+    if (first === -1) {
+      this.#mustRead = false;
+      return undefined;
+    }
+    // One wake-up may have stood for both: what others appended is looked for next.
+    this.#isDue ||= this.#mustRead;
+    return given.slice(first);
   }
 
   async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -74,6 +86,11 @@ class Subscription implements LogSubscription {
     if (!this.#isDue) await this.#wakened(milliseconds, signal);
     this.#isDue = false;
     signal.throwIfAborted();
+  }
+
+  #notify(): void {
+    this.#isDue = true;
+    this.#waiting?.();
   }
 
   async #wakened(milliseconds: number, signal: AbortSignal): Promise<void> {

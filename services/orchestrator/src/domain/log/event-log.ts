@@ -36,7 +36,7 @@ export interface LogPage {
 export interface EventLog {
   /**
    * Appends all or nothing, once: given again after a failure that left it open, it finds what is there already.
-   * @throws HlvmError `lease_lost` where somebody else holds the session now, `database_unreachable`
+   * @throws HlvmError `lease_lost` where somebody else holds the session now, `database_unreachable`, `write_conflict`
    */
   append(append: Append): Promise<void>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */

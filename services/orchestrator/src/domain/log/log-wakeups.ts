@@ -8,7 +8,7 @@ export interface LogWakeups {
 export interface LogSubscription {
   /** Resolves when the log may have grown since the last call, and at the latest after the given time; rejects when aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** What this process has just appended, if it goes on from that sequence; else the log has to be read. */
+  /** What this process has just appended, without gaps, if it goes on from that sequence; else the log has to be read. */
   take(from: number): readonly Event[] | undefined;
   close(): void;
 }

@@ -7,7 +7,8 @@ import { RunJournal } from "./run-journal.ts";
 
 const lease = { sessionId: "s", runId: "r", owner: "o" };
 const delta = (text: string) => eventPayload("messageDelta", { text });
-const unreachable = (): HlvmError => new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "gone" });
+const failing = (reason: string): HlvmError => new HlvmError({ code: "unavailable", reason, message: "gone" });
+const unreachable = (): HlvmError => failing("database_unreachable");
 
 function journalOver(append: (request: Append) => Promise<void>, retryMilliseconds?: number): { journal: RunJournal; failures: unknown[] } {
   const failures: unknown[] = [];
@@ -51,11 +52,11 @@ describe("RunJournal", () => {
     expect(sizes).toEqual([2, 1]);
   });
 
-  it("tries the same append again while the database cannot be reached", async () => {
+  it.each(["database_unreachable", "write_conflict"])("tries the same append again after a failure that may pass: %s", async (reason) => {
     const afters: number[] = [];
     const { journal, failures } = journalOver(async ({ after }) => {
       afters.push(after);
-      if (afters.length < 3) throw unreachable();
+      if (afters.length < 3) throw failing(reason);
     });
     await journal.append(1, delta("a"));
     expect(afters).toEqual([2, 2, 2]);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog, Lease, NewEvent } from "./event-log.ts";
@@ -7,10 +7,10 @@ import type { EventPayload } from "./event-payload.ts";
 /** Shorter than a lease, so that a run has stopped when somebody else may take it over. */
 const RETRY_MILLISECONDS = 10_000;
 const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
+/** After these the same append may well succeed: where it did already, it finds itself. */
+const PASSING = new Set(["database_unreachable", "write_conflict"]);
 const BATCH_EVENTS = 200;
 const SOON_MILLISECONDS = 20;
-/** What is asked of other services goes out first: they work while the log is written. */
-const GATHER_MILLISECONDS = 1;
 
 interface Waiting {
   readonly events: readonly NewEvent[];
@@ -27,7 +27,7 @@ export interface JournalOptions {
   readonly after: number;
   /** Called once, when the log cannot be written any more: nothing of the run may happen after it. */
   readonly onFailure: (cause: unknown) => void;
-  /** How long to go on trying while the database cannot be reached. */
+  /** How long to go on trying what fails for a reason that may pass. */
   readonly retryMilliseconds?: number;
 }
 
@@ -82,7 +82,7 @@ export class RunJournal {
   async #write(): Promise<void> {
     if (this.#isWriting) return void (this.#isDue = true);
     this.#isWriting = true;
-    await sleep(GATHER_MILLISECONDS);
+    await nextTick();
     do {
       this.#isDue = false;
       clearTimeout(this.#soon);
@@ -133,8 +133,8 @@ export class RunJournal {
         this.#after += events.length;
         return;
       } catch (cause) {
-        const isUnreachable = cause instanceof HlvmError && cause.reason === "database_unreachable";
-        if (!isUnreachable || performance.now() > deadline) throw cause;
+        const isPassing = cause instanceof HlvmError && PASSING.has(cause.reason);
+        if (!isPassing || performance.now() > deadline) throw cause;
         await sleep(RETRY_PAUSES_MILLISECONDS[Math.min(attempt, RETRY_PAUSES_MILLISECONDS.length - 1)]);
       }
     }

@@ -37,6 +37,8 @@ export interface Policy {
   decide(call: ToolCall, settings: PermissionSettings, signal: AbortSignal): Promise<Verdict>;
   /** Waits a while for an answer: undefined where there is none yet. */
   awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
+  /** Ends what the run still asks for: nobody can answer it any more. */
+  withdrawApprovals(runId: string): Promise<void>;
 }
 
 export interface Outcome {

@@ -13,7 +13,7 @@ export async function endAbandonedRuns(store: SessionStore, log: EventLog, newOw
   for (const { lease, principal, lastSequence, turns, toolCalls } of runs) {
     const payload = eventPayload("runStopped", {
       reason: StopReason.ERROR,
-      message: "The orchestrator ended during this run.",
+      message: "Nobody held this run any more: the orchestrator that did has ended, or could not reach its database.",
       advice: `Everything up to here is kept: go on with \`hlvm ask --resume ${lease.sessionId} …\`. A tool that was running may or may not have taken effect.`,
       turns,
       toolCalls,

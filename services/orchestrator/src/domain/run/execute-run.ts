@@ -91,13 +91,13 @@ async function end(stop: Stop, journal: RunJournal, progress: RunProgress, begun
   const interruption: unknown = signal.reason;
   if (interruption instanceof Interruption && !interruption.mayAppend) {
     log.warn({ err: interruption.cause, runId, kind: interruption.kind }, "a run was stopped; its end is written by whoever claims it");
-    return;
-  }
-  try {
-    await journal.end(progress.turn, progress.stopped(stop), stop.reason);
-    log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
-  } catch (cause) {
-    log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
+  } else {
+    try {
+      await journal.end(progress.turn, progress.stopped(stop), stop.reason);
+      log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
+    } catch (cause) {
+      log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
+    }
   }
   if (begun.session.stateless)
     await begun.mesh.sandbox

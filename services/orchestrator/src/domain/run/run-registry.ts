@@ -3,22 +3,26 @@ import type { SessionStore } from "../session/session-store.ts";
 import { Interruption } from "./interruption.ts";
 
 const HEARTBEAT_MILLISECONDS = 5_000;
-const LEASE_MILLISECONDS = 15_000;
+/** Shorter than a lease by what a tool takes to stop: nothing goes on when somebody else may take the run over. */
+const HELD_MILLISECONDS = 13_000;
 
 interface HeldRun {
   readonly lease: Lease;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
-  heldUntil: number;
+  expiry: NodeJS.Timeout;
 }
 
 /** The runs that this process holds: keeps their leases, passes on who wants them stopped. */
 export class RunRegistry {
   readonly #store: SessionStore;
   readonly #runs = new Map<string, HeldRun>();
-  readonly #sessions = new Set<string>();
+  /** Session → its run. */
+  readonly #sessions = new Map<string, string>();
   readonly #heartbeat: NodeJS.Timeout;
   #isBeating = false;
+  /** Why the last renewal failed. */
+  #failure: unknown;
   #isClosing = false;
 
   constructor(store: SessionStore) {
@@ -32,15 +36,19 @@ export class RunRegistry {
     return this.#isClosing;
   }
 
-  /** Holds a run while `work` goes on; the lease was just taken. */
-  hold(lease: Lease, work: (controller: AbortController) => Promise<void>): void {
+  /**
+   * Holds a run while `work` goes on.
+   * @param takenAt of the monotonic clock, before the lease was asked for
+   */
+  hold(lease: Lease, takenAt: number, work: (controller: AbortController) => Promise<void>): void {
     const controller = new AbortController();
     const ended = work(controller).finally(() => {
+      clearTimeout(this.#runs.get(lease.runId)?.expiry);
       this.#runs.delete(lease.runId);
-      this.#sessions.delete(lease.sessionId);
+      if (this.#sessions.get(lease.sessionId) === lease.runId) this.#sessions.delete(lease.sessionId);
     });
-    this.#sessions.add(lease.sessionId);
-    this.#runs.set(lease.runId, { lease, controller, ended, heldUntil: performance.now() + LEASE_MILLISECONDS });
+    this.#sessions.set(lease.sessionId, lease.runId);
+    this.#runs.set(lease.runId, { lease, controller, ended, expiry: this.#expiryOf(controller, takenAt) });
     if (this.#isClosing) controller.abort(new Interruption("shutdown"));
   }
 
@@ -62,24 +70,33 @@ export class RunRegistry {
     clearInterval(this.#heartbeat);
   }
 
+  /** A renewal that fails, or gets no answer, leaves the runs to their expiry. */
   async #beat(): Promise<void> {
     const held = [...this.#runs.values()];
     if (held.length === 0 || this.#isBeating) return;
     this.#isBeating = true;
-    const began = performance.now();
+    const takenAt = performance.now();
     try {
       const renewed = await this.#store.renewLeases(held.map((run) => run.lease));
-      for (const run of held) {
-        const state = renewed.get(run.lease.runId);
-        if (state === undefined) run.controller.abort(new Interruption("lease_lost"));
-        else run.heldUntil = began + LEASE_MILLISECONDS;
-        if (state?.cancelRequested === true) run.controller.abort(new Interruption("cancelled"));
-      }
+      this.#failure = undefined;
+      for (const run of held) this.#renew(run, takenAt, renewed.get(run.lease.runId));
     } catch (cause) {
-      for (const run of held)
-        if (performance.now() + HEARTBEAT_MILLISECONDS > run.heldUntil) run.controller.abort(new Interruption("log_unavailable", cause));
+      this.#failure = cause;
     } finally {
       this.#isBeating = false;
     }
+  }
+
+  #renew(run: HeldRun, takenAt: number, state: { readonly cancelRequested: boolean } | undefined): void {
+    if (!this.#runs.has(run.lease.runId)) return;
+    if (state === undefined) return run.controller.abort(new Interruption("lease_lost"));
+    clearTimeout(run.expiry);
+    run.expiry = this.#expiryOf(run.controller, takenAt);
+    if (state.cancelRequested) run.controller.abort(new Interruption("cancelled"));
+  }
+
+  #expiryOf(controller: AbortController, takenAt: number): NodeJS.Timeout {
+    const expire = (): void => controller.abort(new Interruption("log_unavailable", this.#failure));
+    return setTimeout(expire, Math.max(0, HELD_MILLISECONDS)).unref();
   }
 }

@@ -1,20 +1,23 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Principal } from "@hlvm/identity/principal";
 import type { RunRegistry } from "../run/run-registry.ts";
+import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /**
  * Stops a run, wherever it is held.
  * @returns false where it had ended already
- * @throws HlvmError `run_not_found`
+ * @throws HlvmError `session_not_found`, `run_not_found`
  */
 export async function cancelRun(
-  organization: string,
+  principal: Principal,
   sessionId: string,
   runId: string,
   store: SessionStore,
   runs: RunRegistry,
 ): Promise<boolean> {
-  const cancelled = await store.requestCancel(organization, sessionId, runId);
+  await requireSession(store, principal, sessionId, "run");
+  const cancelled = await store.requestCancel(principal.organization, sessionId, runId);
   if (cancelled === undefined)
     throw new HlvmError({
       code: "not_found",

@@ -47,7 +47,8 @@ export interface StartedRun {
 
 /**
  * Makes sure that workspace and model are there, writes the question into the log and starts the run. Where it throws,
- * nothing was made.
+ * nothing runs and nothing was opened; only where the database's answer was lost may the log say that a run began, and
+ * whoever finds its lease run out writes its end.
  * @throws HlvmError `session_not_found`, `run_in_progress`, `workspace_missing`, `workspace_differs`, or what the sandbox and the model gateway say
  */
 export async function startRun(asked: RunAsked, starter: RunStarter): Promise<StartedRun> {
@@ -71,13 +72,11 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     eventPayload("runStarted", { model: model.id, workspace: facts.workspace, settings: asked.settings, prefixHash: prefix.hash }),
   ];
   const session = { isNew: existing === undefined, facts };
-  const sequence = await starter.store.beginRun({
-    organization: principal.organization,
-    principal: principal.id,
-    session,
-    lease,
-    model: model.id,
-    events,
+  const asking = { organization: principal.organization, principal: principal.id, session, lease, model: model.id, events };
+  const takenAt = performance.now();
+  const sequence = await starter.store.beginRun(asking).catch(async (cause: unknown) => {
+    if (session.isNew) await close(sessionId, starter.mesh);
+    throw cause;
   });
   const begun: BegunRun = {
     lease,
@@ -90,12 +89,12 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     mesh: starter.mesh,
     lastSequence: sequence + events.length - 1,
   };
-  starter.runs.hold(lease, (controller) => starter.execute(begun, controller));
+  starter.runs.hold(lease, takenAt, (controller) => starter.execute(begun, controller));
   return { sessionId, runId: lease.runId, sequence, model: model.id };
 }
 
 async function requireResumable(asked: RunAsked, store: SessionStore): Promise<Session> {
-  const session = await requireSession(store, asked.principal.organization, asked.sessionId);
+  const session = await requireSession(store, asked.principal, asked.sessionId, "run");
   if (session.stateless)
     throw new HlvmError({
       code: "failed_precondition",
@@ -112,25 +111,44 @@ async function openAndResolve(
   asked: RunAsked,
   mesh: Mesh,
 ): Promise<[OpenedWorkspace, Model]> {
-  const path = asked.workspace === "" ? existing?.workspace : asked.workspace;
-  if (path === undefined)
+  const path = existing?.workspace ?? asked.workspace;
+  if (path === "")
     throw new HlvmError({
       code: "invalid_argument",
       reason: "workspace_missing",
       message: "A new session needs a workspace.",
       advice: "Give the absolute path of the folder to work in (--workspace).",
     });
+  if (existing !== undefined) await requireSameWorkspace(existing, asked, mesh);
   const [opened, resolved] = await Promise.allSettled([
     mesh.sandbox.openWorkspace(sessionId, path, asked.signal),
     mesh.models.resolve(asked.model === "" ? (existing?.model ?? "") : asked.model, asked.signal),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (resolved.status === "rejected") {
-    if (existing === undefined) await mesh.sandbox.closeWorkspace(sessionId).catch(() => undefined);
+    if (existing === undefined) await close(sessionId, mesh);
     throw resolved.reason;
   }
-  if (existing !== undefined && opened.value.path !== existing.workspace) throw workspaceDiffers(existing, opened.value.path);
+  // Where the session's folder was replaced by a link to another one, the sandbox has just bound that one.
+  if (existing !== undefined && opened.value.path !== existing.workspace) {
+    await close(sessionId, mesh);
+    throw workspaceDiffers(existing, opened.value.path);
+  }
   return [opened.value, resolved.value];
+}
+
+/** A path that reads otherwise may be the same folder: the sandbox tells, asked for no session that is in use. */
+async function requireSameWorkspace(session: Session, { workspace, signal }: RunAsked, mesh: Mesh): Promise<void> {
+  if (workspace === "" || workspace === session.workspace) return;
+  const probe = randomUUID();
+  const { path } = await mesh.sandbox.openWorkspace(probe, workspace, signal);
+  await close(probe, mesh);
+  if (path !== session.workspace) throw workspaceDiffers(session, path);
+}
+
+/** What cannot be closed now is closed by the sandbox when it has been idle for long. */
+async function close(sessionId: string, mesh: Mesh): Promise<void> {
+  await mesh.sandbox.closeWorkspace(sessionId).catch(() => undefined);
 }
 
 function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): SessionFacts {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Principal } from "@hlvm/identity/principal";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog } from "../log/event-log.ts";
 import type { LogWakeups } from "../log/log-wakeups.ts";
@@ -11,7 +12,7 @@ const LOOK_MILLISECONDS = 5_000;
 const INTERVAL_MILLISECONDS = 25;
 
 export interface Watched {
-  readonly organization: string;
+  readonly principal: Principal;
   readonly sessionId: string;
   /** The first sequence wanted; 0 and 1 mean all. */
   readonly from: number;
@@ -32,10 +33,10 @@ export interface WatchPorts {
  * @throws HlvmError `session_not_found`, `database_unreachable`
  */
 export async function* watchSession(
-  { organization, sessionId, from, follow, signal }: Watched,
+  { principal, sessionId, from, follow, signal }: Watched,
   ports: WatchPorts,
 ): AsyncGenerator<readonly Event[], void> {
-  const { stateless, runningRunId } = await requireSession(ports.store, organization, sessionId);
+  const { stateless, runningRunId } = await requireSession(ports.store, principal, sessionId, "read");
   const goesOn = follow && !(stateless && runningRunId === "");
   const subscription = ports.wakeups.subscribe(sessionId);
   let next = Math.max(1, from);

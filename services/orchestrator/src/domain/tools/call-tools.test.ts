@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { valuesOf } from "../../testing/event-values.ts";
@@ -80,5 +81,21 @@ describe("the calls of a turn", () => {
     await test.watch(sessionId, sequence);
     decided.resolve();
     await expect.poll(() => test.fake.seen.outcomes).toMatchObject([{ runId, status: OutcomeStatus.CANCELLED }]);
+  });
+
+  it("ask nobody any more when the run is cancelled", async () => {
+    test.fake.behaviour.generate = () => say("", [{ id: "1", tool: "read_file", arguments: { path: "a" } }]);
+    const approvalId = "22222222-2222-4222-8222-222222222222";
+    test.fake.behaviour.decide = () => ({ decision: Decision.ASK, step: DecidingStep.MODE, approval: { approvalId, tool: "read_file" } });
+    const waiting = Promise.withResolvers<void>();
+    test.fake.behaviour.awaitApproval = (_, context) => {
+      waiting.resolve();
+      return new Promise((_resolve, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason as Error)));
+    };
+    const { sessionId, runId, sequence } = await test.ask("Read.");
+    await waiting.promise;
+    await test.orchestrator.client.cancelRun({ sessionId, runId }, await test.orchestrator.as(ada));
+    expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
+    await expect.poll(() => test.fake.seen.withdrawn).toEqual([runId]);
   });
 });

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 
 /**
- * Free loopback ports, all different. They are let go at once, so that somebody else may be quicker; the start is then
- * tried again with others.
+ * Loopback ports that nobody had a moment ago, all different. Somebody may take one before it is used; whoever starts a
+ * server on it has to try again with another then.
  */
-export async function reservePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);

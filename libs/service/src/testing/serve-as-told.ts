@@ -1,0 +1,28 @@
+import { writeFileSync } from "node:fs";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { runService } from "../run-service.ts";
+
+// A service of which a test says how it behaves, by the word that it is started with.
+const behaviour = process.argv[2];
+
+if (behaviour === "loads long") await new Promise((resolve) => process.once("disconnect", resolve));
+await runService("told", async (log) => {
+  if (behaviour === "cannot start")
+    throw new HlvmError({ code: "unavailable", reason: "no_disk", message: "There is no disk.", advice: "Buy one." });
+  if (behaviour === "cannot start for no known reason") throw new Error("it broke");
+  const stayAlive = setInterval(() => {}, 60_000);
+  process.on("message", () => {
+    if (behaviour === "throws later") throw new Error("it broke later");
+    void Promise.reject(new Error("nobody waited for it"));
+  });
+  return {
+    port: 4_711,
+    close: async () => {
+      log.info("closing");
+      if (behaviour === "cannot close") throw new Error("it would not close");
+      await new Promise((resolve) => setImmediate(resolve));
+      writeFileSync(1, "closed\n");
+      clearInterval(stayAlive);
+    },
+  };
+});

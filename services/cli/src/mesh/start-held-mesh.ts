@@ -1,0 +1,25 @@
+import { holdMesh } from "@hlvm/mesh/hold-mesh";
+import type { Lifetime } from "@hlvm/mesh/lifetime";
+import type { CommandContext } from "../command.ts";
+import type { HeldMesh } from "./hold-running-mesh.ts";
+import { startProgress } from "./start-progress.ts";
+
+/**
+ * Starts this machine's mesh and holds it. Where somebody else was quicker it is theirs, with their lifetime.
+ * @param signal an abort gives the start up and waits until all that was begun has ended
+ * @throws HlvmError
+ */
+export async function startHeldMesh(
+  { config, screen }: CommandContext,
+  lifetime: Lifetime,
+  signal: AbortSignal | undefined,
+): Promise<HeldMesh> {
+  const { startSupervisor } = await import("@hlvm/mesh/start-supervisor");
+  const progress = startProgress(screen);
+  try {
+    const state = await startSupervisor({ directory: config.directory, lifetime, onProgress: progress.line, signal });
+    return { state, hold: await holdMesh(state.controlSocket) };
+  } finally {
+    progress.end();
+  }
+}

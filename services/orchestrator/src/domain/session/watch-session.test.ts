@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Notifications } from "@hlvm/postgres/notifications";
+import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { testLog } from "@hlvm/testing/test-log";
+import { PostgresEventLog } from "../../adapters/postgres/postgres-event-log.ts";
+import { PostgresSessionStore } from "../../adapters/postgres/postgres-session-store.ts";
+import { PostgresWakeups } from "../../adapters/postgres/postgres-wakeups.ts";
+import { ada } from "../../testing/test-orchestrator.ts";
+import type { Lease } from "../log/event-log.ts";
+import { eventPayload } from "../log/event-payload.ts";
+import { watchSession } from "./watch-session.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
+
+/** A process as far as the log is concerned: what it appends, it gives to those who follow there. */
+interface Replica {
+  readonly log: PostgresEventLog;
+  readonly store: PostgresSessionStore;
+  readonly wakeups: PostgresWakeups;
+}
+
+let test: TestDatabase;
+let notifications: Notifications;
+let here: Replica;
+let elsewhere: Replica;
+
+beforeAll(async () => {
+  test = await createTestDatabase(MIGRATIONS);
+  notifications = await Notifications.open(test.url, "session_event", testLog);
+  [here, elsewhere] = [startReplica(), startReplica()];
+});
+
+afterAll(async () => {
+  await notifications.close();
+  await test.drop();
+});
+
+function startReplica(): Replica {
+  const wakeups = new PostgresWakeups(notifications, () => false);
+  const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
+  return { wakeups, log: new PostgresEventLog(test.database, onAppend), store: new PostgresSessionStore(test.database, onAppend) };
+}
+
+async function begin({ store }: Replica, sessionId: string, isNew: boolean): Promise<Lease> {
+  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
+  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
+  const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", {})];
+  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  return lease;
+}
+
+async function append({ log }: Replica, lease: Lease, after: number, stopReason?: StopReason): Promise<void> {
+  const events = [{ turn: 1, payload: eventPayload("messageDelta", { text: `${after + 1}` }) }];
+  await log.append({ lease, principal: "user:ada", after, events, stopReason });
+}
+
+/** A reader that takes one piece when told to, and is held back meanwhile. */
+function slowWatcher(sessionId: string): { readTo: (sequence: number) => Promise<number[]>; leave: () => Promise<unknown> } {
+  const { signal } = new AbortController();
+  const pieces = watchSession({ principal: ada, sessionId, from: 1, follow: true, signal }, here);
+  return {
+    readTo: async (sequence) => {
+      const seen: number[] = [];
+      while (seen.at(-1) !== sequence) seen.push(...((await pieces.next()).value ?? []).map((event) => Number(event.sequence)));
+      return seen;
+    },
+    leave: () => pieces.return(),
+  };
+}
+
+describe("watchSession", () => {
+  it.each(["the same replica", "another replica"])(
+    "gives a watcher that is held back across a run's end and a resume through %s every event once",
+    async (through) => {
+      const resuming = through === "the same replica" ? here : elsewhere;
+      const first = await begin(here, randomUUID(), true);
+      const { sessionId } = first;
+      const watcher = slowWatcher(sessionId);
+      expect(await watcher.readTo(2)).toEqual([1, 2]);
+      await append(here, first, 2);
+      expect(await watcher.readTo(3)).toEqual([3]);
+
+      await append(here, first, 3);
+      await append(here, first, 4, StopReason.COMPLETED);
+      const second = await begin(resuming, sessionId, false);
+      await append(resuming, second, 7);
+      await append(resuming, second, 8, StopReason.COMPLETED);
+      const third = await begin(here, sessionId, false);
+      await append(here, third, 11);
+
+      expect(await watcher.readTo(12)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12]);
+      await watcher.leave();
+    },
+  );
+});

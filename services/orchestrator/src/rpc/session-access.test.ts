@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Principal, Role } from "@hlvm/identity/principal";
+import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { say } from "../testing/say.ts";
+import { startTestOrchestrator, type TestOrchestrator } from "../testing/test-orchestrator.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
+const READS = ["watch", "getSession"] as const;
+const RUNS = ["cancelRun", "startRun"] as const;
+let database: TestDatabase;
+let test: TestOrchestrator;
+
+beforeAll(async () => {
+  database = await createTestDatabase(MIGRATIONS);
+  test = await startTestOrchestrator(database.url);
+  test.fake.behaviour.generate = () => say("Hi.");
+});
+
+afterAll(async () => {
+  await test.stop();
+  await database.drop();
+});
+
+const bob = (...roles: readonly Role[]): Principal => ({ organization: "local", id: "user:bob", roles });
+
+/** Does all that can be done with a session of ada's. @returns what that person was told is not there */
+async function hiddenFrom(principal: Principal): Promise<string[]> {
+  const { sessionId, runId, sequence } = await test.ask("q");
+  await test.watch(sessionId, sequence);
+  const { client } = test.orchestrator;
+  const options = await test.orchestrator.as(principal);
+  const settings = { mode: PermissionMode.DEFAULT };
+  const calls = {
+    watch: async () => {
+      for await (const response of client.watch({ sessionId }, options)) return response;
+    },
+    getSession: () => client.getSession({ sessionId }, options),
+    cancelRun: () => client.cancelRun({ sessionId, runId }, options),
+    startRun: () => client.startRun({ sessionId, prompt: "and now?", settings }, options),
+  };
+  const hidden: string[] = [];
+  for (const [name, call] of Object.entries(calls))
+    await call().catch((thrown: unknown) => {
+      const { code, rawMessage } = thrown as ConnectError;
+      if (code !== Code.NotFound || rawMessage !== `There is no session ${sessionId}.`) throw thrown;
+      hidden.push(name);
+    });
+  return hidden;
+}
+
+describe("a session of somebody else", () => {
+  it("is not there for another developer of the organization, nor for an approver", async () => {
+    expect(await hiddenFrom(bob("developer", "approver"))).toEqual([...READS, ...RUNS]);
+  });
+
+  it("can be read by a security auditor, who starts and cancels nothing there", async () => {
+    expect(await hiddenFrom(bob("developer", "security-auditor"))).toEqual(RUNS);
+  });
+
+  it("can be used by an admin of the same organization, and of no other", async () => {
+    expect(await hiddenFrom(bob("admin"))).toEqual([]);
+    expect(await hiddenFrom({ ...bob("admin", "security-auditor"), organization: "other" })).toEqual([...READS, ...RUNS]);
+  });
+
+  it("is not in the list of one's own", async () => {
+    await test.ask("q");
+    const { sessions } = await test.orchestrator.client.listSessions({}, await test.orchestrator.as(bob("admin")));
+    expect(sessions).toEqual([]);
+  });
+});
