@@ -42,7 +42,7 @@ export const secretForms: readonly SecretForm[] = [
   {
     kind: "token",
     sign: "eyJ",
-    pattern: /\b(?<before>)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+    pattern: /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)(?<before>(?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   },
   { kind: "AWS key", pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g },
   { kind: "GitHub token", pattern: /\b(?:gh[pousr]_[0-9A-Za-z]{20,}|github_pat_\w{20,})/g },

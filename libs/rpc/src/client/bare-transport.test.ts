@@ -176,6 +176,22 @@ describe("the bare transport", () => {
     );
   });
 
+  it("names an IPv6 host as a URL does, in brackets", async () => {
+    const created = createServer();
+    const authorities: unknown[] = [];
+    created.on("stream", (stream, headers) => {
+      authorities.push(headers[":authority"]);
+      stream.respond({ ":status": 404 }, { endStream: true });
+    });
+    created.on("session", (session) => sessions.add(session));
+    server = created;
+    created.listen(0, "::1");
+    await once(created, "listening");
+    const { port } = created.address() as AddressInfo;
+    await failure(createClient(SessionService, bareTransport(`http://[::1]:${port}`)).listSessions({}));
+    expect(authorities).toEqual([`[::1]:${port}`]);
+  });
+
   it("makes an error of a peer that speaks something else", async () => {
     const talk = (socket: Socket): void => {
       socket.on("error", () => undefined);

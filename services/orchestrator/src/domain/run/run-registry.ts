@@ -97,6 +97,6 @@ export class RunRegistry {
 
   #expiryOf(controller: AbortController, takenAt: number): NodeJS.Timeout {
     const expire = (): void => controller.abort(new Interruption("log_unavailable", this.#failure));
-    return setTimeout(expire, Math.max(0, HELD_MILLISECONDS)).unref();
+    return setTimeout(expire, Math.max(0, takenAt + HELD_MILLISECONDS - performance.now())).unref();
   }
 }
