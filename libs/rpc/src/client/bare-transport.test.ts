@@ -181,7 +181,7 @@ describe("the bare transport", () => {
     const authorities: unknown[] = [];
     created.on("stream", (stream, headers) => {
       authorities.push(headers[":authority"]);
-      stream.respond({ ":status": 404 }, { endStream: true });
+      (stream as ServerHttp2Stream).respond({ ":status": 404 }, { endStream: true });
     });
     created.on("session", (session) => sessions.add(session));
     server = created;
