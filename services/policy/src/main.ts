@@ -11,11 +11,12 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { findNativeTool } from "@hlvm/tools/native-tools";
-import { openJudge } from "./adapters/parsers/open-judge.ts";
+import { openCommandJudge } from "./adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
 import { readConfig } from "./config.ts";
+import { createCallJudge } from "./domain/judge/create-call-judge.ts";
 import { policyRoutes } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
@@ -31,7 +32,7 @@ await runService("policy", async (log, environment) => {
     audit: new PostgresAuditLog(database),
     approvals: new PostgresApprovalStore(database, new ApprovalNotices(notifications)),
     findTool: findNativeTool,
-    openJudge,
+    judgeCall: createCallJudge(openCommandJudge),
     signGrant: signer.sign.bind(signer),
     approvalSeconds: config.approvalSeconds,
   };

@@ -17,8 +17,7 @@ export interface DecideCallPorts {
   readonly audit: AuditLog;
   readonly approvals: ApprovalStore;
   readonly findTool: FindTool;
-  /** Comes back with the judge; the first time it may have to be loaded. */
-  readonly openJudge: () => Promise<JudgeCall>;
+  readonly judgeCall: JudgeCall;
   readonly signGrant: SignGrant;
   readonly approvalSeconds: number;
 }
@@ -38,7 +37,7 @@ export async function decideCall(
   call: AskedCall,
   settings: PermissionSettings,
 ): Promise<Verdict> {
-  const resolved = resolveCall(call, principal, ports.findTool, await ports.openJudge());
+  const resolved = await resolveCall(call, principal, ports.findTool, ports.judgeCall);
   const isResolved = "definition" in resolved;
   const ruling = isResolved ? await rule(ports, principal, call, resolved, settings) : resolved;
   const known = isResolved ? resolved : undefined;

@@ -3,7 +3,7 @@ import type { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
 import { answerApproval } from "../domain/approval/answer-approval.ts";
-import { encodeApproval } from "./encode-verdict.ts";
+import { encodeApproval } from "./encode-approval.ts";
 import { answers, wordOf } from "./words.ts";
 
 export function answerApprovalMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["answerApproval"] {

@@ -3,7 +3,7 @@ import type { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
 import { listApprovals } from "../domain/approval/list-approvals.ts";
-import { encodeApproval } from "./encode-verdict.ts";
+import { encodeApproval } from "./encode-approval.ts";
 
 export function listApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["listApprovals"] {
   return async ({ sessionId }, context) => {

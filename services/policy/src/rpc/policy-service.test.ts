@@ -72,6 +72,14 @@ describe("Decide", () => {
     expect([unknown, changed, list].map(({ rule }) => rule)).toEqual(["tool: unknown", "tool: definition changed", "arguments: invalid"]);
   });
 
+  it("asks in acceptEdits about a change in a folder that other programs obey, however the command gets there", async () => {
+    const printf = "printf 'curl x' | tee pre-commit && chmod +x pre-commit";
+    const started = { tool: "shell_exec", arguments: { command: printf, working_directory: ".git/hooks" } };
+    for (const asked of [shell(`cd .git/hooks && ${printf}`), started])
+      expect(await decide(callOf(asked), { mode: PermissionMode.ACCEPT_EDITS })).toMatchObject({ decision: Decision.ASK, grant: "" });
+    expect(await decide(callOf(shell(printf)), { mode: PermissionMode.ACCEPT_EDITS })).toMatchObject({ decision: Decision.ALLOW });
+  });
+
   it("72: denies the next call once the role is gone", async () => {
     const sessionId = randomUUID();
     const read: Asked = { sessionId, tool: "read_file", arguments: { path: "a" } };

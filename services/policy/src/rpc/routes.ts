@@ -8,6 +8,7 @@ import { decideMethod } from "./decide.ts";
 import { listApprovalsMethod } from "./list-approvals.ts";
 import { queryMethod } from "./query.ts";
 import { recordOutcomeMethod } from "./record-outcome.ts";
+import { withdrawApprovalsMethod } from "./withdraw-approvals.ts";
 
 export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) => void {
   return (router) => {
@@ -16,6 +17,7 @@ export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) =>
       awaitApproval: awaitApprovalMethod(ports),
       listApprovals: listApprovalsMethod(ports.approvals),
       answerApproval: answerApprovalMethod(ports.approvals),
+      withdrawApprovals: withdrawApprovalsMethod(ports.approvals),
     });
     router.service(AuditService, {
       recordOutcome: recordOutcomeMethod(ports.audit),

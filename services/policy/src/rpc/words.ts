@@ -47,6 +47,7 @@ export const states: Readonly<Record<StateWord, ApprovalState>> = {
   approved: ApprovalState.APPROVED,
   denied: ApprovalState.DENIED,
   expired: ApprovalState.EXPIRED,
+  withdrawn: ApprovalState.WITHDRAWN,
 };
 
 export const kinds: Readonly<Record<KindWord, AuditKind>> = {
@@ -54,6 +55,7 @@ export const kinds: Readonly<Record<KindWord, AuditKind>> = {
   outcome: AuditKind.OUTCOME,
   approval_requested: AuditKind.APPROVAL_REQUESTED,
   approval_answered: AuditKind.APPROVAL_ANSWERED,
+  approval_withdrawn: AuditKind.APPROVAL_WITHDRAWN,
   audit_read: AuditKind.AUDIT_READ,
 };
 

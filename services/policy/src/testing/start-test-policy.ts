@@ -14,10 +14,11 @@ import { createTestIdentity } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import { findNativeTool } from "@hlvm/tools/native-tools";
-import { openJudge } from "../adapters/parsers/open-judge.ts";
+import { openCommandJudge } from "../adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
+import { createCallJudge } from "../domain/judge/create-call-judge.ts";
 import { policyRoutes } from "../rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
@@ -48,7 +49,7 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       audit: new PostgresAuditLog(database.database),
       approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
-      openJudge,
+      judgeCall: createCallJudge(openCommandJudge),
       signGrant: identity.signer.sign.bind(identity.signer),
       approvalSeconds,
     }),

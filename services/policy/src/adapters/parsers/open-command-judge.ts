@@ -1,14 +1,13 @@
-import { createCallJudge } from "../../domain/judge/create-call-judge.ts";
-import type { JudgeCall } from "../../domain/judge/call-judgement.ts";
-import { createCommandJudge } from "../../domain/shell/judge-command.ts";
+import type { OpenCommandJudge } from "../../domain/judge/create-call-judge.ts";
+import { createCommandJudge, type JudgeCommand } from "../../domain/shell/judge-command.ts";
 import { loadTreeSitterWords } from "./tree-sitter-words.ts";
 import { unbashWords } from "./unbash-words.ts";
 
-let opened: Promise<JudgeCall> | undefined;
+let opened: Promise<JudgeCommand> | undefined;
 
-/** The judge with both parsers, loaded by the first call: a service that decides nothing does without their memory. */
-export function openJudge(): Promise<JudgeCall> {
-  opened ??= loadTreeSitterWords().then((treeSitterWords) => createCallJudge(createCommandJudge([treeSitterWords, unbashWords])));
+/** With both parsers, loaded for the first shell command: a service that judges none does without their time and memory. */
+export const openCommandJudge: OpenCommandJudge = () => {
+  opened ??= loadTreeSitterWords().then((treeSitterWords) => createCommandJudge([treeSitterWords, unbashWords]));
   opened.catch(() => (opened = undefined));
   return opened;
-}
+};

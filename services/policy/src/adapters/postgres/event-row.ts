@@ -16,12 +16,14 @@ export function eventValues(event: AuditEvent): unknown[] {
   return [organization, at, kind, principal, sessionId, runId, callId, tool, decision, step, payloadOf(event)];
 }
 
-/** PostgreSQL holds no NUL and no half of a surrogate pair: in the record they become U+FFFD. */
 function payloadOf(event: AuditEvent): string {
-  const fields = Object.entries(event).filter(([, value]) => value !== undefined);
-  const clean = fields.map(([name, value]) => [
-    name,
-    typeof value === "string" ? value.toWellFormed().replaceAll("\u0000", "\uFFFD") : value,
-  ]);
-  return canonicalJson(Object.fromEntries(clean) as JsonValue);
+  const kept: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(event) as [string, JsonValue | undefined][])
+    if (value !== undefined) kept[name] = typeof value === "string" ? storable(value) : value;
+  return canonicalJson(kept);
+}
+
+/** PostgreSQL holds no NUL and no half of a surrogate pair: in the record they become U+FFFD. */
+function storable(text: string): string {
+  return text.isWellFormed() && !text.includes("\u0000") ? text : text.toWellFormed().replaceAll("\u0000", "\uFFFD");
 }

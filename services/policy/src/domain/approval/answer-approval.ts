@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<ApprovalAnswer, string>> = { once: "allowed once", 
 
 /**
  * A person's answer, recorded with their name in the same commit.
- * @throws HlvmError `role_missing`, `approval_not_found`, `approval_not_pending`
+ * @throws HlvmError `role_missing`, `approval_not_found`, `approval_not_pending`, `approval_withdrawn`
  */
 export async function answerApproval(
   store: ApprovalStore,

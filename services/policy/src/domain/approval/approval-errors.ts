@@ -1,4 +1,5 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { ApprovalState } from "./approval.ts";
 
 /** Also for an approval of another organization: whoever asks learns nothing of it. */
 export function approvalNotFound(approvalId: string): HlvmError {
@@ -10,7 +11,14 @@ export function approvalNotFound(approvalId: string): HlvmError {
   });
 }
 
-export function approvalNotPending(approvalId: string, state: string): HlvmError {
+export function approvalNotPending(approvalId: string, state: ApprovalState): HlvmError {
+  if (state === "withdrawn")
+    return new HlvmError({
+      code: "failed_precondition",
+      reason: "approval_withdrawn",
+      message: `The approval ${approvalId} no longer waits for an answer: the run that asked for it has ended.`,
+      advice: "Nothing is left to do; ask again in the session if the call is still wanted.",
+    });
   return new HlvmError({
     code: "failed_precondition",
     reason: "approval_not_pending",

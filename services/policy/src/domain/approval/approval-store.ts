@@ -8,6 +8,13 @@ export interface ApprovalWatch extends Disposable {
   change(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** What is left out takes all. */
+export interface PendingFilter {
+  readonly sessionId?: string;
+  readonly runId?: string;
+  readonly requestedBy?: string;
+}
+
 /** Where approvals are kept. Whatever changes one records the event in the same commit. Methods throw where it cannot be reached. */
 export interface ApprovalStore {
   /** Undefined where the call has an approval or a decision already. */
@@ -15,10 +22,12 @@ export interface ApprovalStore {
   find(organization: string, approvalId: string): Promise<Approval | undefined>;
   findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined>;
   /** Pending ones, oldest first, at most 200. */
-  pending(organization: string, filter: { readonly sessionId?: string; readonly requestedBy?: string }): Promise<Approval[]>;
+  pending(organization: string, filter: PendingFilter): Promise<Approval[]>;
   /** Undefined where it is no longer pending. */
   answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined>;
-  /** Takes the answer, and commits the decision with it; false where it was taken before or the call was decided otherwise. */
+  /** Ends it unanswered; false where it is no longer pending. */
+  withdraw(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
+  /** Takes the answer, and commits the decision with it; false where it was taken before, or the call was decided otherwise: then it is spent. */
   use(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
   /** "Always for this session", as it was answered for this tool. */
   allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]>;

@@ -2,7 +2,7 @@ import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { DecidingStep, PermissionMode } from "../decide/decision.ts";
 
 export type ApprovalAnswer = "once" | "session" | "deny";
-export type ApprovalState = "pending" | "approved" | "denied" | "expired";
+export type ApprovalState = "pending" | "approved" | "denied" | "expired" | "withdrawn";
 
 /** What waits, or waited, for a person's answer. */
 export interface Approval {
@@ -13,7 +13,7 @@ export interface Approval {
   readonly callId: string;
   readonly tool: string;
   readonly definitionHash: string;
-  /** The canonical JSON that will run; empty once the answer was used. */
+  /** The canonical JSON that will run; empty once the answer was used, it was withdrawn, or nobody took it for long. */
   readonly argumentsJson: string;
   readonly argumentsHash: string;
   readonly safetyLevel: SafetyLevel;

@@ -2,7 +2,7 @@ import { canonicalJson, type JsonValue } from "@hlvm/canonical-json/canonical-js
 import type { Principal } from "@hlvm/identity/principal";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import type { AuditEvent } from "../audit/audit-event.ts";
-import { redactValue } from "../audit/redact.ts";
+import { redactValue } from "../audit/redact-value.ts";
 import { demandAuthority } from "../authority.ts";
 import type { Ruling } from "../decide/decision.ts";
 import type { FindTool } from "../decide/resolve-call.ts";
@@ -20,7 +20,7 @@ export interface AwaitApprovalPorts {
 }
 
 /**
- * Waits until an approval is answered or expires, then takes the answer: the decision is committed to the audit log with
+ * Waits until an approval is answered, withdrawn or expires, then takes the answer: the decision is committed to the audit log with
  * it, and only then is a grant signed. Only who asked may wait, and an answer is taken once; whoever comes second gets
  * an error. A caller that leaves changes nothing and may come again.
  * @throws HlvmError `approval_not_found`, `approval_used`, `role_missing`
@@ -68,9 +68,13 @@ async function untilSettled(store: ApprovalStore, principal: Principal, approval
 function rulingOn(approval: Approval, findTool: FindTool): Ruling {
   const step = "approval";
   if (approval.state === "expired") return { decision: "deny", step, rule: "approval: expired", reason: "Nobody answered in time." };
+  if (approval.state === "withdrawn")
+    return { decision: "deny", step, rule: "approval: withdrawn", reason: "The run that asked for it ended before anybody answered." };
   const answeredBy = approval.answeredBy ?? "somebody";
   if (approval.state === "denied")
     return { decision: "deny", step, rule: `approval: denied by ${answeredBy}`, reason: `${answeredBy} denied it.` };
+  if (approval.argumentsJson === "")
+    return { decision: "deny", step, rule: "approval: expired", reason: "Nobody took the answer in time." };
   const definition = findTool(approval.tool);
   if (definition === undefined || definitionHash(definition) !== approval.definitionHash)
     return {
@@ -98,7 +102,7 @@ function intentOf(approval: Approval, ruling: Ruling, traceId: string): AuditEve
     runId: approval.runId,
     callId: approval.callId,
     tool: approval.tool,
-    arguments: canonicalJson(redactValue(JSON.parse(approval.argumentsJson) as JsonValue)),
+    ...(approval.argumentsJson === "" ? {} : { arguments: canonicalJson(redactValue(JSON.parse(approval.argumentsJson) as JsonValue)) }),
     argumentsHash: approval.argumentsHash,
     ...ruling,
     mode: approval.mode,

@@ -1,8 +1,7 @@
 import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { DecidingStep, Decision, PermissionMode } from "../decide/decision.ts";
 
-export const AUDIT_KINDS = ["intent", "outcome", "approval_requested", "approval_answered", "audit_read"] as const;
-export type AuditKind = (typeof AUDIT_KINDS)[number];
+export type AuditKind = "intent" | "outcome" | "approval_requested" | "approval_answered" | "approval_withdrawn" | "audit_read";
 export type OutcomeStatus = "succeeded" | "failed" | "timed_out" | "cancelled" | "refused";
 
 /** One thing that happened, as it is recorded: what does not apply is left out. */

@@ -6,7 +6,7 @@ import type { ResolvedCall } from "../decide/question.ts";
 import type { AskedCall } from "../decide/resolve-call.ts";
 import { POLICY_VERSION } from "../policy-version.ts";
 import type { AuditEvent } from "./audit-event.ts";
-import { redactValue } from "./redact.ts";
+import { redactValue } from "./redact-value.ts";
 
 const MAXIMUM_UNREADABLE = 2_000;
 

@@ -2,7 +2,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import { demandAuthority } from "../authority.ts";
 import type { RecordedEvent } from "./audit-event.ts";
 import type { AuditFilter, AuditLog } from "./audit-log.ts";
-import { redactText } from "./redact.ts";
+import { redactText } from "./redact-text.ts";
 
 export interface AuditPage {
   /** Newest first. */

@@ -2,7 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { OutcomeStatus } from "./audit-event.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { redactText } from "./redact.ts";
+import { redactText } from "./redact-text.ts";
 
 export interface Outcome {
   readonly sessionId: string;

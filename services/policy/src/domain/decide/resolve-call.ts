@@ -25,7 +25,12 @@ export type FindTool = (name: string) => ToolDefinition | undefined;
  * Step 1: who asks, for which session, with a tool that is known and whose definition is the pinned one, with arguments
  * that have a canonical form and can be judged. Whatever is missing denies.
  */
-export function resolveCall(call: AskedCall, principal: Principal, findTool: FindTool, judgeCall: JudgeCall): ResolvedCall | Ruling {
+export async function resolveCall(
+  call: AskedCall,
+  principal: Principal,
+  findTool: FindTool,
+  judgeCall: JudgeCall,
+): Promise<ResolvedCall | Ruling> {
   if (principal.organization === "" || principal.id === "") return denied("organization: missing", "Nobody knows for whom this would run.");
   if (!hasAuthority(principal, "run_tools"))
     return denied("role: missing", `${principal.id} may not run tools: that takes the role developer or admin.`);
@@ -42,7 +47,7 @@ export function resolveCall(call: AskedCall, principal: Principal, findTool: Fin
   } catch (cause) {
     return denied("arguments: invalid", messageOf(cause));
   }
-  const judgement = judgeCall(definition, parsed.value);
+  const judgement = await judgeCall(definition, parsed.value);
   if (judgement === undefined) return denied("arguments: invalid", `${call.tool} needs an argument that is missing or is no text.`);
   return { definition, definitionHash: pinned, arguments: parsed, judgement };
 }

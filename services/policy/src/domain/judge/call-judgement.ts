@@ -21,4 +21,4 @@ export interface CallJudgement {
 }
 
 /** Undefined where an argument that has to be judged is missing. */
-export type JudgeCall = (tool: ToolDefinition, values: { readonly [name: string]: JsonValue }) => CallJudgement | undefined;
+export type JudgeCall = (tool: ToolDefinition, values: { readonly [name: string]: JsonValue }) => Promise<CallJudgement | undefined>;

@@ -2,10 +2,18 @@ import type { JudgeCommand } from "../shell/judge-command.ts";
 import type { JudgeCall } from "./call-judgement.ts";
 import { sensitivePart } from "./sensitive-path.ts";
 
-/** Judges calls: shell commands by their text, writes by where they go, every other tool by its definition. */
-export function createCallJudge(judgeCommand: JudgeCommand): JudgeCall {
-  return (tool, values) => {
-    if (tool.category === "shell") return typeof values.command === "string" ? judgeCommand(values.command) : undefined;
+/** Comes back with the judge of shell commands; the first time it may have to be loaded. */
+export type OpenCommandJudge = () => Promise<JudgeCommand>;
+
+/** Judges calls: shell commands by their text and the folder they start in, writes by where they go, every other tool by its definition. */
+export function createCallJudge(openCommandJudge: OpenCommandJudge): JudgeCall {
+  return async (tool, values) => {
+    if (tool.category === "shell") {
+      const { command, working_directory: workingDirectory } = values;
+      if (typeof command !== "string" || (workingDirectory !== undefined && typeof workingDirectory !== "string")) return undefined;
+      const judgeCommand = await openCommandJudge();
+      return judgeCommand(command, workingDirectory);
+    }
     const level = tool.safetyLevel;
     const destructive = tool.sideEffects === "destructive" ? { destructive: tool.name } : {};
     if (tool.category !== "write") return { level, scope: [], ...destructive };

@@ -9,6 +9,7 @@ const SENSITIVE_SEGMENTS = new Set([
   ".idea",
   ".husky",
   ".circleci",
+  ".github",
   ".devcontainer",
   ".hlvm",
   ".claude",
@@ -42,7 +43,6 @@ export function sensitivePart(path: string): string | undefined {
   const segments = posix.normalize(path.toLowerCase().replaceAll("\\", "/")).split("/");
   const segment = segments.find((name) => SENSITIVE_SEGMENTS.has(name));
   if (segment !== undefined) return segment;
-  if (segments.includes(".github")) return ".github";
   const file = segments.at(-1) ?? "";
   return SENSITIVE_FILES.has(file) ? file : undefined;
 }

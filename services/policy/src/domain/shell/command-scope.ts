@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 
 /** Programs whose second word names what they do; the words after that are about what they do it to. */
@@ -14,10 +15,16 @@ const NAMING_WORDS: Readonly<Record<string, readonly string[]>> = {
  * What "always for this session" covers of an L2 command, one entry for each of its parts. `npm test`, `git commit` and
  * their like cover themselves with any arguments, `npm run NAME` that script, and everything else only itself, word for
  * word: `python -c` with one program says nothing of another. A command that cannot be read literally is one entry.
+ * In another folder than the workspace itself it is another command.
  */
-export function commandScope(command: string, parts: readonly (readonly string[])[] | undefined): readonly string[] {
-  if (parts === undefined) return [exactly(command)];
-  return [...new Set(parts.map(partScope))];
+export function commandScope(
+  command: string,
+  parts: readonly (readonly string[])[] | undefined,
+  workingDirectory: string,
+): readonly string[] {
+  const covered = parts === undefined ? [exactly(command)] : [...new Set(parts.map(partScope))];
+  const folder = posix.join(workingDirectory, ".");
+  return folder === "." ? covered : covered.map((entry) => `${entry} in ${sha256Hex(folder)}`);
 }
 
 function partScope(words: readonly string[]): string {

@@ -1,7 +1,9 @@
+import { posix } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadTreeSitterWords } from "../../adapters/parsers/tree-sitter-words.ts";
 import { unbashWords } from "../../adapters/parsers/unbash-words.ts";
+import { sensitivePart } from "../judge/sensitive-path.ts";
 import { createCommandJudge, type JudgeCommand } from "./judge-command.ts";
 import { literalWords } from "./literal-words.ts";
 import type { WordReader } from "./word-reader.ts";
@@ -84,6 +86,43 @@ describe("what an agent reads with", () => {
       ]),
     ).toEqual([]);
     expect(notAt("L2", ["cp -t /etc a b", "cp -s a b", "chmod u+s a", "mv a sub/../../b", "git add ../x", "tee .envrc"])).toEqual([]);
+  });
+
+  it("is L2 where it changes files after it went to a folder out of the workspace or that other programs obey", () => {
+    expect(
+      notAt("L2", [
+        "cd .git/hooks && printf x | tee pre-commit && chmod +x pre-commit",
+        "cd / && touch x",
+        "cd .. && touch x",
+        "cd a; cd ../../b; mkdir x",
+        "cd a/.GITHUB/workflows | tee ci.yml",
+        "cd - && touch x",
+        "cd '' && touch x",
+        "cd -- /etc && touch x",
+        "git -C .git/hooks add x",
+        "git -C /etc add -A",
+        "git -C a -C ../.. add -A",
+      ]),
+    ).toEqual([]);
+    expect(notAt("L1", ["cd src && mkdir x", "cd ./a/b; touch c; cd d && rmdir e", "git -C a add b"])).toEqual([]);
+    expect(notAt("L0", ["cd .git/hooks && ls", "cd / && cat etc/hostname", "git -C .. log"])).toEqual([]);
+  });
+
+  it("is L2 where it starts in such a folder and changes files", () => {
+    const at = (folder: string, command: string): string => judge(command, folder).level;
+    const wrong = [".git/hooks", "/", "/etc", "..", "a/../..", "a/.VSCODE", "~", ""];
+    expect(wrong.map((folder) => at(folder, "printf x | tee pre-commit"))).toEqual(wrong.map(() => "L2"));
+    expect(wrong.map((folder) => at(folder, "cat pre-commit"))).toEqual(wrong.map(() => "L0"));
+    expect(["src", "./a/b/", "."].map((folder) => at(folder, "cd c && touch x"))).toEqual(["L1", "L1", "L1"]);
+    expect(at("src", "cd .git && touch x")).toBe("L2");
+  });
+
+  it("says in which other folder, so that an answer for the session is not taken for another one", () => {
+    const { scope } = judge("npm test");
+    expect(judge("npm test", ".").scope).toEqual(scope);
+    expect(judge("npm test", "a").scope).not.toEqual(scope);
+    expect(judge("npm test", "a").scope).not.toEqual(judge("npm test", "b").scope);
+    expect(judge("npm test -- --watch=false", "a").scope).toEqual(judge("npm test", "a").scope);
   });
 });
 
@@ -337,6 +376,33 @@ describe("properties", () => {
       const command = pieces.join(spaced ? " " : "");
       const readings = [literalWords, unbashWords, treeSitterWords].map((read) => JSON.stringify(read(command)));
       return levelOf(command) === "L2" || new Set(readings).size === 1;
+    });
+    expect(() => fc.assert(property, { numRuns: 2_000 })).not.toThrow();
+  });
+
+  it("gives L1 to nothing that lands where write_file would be L2", () => {
+    const folder = fc.constantFrom(
+      "a",
+      "./a/b",
+      ".",
+      "..",
+      "/",
+      "a/../..",
+      "-",
+      "'a b'",
+      ".git",
+      "a/.git/hooks",
+      ".vscode",
+      "/workspace/a",
+    );
+    const write = fc.constantFrom("touch f", "mkdir -p a/f", "tee ../f", "touch .npmrc", "touch hooks/f", "ls && tee f");
+    const joint = fc.constantFrom(" && ", "; ", " | ", " || ");
+    const property = fc.property(fc.option(folder), fc.array(folder, { maxLength: 4 }), write, joint, (start, folders, last, between) => {
+      const { level } = judge([...folders.map((name) => `cd ${name}`), last].join(between), start ?? undefined);
+      const place = [start ?? ".", ...folders.map((name) => name.replaceAll("'", "")), last.split(" ").at(-1)!];
+      const target = posix.resolve("/workspace", ...place.filter((name) => name !== "-"));
+      const isOutside = !target.startsWith("/workspace/") || sensitivePart(target) !== undefined;
+      return level === "L2" || (level === "L1" && !isOutside && !place.includes("-"));
     });
     expect(() => fc.assert(property, { numRuns: 2_000 })).not.toThrow();
   });

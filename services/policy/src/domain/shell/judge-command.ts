@@ -6,9 +6,11 @@ import { findDestruction } from "./find-destruction.ts";
 import { judgeWords } from "./judge-words.ts";
 import { literalWords } from "./literal-words.ts";
 import { looseCommands } from "./loose-commands.ts";
+import { staysInWorkspace } from "./stays-in-workspace.ts";
 import type { WordReader } from "./word-reader.ts";
 
-export type JudgeCommand = (command: string) => CallJudgement;
+/** `workingDirectory` is where the command starts, relative to the workspace; left out, the workspace itself. */
+export type JudgeCommand = (command: string, workingDirectory?: string) => CallJudgement;
 
 /**
  * Judges a shell command without trying to understand the shell. L0 and L1 are only for the literal subset, where the
@@ -17,16 +19,16 @@ export type JudgeCommand = (command: string) => CallJudgement;
  * decides whom to ask.
  */
 export function createCommandJudge(readers: readonly WordReader[]): JudgeCommand {
-  return (command) => {
+  return (command, workingDirectory = ".") => {
     const parts = agreedParts(command, readers);
-    const level = parts === undefined ? "L2" : highestLevel(parts);
+    const level = parts === undefined ? "L2" : levelIn(workingDirectory, parts);
     if (level !== "L2") return { level, scope: [] };
     const loose = looseCommands(command);
     return {
       level,
       destructive: findDestruction(loose),
       danger: findDanger(command, loose),
-      scope: commandScope(command, parts),
+      scope: commandScope(command, parts, workingDirectory),
     };
   };
 }
@@ -36,6 +38,11 @@ function agreedParts(command: string, readers: readonly WordReader[]): readonly 
   if (parts === undefined) return undefined;
   const text = JSON.stringify(parts);
   return readers.every((read) => JSON.stringify(read(command)) === text) ? parts : undefined;
+}
+
+function levelIn(workingDirectory: string, parts: readonly (readonly string[])[]): SafetyLevel {
+  const level = highestLevel(parts);
+  return level === "L1" && !staysInWorkspace(parts, workingDirectory) ? "L2" : level;
 }
 
 function highestLevel(parts: readonly (readonly string[])[]): SafetyLevel {

@@ -236,16 +236,18 @@ const LISTING: Readonly<Record<string, (words: readonly string[]) => boolean>> =
  */
 export const judgeGit: CommandJudge = (words): SafetyLevel => {
   let index = 0;
+  let isElsewhere = false;
   for (; index < words.length && words[index]!.startsWith("-"); index += 1) {
     if (words[index] === "--no-pager") continue;
     if (words[index] === "--version" && words.length === 1) return "L0";
     if (words[index] !== "-C" || words[index + 1] === undefined || words[index + 1]!.startsWith("-")) return "L2";
     index += 1;
+    isElsewhere ||= !isWorkspacePath(words[index]!);
   }
   const subcommand = words[index] ?? "";
   const rest = words.slice(index + 1);
   if (Object.hasOwn(LISTING, subcommand)) return LISTING[subcommand]!(rest) ? "L0" : "L2";
   if (!Object.hasOwn(SUBCOMMANDS, subcommand)) return "L2";
   const rule = SUBCOMMANDS[subcommand]!;
-  return fitsRule(rest, rule) ? rule.level : "L2";
+  return fitsRule(rest, rule) && (rule.level === "L0" || !isElsewhere) ? rule.level : "L2";
 };

@@ -1,0 +1,71 @@
+import type { Approval, ApprovalAnswer, ApprovalState } from "../../domain/approval/approval.ts";
+
+export const IDENTITY_COLUMNS = "approval_id, organization, session_id, run_id, call_id, requested_by";
+export const CALL_COLUMNS =
+  "tool, definition_hash, arguments_json, arguments_hash, safety_level, trust_tier, mode, scope, step, rule, reason";
+/** What `approvalOf` reads. */
+export const APPROVAL_COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answered_by, answered_at,
+  used_at, withdrawn_at, expires_at <= now() AS is_over`;
+
+export type ApprovalRow = {
+  readonly approval_id: string;
+  readonly organization: string;
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly requested_by: string;
+  readonly tool: string;
+  readonly definition_hash: string;
+  readonly arguments_json: string;
+  readonly arguments_hash: string;
+  readonly safety_level: Approval["safetyLevel"];
+  readonly trust_tier: Approval["trustTier"];
+  readonly mode: Approval["mode"];
+  readonly scope: string[];
+  readonly step: Approval["step"];
+  readonly rule: string;
+  readonly reason: string;
+  readonly requested_at: Date;
+  readonly expires_at: Date;
+  readonly answer: ApprovalAnswer | null;
+  readonly answered_by: string | null;
+  readonly answered_at: Date | null;
+  readonly used_at: Date | null;
+  readonly withdrawn_at: Date | null;
+  readonly is_over: boolean;
+};
+
+export function approvalOf(row: ApprovalRow): Approval {
+  return {
+    approvalId: row.approval_id,
+    organization: row.organization,
+    sessionId: row.session_id,
+    runId: row.run_id,
+    callId: row.call_id,
+    tool: row.tool,
+    definitionHash: row.definition_hash,
+    argumentsJson: row.arguments_json,
+    argumentsHash: row.arguments_hash,
+    safetyLevel: row.safety_level,
+    trustTier: row.trust_tier,
+    mode: row.mode,
+    scope: row.scope,
+    step: row.step,
+    rule: row.rule,
+    reason: row.reason,
+    state: stateOf(row),
+    requestedBy: row.requested_by,
+    requestedAt: row.requested_at,
+    expiresAt: row.expires_at,
+    ...(row.answer === null ? {} : { answer: row.answer }),
+    ...(row.answered_by === null ? {} : { answeredBy: row.answered_by }),
+    ...(row.answered_at === null ? {} : { answeredAt: row.answered_at }),
+    isUsed: row.used_at !== null,
+  };
+}
+
+function stateOf({ answer, withdrawn_at: withdrawnAt, is_over: isOver }: ApprovalRow): ApprovalState {
+  if (answer !== null) return answer === "deny" ? "denied" : "approved";
+  if (withdrawnAt !== null) return "withdrawn";
+  return isOver ? "expired" : "pending";
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ApprovalAnswer, ApprovalState, DecidingStep, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { testPrincipal } from "@hlvm/testing/test-identity";
+import { startTestPolicy, type TestPolicy } from "../../testing/start-test-policy.ts";
+import { callOf, failure, settingsOf, shell } from "../../testing/test-calls.ts";
+
+let service: TestPolicy;
+beforeAll(async () => {
+  service = await startTestPolicy();
+});
+afterAll(() => service.close());
+
+async function ask(call = callOf(shell("npm test"))): Promise<Approval> {
+  const { verdict } = await service.policy.decide({ call, settings: settingsOf() }, await service.as(testPrincipal));
+  return verdict!.approval!;
+}
+
+const answer = async (approvalId: string): Promise<Approval> =>
+  (await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal))).approval!;
+const take = async (approvalId: string) => (await service.policy.awaitApproval({ approvalId }, await service.as(testPrincipal))).verdict!;
+
+async function letExpire(approvalId: string, howLongAgo: string): Promise<void> {
+  const sql = "UPDATE approval SET expires_at = now() - $2::interval WHERE approval_id = $1";
+  await service.database.database.query(sql, [approvalId, howLongAgo]);
+}
+
+async function argumentsOf(approvalId: string): Promise<unknown> {
+  const sql = "SELECT arguments_json FROM approval WHERE approval_id = $1";
+  return (await service.database.database.query<{ arguments_json: string }>(sql, [approvalId]))[0]!.arguments_json;
+}
+
+describe("the arguments of an approval", () => {
+  it("are forgotten an hour after it expired, whether it was answered or not", async () => {
+    const [answered, unanswered, recent] = [await ask(), await ask(), await ask()];
+    await answer(answered.approvalId);
+    for (const { approvalId } of [answered, unanswered]) await letExpire(approvalId, "61 minutes");
+    await letExpire(recent.approvalId, "59 minutes");
+    await ask();
+    expect(await argumentsOf(answered.approvalId)).toBe("");
+    expect(await argumentsOf(unanswered.approvalId)).toBe("");
+    expect(await argumentsOf(recent.approvalId)).toBe('{"command":"npm test"}');
+  });
+
+  it("are no longer to be had where nobody took the answer in time: the call is denied, and the record says so", async () => {
+    for (const isAnswered of [true, false]) {
+      const call = callOf(shell("npm test"));
+      const { approvalId } = await ask(call);
+      if (isAnswered) await answer(approvalId);
+      await letExpire(approvalId, "2 hours");
+      await ask();
+      expect(await take(approvalId)).toMatchObject({
+        decision: Decision.DENY,
+        step: DecidingStep.APPROVAL,
+        rule: "approval: expired",
+        grant: "",
+      });
+      const { events } = await service.audit.query({ sessionId: call.sessionId }, await service.as(testPrincipal));
+      expect(events).toMatchObject([{ decision: Decision.DENY, rule: "approval: expired", argumentsJson: "" }]);
+      expect(events[0]!.argumentsHash).not.toBe("");
+    }
+  });
+
+  it("stay for an answer that is taken late but in time", async () => {
+    const { approvalId } = await ask();
+    await answer(approvalId);
+    await letExpire(approvalId, "30 minutes");
+    expect(await take(approvalId)).toMatchObject({ decision: Decision.ALLOW });
+  });
+});
+
+describe("an answer", () => {
+  it("is good for nothing where the call was decided otherwise in the meantime", async () => {
+    const call = callOf(shell("npm test"));
+    const { approvalId } = await ask(call);
+    await decideOtherwise(call);
+    expect(await answer(approvalId)).toMatchObject({ state: ApprovalState.APPROVED });
+    expect(await failure(take(approvalId))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
+    expect(await argumentsOf(approvalId)).toBe("");
+  });
+});
+
+/** As two decisions on one call at the same moment, one of them an ask, would. */
+async function decideOtherwise({ sessionId, runId, callId }: ReturnType<typeof callOf>): Promise<void> {
+  const sql = `INSERT INTO audit_event (organization, at, kind, principal, session_id, run_id, call_id, tool, decision, step, payload)
+    VALUES ('local', now(), 'intent', 'user:test', $1, $2, $3, 'shell_exec', 'deny', 'mode', '{}')`;
+  await service.database.database.query(sql, [sessionId, runId, callId]);
+}

@@ -1,0 +1,12 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import type { ApprovalStore } from "../domain/approval/approval-store.ts";
+import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
+
+export function withdrawApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["withdrawApprovals"] {
+  return async ({ runId }, context) => {
+    const { principal, traceId } = callContext(context);
+    return { approvalIds: await withdrawApprovals(approvals, principal, traceId, runId) };
+  };
+}
