@@ -733,7 +733,8 @@ export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: Permi
   messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
- * The effect is about to happen.
+ * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
+ * was committed before.
  *
  * @generated from message hlvm.session.v1.ToolStart
  */
@@ -772,7 +773,8 @@ export type ToolStart = Message<"hlvm.session.v1.ToolStart"> & {
 };
 
 /**
- * The effect is about to happen.
+ * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
+ * was committed before.
  *
  * @generated from message hlvm.session.v1.ToolStart
  */

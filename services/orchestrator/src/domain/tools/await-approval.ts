@@ -18,11 +18,7 @@ const RETRY_MILLISECONDS = 500;
 /** Waits for a person's answer. @throws HlvmError where there is none to be had: nothing may run then */
 export function awaitApproval(call: ToolCall, approval: Approval, turn: number, run: RunContext, signal: AbortSignal): Promise<Permission> {
   return unlessAnswerLost(call, run, async () => {
-    const answer = await answerTo(approval, run, signal).catch((thrown: unknown) => {
-      // Where policy cannot be told, the approval expires by itself; without its run it has no effect.
-      if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(run.runId).catch(() => undefined));
-      throw thrown;
-    });
+    const answer = await answerTo(approval, run, signal);
     // The wait may have been long: the append tells whether the run still holds its lease.
     if (answer !== undefined) {
       await run.journal.append(turn, permissionCheck(call, answer));

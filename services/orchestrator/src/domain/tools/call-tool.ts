@@ -48,6 +48,8 @@ export async function callTool(
     const { sessionId, runId, callId } = call;
     const outcome = { sessionId, runId, callId, status, summary: "The run was stopped before this call ran.", durationMilliseconds: 0 };
     run.records.add(run.mesh.audit.recordOutcome(outcome).catch(() => undefined));
+    // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
+    if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
     throw thrown;
   }
 }

@@ -96,6 +96,6 @@ describe("the calls of a turn", () => {
     await waiting.promise;
     await test.orchestrator.client.cancelRun({ sessionId, runId }, await test.orchestrator.as(ada));
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
-    await expect.poll(() => test.fake.seen.withdrawn).toEqual([runId]);
+    await expect.poll(() => test.fake.seen.withdrawn).toContain(runId);
   });
 });
