@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,6 +22,21 @@ const evaluate = (code: string, more: Readonly<Record<string, string>> = {}) =>
     cwd: empty,
     environment: { PATH: empty, HOME: empty, HLVM_DIR: empty, ...more },
   });
+
+describe("the hlvm command", () => {
+  it("runs by the name that npm gave it, as the README has it, and through a link to that", async () => {
+    const byNpm = join(repositoryRoot, "node_modules", ".bin", "hlvm");
+    const link = join(empty, "hlvm");
+    symlinkSync(byNpm, link);
+    for (const program of [byNpm, link])
+      expect(await runProgram(program, ["--version"], { cwd: empty, environment: { PATH: process.env.PATH!, HOME: empty } })).toMatchObject(
+        {
+          code: 0,
+          stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+        },
+      );
+  });
+});
 
 describe("what npm start prepares", () => {
   const prepare = "await orExplain(() => prepare({ directory: process.env.HLVM_DIR }));";
