@@ -5,7 +5,7 @@ const MAXIMUM_LOOKS = 5;
 
 /**
  * Ends a process that leads its own group, and all that descends from it, a new session or not. What has been handed to
- * the init process by a parent that ended is not found: it ends with the sandbox.
+ * the init process by a parent that ended is not found: only a sweep of the sandbox ends it.
  */
 export function killTree(leader: number): void {
   for (let look = 0; look < MAXIMUM_LOOKS; look++) {

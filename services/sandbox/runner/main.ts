@@ -3,7 +3,10 @@ import type { RunnerRequest_ExecuteJson, RunnerRequestJson, RunnerResponseJson }
 import { closeInherited } from "./close-inherited.ts";
 import { FrameDecoder } from "./frames.ts";
 import { Outbox } from "./outbox.ts";
+import { requireWorkspace } from "./require-workspace.ts";
+import { runningCalls } from "./running-calls.ts";
 import { standbyShell } from "./standby-shell.ts";
+import { sweepProcesses } from "./sweep-processes.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
 
@@ -11,11 +14,11 @@ import { runTool } from "./tools.ts";
 const SERVICE_DESCRIPTOR = 3;
 const PAUSE_AFTER_RESULT_MILLISECONDS = 4;
 
+requireWorkspace();
 closeInherited(SERVICE_DESCRIPTOR);
 const service = new Socket({ fd: SERVICE_DESCRIPTOR, readable: true, writable: true });
 const outbox = new Outbox(service);
 const decoder = new FrameDecoder();
-const running = new Map<string, AbortController>();
 
 async function execute({
   callId = "",
@@ -24,7 +27,7 @@ async function execute({
   timeoutMilliseconds = 0,
 }: RunnerRequest_ExecuteJson): Promise<void> {
   const controller = new AbortController();
-  running.set(callId, controller);
+  runningCalls.set(callId, controller);
   const timer = setTimeout(() => controller.abort(timedOut(timeoutMilliseconds)), timeoutMilliseconds);
   const answer = await Promise.race([
     runTool(tool, argumentsJson, {
@@ -37,7 +40,8 @@ async function execute({
     abandoned(controller.signal),
   ]);
   clearTimeout(timer);
-  running.delete(callId);
+  runningCalls.delete(callId);
+  if (mayHaveDetached(tool, answer)) sweepProcesses();
   outbox.send({ result: { callId, result: toResult(answer) } } satisfies RunnerResponseJson);
   prepareShellSoon();
 }
@@ -45,7 +49,7 @@ async function execute({
 /** Between calls, and not at once: the kernel would let the service wait for the result until the new process stands. */
 function prepareShellSoon(): void {
   setTimeout(() => {
-    if (running.size === 0) standbyShell.prepare();
+    if (runningCalls.size === 0) standbyShell.prepare();
   }, PAUSE_AFTER_RESULT_MILLISECONDS);
 }
 
@@ -60,6 +64,12 @@ function abandoned(signal: AbortSignal): Promise<ToolAnswer> {
   });
 }
 
+/** Of a command that was cut off nothing goes on, unless another call may need what there is. */
+function mayHaveDetached(tool: string, { errorCode }: ToolAnswer): boolean {
+  const wasCutOff = tool === "shell_exec" && (errorCode === "cancelled" || errorCode === "timeout");
+  return wasCutOff && [...runningCalls.values()].every(({ signal }) => signal.aborted);
+}
+
 function timedOut(milliseconds: number): ToolFailure {
   return new ToolFailure("timeout", `The tool was ended after ${milliseconds / 1_000} s.`);
 }
@@ -69,7 +79,7 @@ service.on("data", (chunk: Buffer) => {
     const request = message as RunnerRequestJson;
     if (request.execute !== undefined) void execute(request.execute);
     if (request.cancel !== undefined)
-      running.get(request.cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
+      runningCalls.get(request.cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
   }
 });
 service.on("error", () => process.exit(1));

@@ -13,9 +13,9 @@ export type Replaced = "created" | "replaced";
 
 /**
  * Writes a whole file in one step: readers see the old content or the new, never a part. An existing file keeps its permissions.
- * @throws ToolFailure `outside_workspace`, `too_large`, `no_space`, …; the file is then as it was
+ * @throws ToolFailure `outside_workspace`, `too_large`, `no_space`, …, or the reason of the signal; the file is then as it was
  */
-export async function replaceFile(path: string, content: string): Promise<Replaced> {
+export async function replaceFile(path: string, content: string, signal: AbortSignal): Promise<Replaced> {
   const bytes = Buffer.from(content, "utf8");
   if (bytes.length > MAXIMUM_FILE_BYTES)
     throw new ToolFailure(
@@ -24,7 +24,7 @@ export async function replaceFile(path: string, content: string): Promise<Replac
     );
   const place = await holdPlace(path);
   try {
-    return await write(place, bytes, path);
+    return await write(place, bytes, path, signal);
   } catch (thrown) {
     throw failureOf(thrown, path);
   } finally {
@@ -32,7 +32,7 @@ export async function replaceFile(path: string, content: string): Promise<Replac
   }
 }
 
-async function write(place: HeldPlace, bytes: Buffer, path: string): Promise<Replaced> {
+async function write(place: HeldPlace, bytes: Buffer, path: string, signal: AbortSignal): Promise<Replaced> {
   const target = place.inFolder(place.name);
   const before = await lstat(target).catch(() => undefined);
   if (before?.isDirectory()) throw new ToolFailure("invalid_arguments", `${path} is a folder. Give the path of a file.`);
@@ -45,6 +45,7 @@ async function write(place: HeldPlace, bytes: Buffer, path: string): Promise<Rep
     await handle.writeFile(bytes);
     if (before?.isFile()) await handle.chmod(before.mode & 0o777);
     await handle.close();
+    signal.throwIfAborted();
     await rename(temporary, target);
   } catch (thrown) {
     await handle.close().catch(() => undefined);

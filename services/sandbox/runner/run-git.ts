@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { CappedText } from "./capped-text.ts";
 import { runProcess } from "./run-process.ts";
 import { toolEnvironment } from "./tool-environment.ts";
@@ -7,30 +8,37 @@ import { WORKSPACE } from "./workspace-path.ts";
 const SHOWN_BYTES = 100_000;
 const READ_BYTES = 8 * 1024 * 1024;
 const COMPLAINT_BYTES = 4_096;
+/** So many that all that switches them off fits into an environment. */
+const FILTER_NAMES_BYTES = 32 * 1024;
+/** `git config` where no name matches. */
+const NOTHING_FOUND = 1;
 
 /**
  * A repository's own configuration may name programs. None is run: no file system monitor, no hook, no pager, no signature
  * check, and no transport by which missing objects would be fetched.
  */
-const WITHOUT_PROGRAMS = [
-  "--no-pager",
-  "--literal-pathspecs",
-  "--no-optional-locks",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "core.hooksPath=/dev/null",
-  "-c",
-  "core.quotePath=false",
-  "-c",
-  "core.attributesFile=/dev/null",
-  "-c",
-  "log.showSignature=false",
-  "-c",
-  "color.ui=false",
-  "-c",
-  "submodule.recurse=false",
+const WITHOUT_PROGRAMS = ["--no-pager", "--literal-pathspecs", "--no-optional-locks"];
+/** Listed among the filters by a git that takes settings from its environment; before 2.31 none does. */
+const PROBE = `filter.${randomUUID()}.clean`;
+const SETTINGS: readonly Setting[] = [
+  [PROBE, ""],
+  ["core.fsmonitor", "false"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.quotePath", "false"],
+  ["core.attributesFile", "/dev/null"],
+  ["log.showSignature", "false"],
+  ["color.ui", "false"],
+  ["submodule.recurse", "false"],
 ];
+
+const FILTER_OFF: readonly Setting[] = [
+  ["clean", ""],
+  ["smudge", ""],
+  ["process", ""],
+  ["required", "false"],
+];
+
+type Setting = readonly [name: string, value: string];
 
 /** Folder and work tree are named, so that neither discovery nor `core.worktree` leads elsewhere. */
 const gitEnvironment = {
@@ -54,13 +62,13 @@ export interface GitOutput {
 
 /**
  * Runs git on the workspace's repository, with filters that the repository defines switched off.
- * @throws ToolFailure `not_found` where the workspace is no repository
+ * @throws ToolFailure `not_found` where the workspace is no repository, `unavailable` where not every filter can be switched off
  */
 export async function runGit(words: readonly string[], surroundings: ToolSurroundings): Promise<GitOutput> {
-  const filters = await git(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], surroundings);
-  const output = await git([...filtersOff(filters.text), ...words], surroundings);
-  if (/not a git repository/i.test(output.complaint))
-    throw new ToolFailure("not_found", "The workspace is not a git repository, or its repository lies outside the workspace.");
+  const filters = await git(["config", "--null", "--name-only", "--get-regexp", "^filter\\."], [], FILTER_NAMES_BYTES, surroundings);
+  requireRepository(filters);
+  const output = await git(words, filtersOff(filters), SHOWN_BYTES, surroundings);
+  requireRepository(output);
   return output;
 }
 
@@ -71,22 +79,48 @@ export async function requireGit(words: readonly string[], surroundings: ToolSur
   return output;
 }
 
-function filtersOff(names: string): string[] {
-  const keys = names.split("\0").filter((name) => name !== "");
-  const filters = new Set(keys.map((key) => key.slice("filter.".length, key.lastIndexOf("."))));
-  return [...filters].flatMap((filter) =>
-    ["clean=", "smudge=", "process=", "required=false"].flatMap((setting) => ["-c", `filter.${filter}.${setting}`]),
-  );
+function requireRepository({ complaint }: GitOutput): void {
+  if (/not a git repository/i.test(complaint))
+    throw new ToolFailure("not_found", "The workspace is not a git repository, or its repository lies outside the workspace.");
 }
 
-async function git(words: readonly string[], { signal }: ToolSurroundings): Promise<GitOutput> {
-  const text = new CappedText(SHOWN_BYTES);
+function filtersOff({ text, isCut, exitCode, complaint }: GitOutput): Setting[] {
+  // Each has to be named exactly, and a name that is not text cannot be.
+  if (isCut || text.includes("\ufffd"))
+    throw new ToolFailure(
+      "unavailable",
+      "git is not run: the repository defines filters, which are programs of its own, that cannot all be switched off. Use git in shell_exec.",
+    );
+  if (exitCode !== 0 && exitCode !== NOTHING_FOUND) throw new ToolFailure("command_failed", `git config failed: ${complaint}`);
+  if (!text.includes(PROBE))
+    throw new ToolFailure("unavailable", "git on the machine of the sandbox is too old: 2.31 or newer is needed. Use git in shell_exec.");
+  const keys = text.split("\0").filter((name) => name !== "");
+  const filters = new Set(keys.map((key) => key.slice("filter.".length, key.lastIndexOf("."))));
+  return [...filters].flatMap((filter) => FILTER_OFF.map(([name, value]): Setting => [`filter.${filter}.${name}`, value]));
+}
+
+/** By the environment: `-c` takes all up to the first equals sign for the name. */
+function environmentWith(settings: readonly Setting[]): Readonly<Record<string, string>> {
+  const pairs = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { ...gitEnvironment, GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(pairs) };
+}
+
+async function git(
+  words: readonly string[],
+  filters: readonly Setting[],
+  shownBytes: number,
+  { signal }: ToolSurroundings,
+): Promise<GitOutput> {
+  const text = new CappedText(shownBytes);
   const complaint = new CappedText(COMPLAINT_BYTES);
   const request = {
     command: "git",
     arguments: [...WITHOUT_PROGRAMS, ...words],
     directory: WORKSPACE,
-    environment: gitEnvironment,
+    environment: environmentWith([...SETTINGS, ...filters]),
     signal,
     onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => {
       (stream === "stdout" ? text : complaint).push(chunk);

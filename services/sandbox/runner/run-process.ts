@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import { followProcess, type ProcessEnd, type ProcessWatch } from "./follow-process.ts";
+import { runningCalls } from "./running-calls.ts";
+import { sweepProcesses } from "./sweep-processes.ts";
 import { ToolFailure } from "./tool.ts";
 
 const PAUSE_AFTER_SWEEP_MILLISECONDS = 50;
@@ -22,12 +24,12 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     return await attempt(request);
   } catch (thrown) {
     if (!isOutOfProcesses(thrown)) throw thrown;
+    if (runningCalls.size > 1) throw noProcessLeft(thrown);
     // What earlier calls left behind uses up the process limit; without this nothing could run in the session again.
-    process.kill(-1, "SIGKILL");
+    sweepProcesses();
     await wait(PAUSE_AFTER_SWEEP_MILLISECONDS);
     return attempt(request).catch((cause: unknown) => {
-      if (!isOutOfProcesses(cause)) throw cause;
-      throw new ToolFailure("unavailable", "The sandbox has no process left to run this in. Try again.", cause);
+      throw isOutOfProcesses(cause) ? noProcessLeft(cause) : cause;
     });
   }
 }
@@ -40,6 +42,10 @@ function attempt(request: ProcessRequest): Promise<ProcessEnd> {
     detached: true,
   });
   return followProcess(child, request);
+}
+
+function noProcessLeft(cause: unknown): ToolFailure {
+  return new ToolFailure("unavailable", "The sandbox has no process left to run this in. Try again.", cause);
 }
 
 function isOutOfProcesses(thrown: unknown): boolean {

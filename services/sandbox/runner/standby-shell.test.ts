@@ -65,6 +65,12 @@ describe("a shell that waits for its command", () => {
     expect((await sandbox.run("shell_exec", { command: "echo still here" })).content).toBe("still here\n");
   });
 
+  it("is made anew after a call that was cut off, with which the last one was ended", async () => {
+    await sandbox.run("shell_exec", { command: "echo begun; sleep 63", working_directory: ".", timeout_seconds: 1 });
+    await waitsForCommand();
+    expect((await sandbox.run("shell_exec", { command: OWN_ARGUMENTS })).content).toMatch(/^\/bin\/sh -c while IFS= read/);
+  });
+
   it("has its command and what that started ended when the call is cancelled", async () => {
     await waitsForCommand();
     const leaving = new AbortController();

@@ -23,6 +23,11 @@ export const standbyShell = {
     waiting ??= start();
   },
 
+  /** The one that waits is about to be ended. */
+  forget(): void {
+    waiting = undefined;
+  },
+
   /** @returns the shell that runs the command from now on; undefined where none waits or the command is not for it */
   take(command: string): ChildProcess | undefined {
     const shell = waiting;

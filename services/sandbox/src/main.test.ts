@@ -1,22 +1,32 @@
 import { fork } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createSigningKey } from "@hlvm/identity/signing-key";
+import { createClient } from "@connectrpc/connect";
+import { createSigningKey, signingKeyOf } from "@hlvm/identity/signing-key";
+import { TokenMinter } from "@hlvm/identity/token-minter";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import type { StartMessage } from "@hlvm/service/run-service";
+import { testPrincipal } from "@hlvm/testing/test-identity";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-sandbox-main-"));
 const keys = join(directory, "keys.json");
+let minter: TokenMinter;
 
 beforeAll(async () => {
-  writeFileSync(keys, JSON.stringify({ keys: [(await createSigningKey("edge")).publicJwk] }));
+  const key = await createSigningKey("edge");
+  minter = new TokenMinter(signingKeyOf(key.privateJwk));
+  writeFileSync(keys, JSON.stringify({ keys: [key.publicJwk] }));
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Starts the service as its own process, and gives what it says first. */
-async function start(environment: Record<string, string>): Promise<StartMessage> {
+/** Starts the service as its own process, and gives what it says first; it ends when `use` has. */
+async function start(environment: Record<string, string>, use = async (_port: number): Promise<void> => {}): Promise<StartMessage> {
   const child = fork(fileURLToPath(new URL("main.ts", import.meta.url)), {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: {
@@ -29,6 +39,7 @@ async function start(environment: Record<string, string>): Promise<StartMessage>
   });
   const exited = new Promise((resolve) => child.once("exit", resolve));
   const message = await new Promise<StartMessage>((resolve) => child.once("message", (said) => resolve(said as StartMessage)));
+  if (message.kind === "ready") await use(message.port);
   child.kill("SIGTERM");
   await exited;
   return message;
@@ -45,6 +56,21 @@ function standIn(name: string, version: string, complaint: string): string {
 describe("the service at start", () => {
   it("comes up where it can isolate", async () => {
     expect(await start({})).toMatchObject({ kind: "ready", service: "sandbox" });
+  });
+
+  it("lets nothing in HLVM's own folder become a workspace, nor what holds that folder", async () => {
+    const own = join(directory, "own");
+    const inside = ["data/postgres", "run", "logs"].map((name) => join(own, name));
+    for (const folder of inside) mkdirSync(folder, { recursive: true });
+    const refusals: unknown[] = [];
+    await start({ HLVM_DIR: own }, async (port) => {
+      const client = createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${port}`));
+      const headers = { authorization: `Bearer ${await minter.mint(testPrincipal)}` };
+      for (const path of [own, ...inside, directory])
+        refusals.push(await client.openWorkspace({ sessionId: randomUUID(), path }, { headers }).catch(fromConnectError));
+    });
+    expect(refusals).toHaveLength(5);
+    for (const refusal of refusals) expect(refusal).toMatchObject({ reason: "workspace_not_allowed" });
   });
 
   it.each([

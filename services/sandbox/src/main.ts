@@ -17,6 +17,8 @@ import { Sessions } from "./domain/sessions.ts";
 import { ToolExecutor } from "./domain/tool-executor.ts";
 import { routes } from "./rpc/routes.ts";
 
+const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
+
 await runService("sandbox", async (log, environment) => {
   const config = readConfig(knobs, environment);
   const tokens = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
@@ -26,10 +28,14 @@ await runService("sandbox", async (log, environment) => {
   const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");
   const limits = findLimits(config.limits, process.getuid?.() ?? 0);
   const isolation = await BubblewrapIsolation.open({ ...config, bubblewrap, limits, log });
+  const journal = await FileJournal.open(config.stateDirectory, log);
+  const prune = (): Promise<void> => journal.prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
+  setInterval(() => void prune(), PRUNE_EVERY_MILLISECONDS).unref();
+  const own = [config.stateDirectory, config.tokenPublicKeys, config.grantPublicKeys];
   const sessions = new Sessions({
     isolation,
-    folders: new LocalFolders([config.stateDirectory, config.tokenPublicKeys, config.grantPublicKeys]),
-    journal: await FileJournal.open(config.stateDirectory, log),
+    folders: new LocalFolders(config.directory === "" ? own : [config.directory, ...own]),
+    journal,
     maximumSandboxes: config.sandboxes,
     idleMilliseconds: config.idleSeconds * 1_000,
     log,

@@ -1,6 +1,7 @@
+import { inTurn } from "../in-turn.ts";
 import { replaceFile } from "../replace-file.ts";
 import { readTextFile } from "../text-file.ts";
-import { ToolFailure, type ToolAnswer } from "../tool.ts";
+import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 
 const SHOWN_DIFF_CHARACTERS = 30_000;
@@ -13,7 +14,11 @@ export interface EditFileArguments {
   readonly replace_all?: boolean;
 }
 
-export async function editFile(given: EditFileArguments): Promise<ToolAnswer> {
+export function editFile(given: EditFileArguments, { signal }: ToolSurroundings): Promise<ToolAnswer> {
+  return inTurn(given.path, () => edit(given, signal));
+}
+
+async function edit(given: EditFileArguments, signal: AbortSignal): Promise<ToolAnswer> {
   const { text } = await readTextFile(given.path);
   const places = placesOf(text, given.old_text);
   if (places.length === 0) throw new ToolFailure("no_match", notFound(text, given));
@@ -21,7 +26,7 @@ export async function editFile(given: EditFileArguments): Promise<ToolAnswer> {
   if (given.old_text === given.new_text)
     throw new ToolFailure("invalid_arguments", "old_text and new_text are the same; there is nothing to change.");
 
-  await replaceFile(given.path, text.split(given.old_text).join(given.new_text));
+  await replaceFile(given.path, text.split(given.old_text).join(given.new_text), signal);
   const diff = unifiedDiff(given.path, text, places, given.old_text, given.new_text);
   const isLong = diff.length > SHOWN_DIFF_CHARACTERS;
   return {

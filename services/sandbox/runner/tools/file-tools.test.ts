@@ -23,6 +23,22 @@ const put = (path: string, content: string | Buffer): void => {
 };
 const at = (path: string): string => readFileSync(join(sandbox.workspace, path), "utf8");
 
+/** Runs inside, with the tools as the runner has them: only there is the moment of the cancellation sure. */
+const CANCELLED_CALLS = `
+  const runner = process.argv[2];
+  const { runTool } = await import(runner + "/tools.js");
+  const { ToolFailure } = await import(runner + "/tool.js");
+  const cancel = new AbortController();
+  const run = (tool, given) => runTool(tool, JSON.stringify(given), { signal: cancel.signal, output: () => {} });
+  const calls = [
+    run("write_file", { path: "cancelled.txt", content: "new" }),
+    run("edit_file", { path: "cancelled.txt", old_text: "old", new_text: "new" }),
+    run("write_file", { path: "never-made.txt", content: "new" }),
+  ];
+  cancel.abort(new ToolFailure("cancelled", "The tool was cancelled."));
+  console.log((await Promise.all(calls)).map(({ errorCode }) => errorCode).join(" "));
+`;
+
 beforeAll(async () => {
   sandbox = await openTestSandbox();
 });
@@ -134,24 +150,27 @@ describe("write_file", () => {
     expect(existsSync(join(sandbox.workspace, "big.txt"))).toBe(false);
   });
 
+  // Skipped for everybody but root, who alone may mount the small disk.
   it.skipIf(process.getuid!() !== 0)(
     "says that the disk is full, and leaves the old file (needs root, to mount a small disk)",
     async () => {
       const disk = mkdtempSync(join(tmpdir(), "hlvm-small-disk-"));
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", disk]);
       try {
-        writeFileSync(join(disk, "kept.txt"), "old");
-        const small = await openTestSandbox({}, disk);
+        const workspace = join(disk, "workspace");
+        mkdirSync(workspace);
+        writeFileSync(join(workspace, "kept.txt"), "old");
+        const small = await openTestSandbox({}, workspace);
         const result = await small.run("write_file", { path: "kept.txt", content: "x".repeat(1_000_000) });
         expect(result).toMatchObject({
           success: false,
           errorCode: "no_space",
           content: expect.stringContaining("disk of the workspace is full"),
         });
-        expect(readFileSync(join(disk, "kept.txt"), "utf8")).toBe("old");
-        expect(readdirSync(disk)).toEqual(["kept.txt"]);
+        expect(readFileSync(join(workspace, "kept.txt"), "utf8")).toBe("old");
+        expect(readdirSync(workspace)).toEqual(["kept.txt"]);
         expect((await small.run("read_file", { path: "kept.txt" })).content).toBe("1\told");
-        await small.stop();
+        await small.close();
       } finally {
         execFileSync("umount", [disk]);
         rmSync(disk, { recursive: true });
@@ -195,6 +214,36 @@ describe("edit_file", () => {
   });
 });
 
+describe("write_file and edit_file on one file at the same time", () => {
+  it("lose no edit, by whatever path the file is named", async () => {
+    const count = 40;
+    put("shared/edited.txt", Array.from({ length: count }, (_, line) => `old ${line};\n`).join(""));
+    symlinkSync("shared", join(sandbox.workspace, "folder-link"));
+    symlinkSync("shared/edited.txt", join(sandbox.workspace, "file-link.txt"));
+    const paths = [
+      "shared/edited.txt",
+      "/workspace/shared/../shared/edited.txt",
+      join(sandbox.workspace, "shared/edited.txt"),
+      "folder-link/edited.txt",
+      "file-link.txt",
+    ];
+    const edits = Array.from({ length: count }, (_, line) =>
+      sandbox.run("edit_file", { path: paths[line % paths.length], old_text: `old ${line};`, new_text: `new ${line};` }),
+    );
+    for (const result of await Promise.all(edits)) expect(result).toMatchObject({ success: true });
+    expect(at("shared/edited.txt")).not.toContain("old");
+  });
+
+  it("write nothing once the call is cancelled, though they had begun", async () => {
+    put("cancelled.txt", "old");
+    put("cancel.mjs", CANCELLED_CALLS);
+    const { content } = await sandbox.run("shell_exec", { command: "/opt/hlvm/bin/node cancel.mjs /opt/hlvm/runner" });
+    expect(content).toBe("cancelled cancelled cancelled\n");
+    expect(at("cancelled.txt")).toBe("old");
+    expect(readdirSync(sandbox.workspace).filter((name) => name.startsWith("never-made") || name.startsWith(".hlvm-"))).toEqual([]);
+  });
+});
+
 describe("list_files", () => {
   it("lists two levels, counts what lies deeper, and respects .gitignore", async () => {
     put("project/.gitignore", "build/\n*.log\n");
@@ -216,6 +265,17 @@ describe("list_files", () => {
     expect(result.truncated).toBe(true);
     expect(result.content.split("\n")).toHaveLength(5_001);
     expect(result.content).toContain("[10 more entries;");
+  });
+
+  it("stops at 200,000 bytes, however few entries they are", async () => {
+    const long = "n".repeat(240);
+    mkdirSync(join(sandbox.workspace, "long"), { recursive: true });
+    for (let number = 1_000; number < 2_000; number++) writeFileSync(join(sandbox.workspace, `long/${number}${long}`), "");
+    const result = await sandbox.run("list_files", { path: "long" });
+    expect(result.truncated).toBe(true);
+    expect(Buffer.byteLength(result.content)).toBeLessThan(200_200);
+    const lines = result.content.split("\n");
+    expect(lines.at(-1)).toMatch(new RegExp(`^\\[${1_000 - (lines.length - 1)} more entries;`));
   });
 
   it("says what is not a folder and what is not a glob", async () => {

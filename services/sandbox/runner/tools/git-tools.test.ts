@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openTestSandbox, type TestSandbox } from "../../src/testing/open-test-sandbox.ts";
@@ -11,8 +11,15 @@ const git = (...words: string[]): string =>
     encoding: "utf8",
     env: { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
   });
-const put = (path: string, content: string): void => writeFileSync(join(sandbox.workspace, path), content);
+const put = (path: string, content: string | Buffer): void => writeFileSync(join(sandbox.workspace, path), content);
+const defineFilters = (configuration: string | Buffer): void => appendFileSync(join(sandbox.workspace, ".git/config"), configuration);
 const ran = (): boolean => existsSync(join(sandbox.workspace, "ran"));
+
+/** Many filters, the evil one in their middle. */
+function filters(count: number, name: string): string {
+  const names = Array.from({ length: count }, (_, index) => (index === Math.floor(count / 2) ? "evil" : `${name}${index}`));
+  return names.map((filter) => `[filter "${filter}"]\n\tclean = touch /workspace/ran; cat\n`).join("");
+}
 
 beforeAll(async () => {
   sandbox = await openTestSandbox();
@@ -104,6 +111,37 @@ describe("git_status, git_diff and git_log", () => {
     expect(ran()).toBe(false);
     rmSync(join(sandbox.workspace, "program"));
     rmSync(join(sandbox.workspace, "hooks"), { recursive: true });
+  });
+
+  it.each([
+    ["an equals sign in its name", "a=b"],
+    ["no name", ""],
+    ["dots in its name", "a.b.c"],
+  ])("run no filter with %s", async (_, filter) => {
+    defineFilters(`[filter "${filter}"]\n\tclean = touch /workspace/ran; cat\n\trequired = true\n`);
+    // The size stays, so that git has to read the file, and to filter it, to see the change.
+    put("a.txt", "two\n");
+    put(".gitattributes", `a.txt filter=${filter}\n`);
+    expect(await sandbox.run("git_status", {})).toMatchObject({ success: true, content: expect.stringContaining(" M a.txt") });
+    expect(await sandbox.run("git_diff", {})).toMatchObject({ success: true, content: expect.stringContaining("+two") });
+    expect(ran()).toBe(false);
+  });
+
+  it.each([
+    ["more filters than can be switched off", Buffer.from(filters(3_000, "x"))],
+    ["names of filters that are too long together", Buffer.from(filters(100, "long-".repeat(200)))],
+    ["a filter whose name is not text", Buffer.from('[filter "\xff"]\n\tclean = touch /workspace/ran; cat\n', "latin1")],
+  ])("refuse a repository with %s", async (_, configuration) => {
+    defineFilters(configuration);
+    put("a.txt", "two\n");
+    put(".gitattributes", Buffer.from("a.txt filter=evil\na.txt filter=\xff\n", "latin1"));
+    for (const tool of ["git_status", "git_diff", "git_log"])
+      expect(await sandbox.run(tool, {})).toMatchObject({
+        success: false,
+        errorCode: "unavailable",
+        content: expect.stringContaining("filters"),
+      });
+    expect(ran()).toBe(false);
   });
 
   it("take nothing that looks like an option", async () => {

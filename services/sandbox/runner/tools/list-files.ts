@@ -6,6 +6,8 @@ import { openInside, realWorkspacePath } from "../workspace-path.ts";
 
 /** The seeds' limit. */
 const MAXIMUM_ENTRIES = 5_000;
+/** The most that one list shows, however long the names are. */
+const SHOWN_BYTES = 200_000;
 const DEFAULT_DEPTH = 2;
 /** Files that are looked at, most of them only counted; more than this is not worth the wait. */
 const MAXIMUM_FILES = 200_000;
@@ -52,7 +54,7 @@ export async function listFiles(given: ListFilesArguments, { signal }: ToolSurro
 
   const folders = [...deeper].map(([path, below]) => `${path} (${below} ${below === 1 ? "file" : "files"})`);
   const entries = [...files, ...folders].sort();
-  const shown = entries.slice(0, MAXIMUM_ENTRIES);
+  const shown = beginningOf(entries);
   const notes = [
     ...(entries.length > shown.length ? [`[${entries.length - shown.length} more entries; list a folder of them, or give a pattern]`] : []),
     ...(end.wasCut ? [`[Only the first ${MAXIMUM_FILES} files were looked at; list a folder below]`] : []),
@@ -62,4 +64,13 @@ export async function listFiles(given: ListFilesArguments, { signal }: ToolSurro
     summary: `${count} ${count === 1 ? "file" : "files"}`,
     truncated: notes.length > 0,
   };
+}
+
+function beginningOf(entries: readonly string[]): readonly string[] {
+  let bytes = 0;
+  const tooMuch = entries.findIndex((entry, index) => {
+    bytes += Buffer.byteLength(entry) + 1;
+    return index >= MAXIMUM_ENTRIES || bytes > SHOWN_BYTES;
+  });
+  return tooMuch === -1 ? entries : entries.slice(0, tooMuch);
 }

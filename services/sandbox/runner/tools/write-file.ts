@@ -1,13 +1,14 @@
+import { inTurn } from "../in-turn.ts";
 import { replaceFile } from "../replace-file.ts";
-import type { ToolAnswer } from "../tool.ts";
+import type { ToolAnswer, ToolSurroundings } from "../tool.ts";
 
 export interface WriteFileArguments {
   readonly path: string;
   readonly content: string;
 }
 
-export async function writeFile(given: WriteFileArguments): Promise<ToolAnswer> {
-  const done = await replaceFile(given.path, given.content);
+export async function writeFile(given: WriteFileArguments, { signal }: ToolSurroundings): Promise<ToolAnswer> {
+  const done = await inTurn(given.path, () => replaceFile(given.path, given.content, signal));
   const lines = given.content === "" ? 0 : given.content.split("\n").length - (given.content.endsWith("\n") ? 1 : 0);
   const summary = `${done}, ${lines} ${lines === 1 ? "line" : "lines"}`;
   return { content: `${given.path} ${summary}, ${Buffer.byteLength(given.content)} bytes.`, summary };

@@ -1,6 +1,7 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { testLog } from "@hlvm/testing/test-log";
 import { afterAll, expect, it } from "vitest";
 import { Receipts } from "../domain/receipts.ts";
@@ -8,6 +9,7 @@ import { failedResult } from "../domain/tool-event.ts";
 import { FileJournal } from "./file-journal.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-journal-"));
+const longAgo = Date.now() / 1_000 - 8 * 24 * 60 * 60;
 afterAll(() => rmSync(directory, { recursive: true }));
 
 it("gives back what was appended, past a line that was cut short", async () => {
@@ -39,11 +41,52 @@ it("drops old results of a journal that has grown large, and still knows that th
   expect(() => later.begin("call-0", "f")).toThrow("was started before");
 });
 
-it("forgets a session after a week", async () => {
+it("loses nothing that is written while it drops old results", async () => {
   const journal = await FileJournal.open(directory, testLog);
-  journal.append("old", { kind: "opened", organization: "local" });
-  const longAgo = Date.now() / 1_000 - 8 * 24 * 60 * 60;
-  utimesSync(join(directory, "receipts/old.ndjson"), longAgo, longAgo);
+  const receipts = await Receipts.open(journal, "busy", "local");
+  for (let call = 0; call < 40; call++) {
+    receipts.begin(`call-${call}`, "f");
+    receipts.end(`call-${call}`, failedResult("internal", "x".repeat(1024 * 1024), 1));
+  }
+  const pruned = journal.prune().then(() => true);
+  const written = ["call-0", "after", "last"];
+  while (!(await Promise.race([pruned, setImmediate(false)]))) {
+    written.push(`meanwhile-${written.length}`);
+    receipts.begin(written.at(-1)!, "f");
+  }
+  receipts.begin("after", "f");
+  await journal.prune();
+  receipts.begin("last", "f");
+  expect(statSync(join(directory, "receipts/busy.ndjson")).size).toBeLessThan(10 * 1024 * 1024);
+  const later = await Receipts.open(await FileJournal.open(directory, testLog), "busy", "local");
+  for (const call of written) expect((await later.find(call)).state).toBe("unknown");
+  expect(readdirSync(join(directory, "receipts"))).not.toContain("busy.ndjson.tmp");
+});
+
+it("forgets a session a week after its last use, at start and later", async () => {
+  const path = join(directory, "receipts/old.ndjson");
+  const makeOld = (): void => utimesSync(path, longAgo, longAgo);
+  const journal = await FileJournal.open(directory, testLog);
+  const receipts = await Receipts.open(journal, "old", "local");
+  receipts.begin("call", "f");
+  makeOld();
+  receipts.renew("local");
+  await journal.prune();
+  expect(existsSync(path)).toBe(true);
+  makeOld();
+  await journal.prune();
+  expect(existsSync(path)).toBe(false);
+  receipts.renew("local");
+  expect(await journal.read("old")).toEqual([{ kind: "opened", organization: "local" }]);
+  makeOld();
   await FileJournal.open(directory, testLog);
-  expect(readdirSync(join(directory, "receipts"))).not.toContain("old.ndjson");
+  expect(existsSync(path)).toBe(false);
+});
+
+it("takes a file without one whole entry for nothing", async () => {
+  const journal = await FileJournal.open(directory, testLog);
+  for (const [session, content] of Object.entries({ empty: "", cut: '\n{"kind":"opened","org' })) {
+    appendFileSync(join(directory, `receipts/${session}.ndjson`), content);
+    expect(await journal.read(session)).toBeUndefined();
+  }
 });

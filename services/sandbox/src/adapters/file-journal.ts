@@ -1,6 +1,7 @@
-import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs";
-import { readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFileSync, closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
@@ -13,6 +14,7 @@ const SHRUNK_OVER_BYTES = 32 * 1024 * 1024;
 const KEPT_RESULTS_BYTES = 8 * 1024 * 1024;
 /** Journals that stay open: those of the sessions that ran something last. */
 const OPEN_FILES = 64;
+const EXTENSION = ".ndjson";
 
 /**
  * Receipts as lines of JSON, a file a session. An entry is in the file when `append` returns: it survives the process, but,
@@ -29,26 +31,31 @@ export class FileJournal implements ReceiptJournal {
     this.#log = log;
   }
 
-  /** Makes the folder where it is missing, and removes what has grown old or too large. Nothing else may use it yet. */
+  /** Makes the folder where it is missing, and prunes it. */
   static async open(stateDirectory: string, log: Log): Promise<FileJournal> {
     const directory = join(stateDirectory, "receipts");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const journal = new FileJournal(directory, log);
-    for (const name of await readdir(directory)) {
-      const path = join(directory, name);
-      const { mtimeMs, size } = await stat(path);
-      if (Date.now() - mtimeMs > KEPT_MILLISECONDS) await unlink(path);
-      else if (size > SHRUNK_OVER_BYTES) await journal.#shrink(path);
-    }
+    await journal.prune();
     return journal;
+  }
+
+  /** Removes what has grown old, and old results from what has grown large. */
+  async prune(): Promise<void> {
+    for (const name of await readdir(this.#directory)) {
+      const stats = await stat(join(this.#directory, name)).catch(ignoreAbsence);
+      if (stats === undefined) continue;
+      if (Date.now() - stats.mtimeMs > KEPT_MILLISECONDS) this.#removeOld(name);
+      else if (stats.size > SHRUNK_OVER_BYTES) await this.#shrink(name);
+    }
   }
 
   async read(sessionId: string): Promise<readonly JournalEntry[] | undefined> {
     const path = this.#path(sessionId);
-    const text = await readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
-      if (thrown.code !== "ENOENT") throw thrown;
-    });
-    return text === undefined ? undefined : this.#entriesOf(text, path);
+    const text = (await readFile(path, "utf8").catch(ignoreAbsence)) ?? "";
+    const entries = linesOf(text).flatMap((line) => this.#entryOf(line, path));
+    // A disk that was full may have left a file without an entry.
+    return entries.length === 0 ? undefined : entries;
   }
 
   append(sessionId: string, entry: JournalEntry): void {
@@ -65,50 +72,83 @@ export class FileJournal implements ReceiptJournal {
     }
   }
 
+  remove(sessionId: string): void {
+    this.#close(sessionId);
+    rmSync(this.#path(sessionId), { force: true });
+  }
+
   #descriptor(sessionId: string): number {
     const descriptor = this.#descriptors.get(sessionId) ?? openSync(this.#path(sessionId), "a", 0o600);
     this.#descriptors.delete(sessionId);
     this.#descriptors.set(sessionId, descriptor);
-    const [oldest] = this.#descriptors;
-    if (this.#descriptors.size > OPEN_FILES) {
-      closeSync(oldest![1]);
-      this.#descriptors.delete(oldest![0]);
-    }
+    const [oldest] = this.#descriptors.keys();
+    if (this.#descriptors.size > OPEN_FILES) this.#close(oldest!);
     return descriptor;
   }
 
-  async #shrink(path: string): Promise<void> {
-    const entries = this.#entriesOf(await readFile(path, "utf8"), path);
-    const lines: string[] = [];
-    let bytes = 0;
-    for (const entry of entries.toReversed()) {
-      const line = lineOf(entry);
-      bytes += entry.kind === "ended" ? line.length : 0;
-      lines.push(entry.kind === "ended" && bytes > KEPT_RESULTS_BYTES ? lineOf({ kind: "ended", callId: entry.callId }) : line);
-    }
-    const temporary = `${path}.tmp`;
-    await writeFile(temporary, lines.toReversed().join(""), { mode: 0o600 });
-    await rename(temporary, path);
+  #close(sessionId: string): void {
+    const descriptor = this.#descriptors.get(sessionId);
+    if (descriptor !== undefined) closeSync(descriptor);
+    this.#descriptors.delete(sessionId);
   }
 
-  #entriesOf(text: string, path: string): JournalEntry[] {
-    return text.split("\n").flatMap((line) => {
-      if (line === "") return [];
-      try {
-        return [JSON.parse(line) as JournalEntry];
-      } catch (cause) {
-        this.#log.warn({ err: cause, path }, "a line of the receipts was cut short by the end of an earlier process");
-        return [];
+  /** Looks again before it removes: nothing can be appended in between. */
+  #removeOld(name: string): void {
+    const path = join(this.#directory, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || Date.now() - stats.mtimeMs <= KEPT_MILLISECONDS) return;
+    this.#close(basename(name, EXTENSION));
+    rmSync(path, { force: true });
+  }
+
+  async #shrink(name: string): Promise<void> {
+    const path = join(this.#directory, name);
+    const content = await readFile(path).catch(ignoreAbsence);
+    if (content === undefined) return;
+    const shrunk: string[] = [];
+    let bytes = 0;
+    for (const line of linesOf(content.toString("utf8")).toReversed()) {
+      // Calls go on meanwhile, and a result may be long.
+      await setImmediate();
+      for (const entry of this.#entryOf(line, path)) {
+        bytes += entry.kind === "ended" ? line.length : 0;
+        shrunk.push(entry.kind === "ended" && bytes > KEPT_RESULTS_BYTES ? lineOf({ kind: "ended", callId: entry.callId }) : `\n${line}`);
       }
-    });
+    }
+    const temporary = `${path}.tmp`;
+    await writeFile(temporary, shrunk.toReversed().join(""), { mode: 0o600 });
+    if (statSync(path, { throwIfNoEntry: false })?.size !== content.length) {
+      // Something was appended, which the next look takes along.
+      rmSync(temporary);
+      return;
+    }
+    renameSync(temporary, path);
+    this.#close(basename(name, EXTENSION));
+  }
+
+  #entryOf(line: string, path: string): JournalEntry[] {
+    try {
+      return [JSON.parse(line) as JournalEntry];
+    } catch (cause) {
+      this.#log.warn({ err: cause, path }, "a line of the receipts was cut short by the end of an earlier process");
+      return [];
+    }
   }
 
   #path(sessionId: string): string {
-    return join(this.#directory, `${sessionId}.ndjson`);
+    return join(this.#directory, `${sessionId}${EXTENSION}`);
   }
 }
 
 /** The line feed comes first, so that a line that was cut short never joins with the next. */
 function lineOf(entry: JournalEntry): string {
   return `\n${JSON.stringify(entry)}`;
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}
+
+function ignoreAbsence(thrown: NodeJS.ErrnoException): undefined {
+  if (thrown.code !== "ENOENT") throw thrown;
 }

@@ -1,7 +1,9 @@
 import { constants, realpathSync } from "node:fs";
-import { access, lstat, open, realpath, stat } from "node:fs/promises";
+import { access, lstat, open, readlink, stat, type FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { messageOf } from "@hlvm/errors/message-of";
+import { folderIdentity } from "../../runner/folder-identity.ts";
 import type { WorkspaceFolder, WorkspaceFolders } from "../domain/workspace-folder.ts";
 
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
@@ -17,44 +19,49 @@ export class LocalFolders implements WorkspaceFolders {
   }
 
   async inspect(path: string): Promise<WorkspaceFolder> {
-    const real = await readableFolder(path);
+    const handle = await openFolder(path);
+    try {
+      // All is told by what was opened: the path may lead elsewhere in the next moment.
+      const held = `/proc/self/fd/${handle.fd}`;
+      const real = await readlink(held);
+      this.#requireAllowed(real, path);
+      await access(held, constants.X_OK).catch((cause: unknown) => {
+        throw notReadable(path, cause);
+      });
+      return { path: real, identity: folderIdentity(await handle.stat({ bigint: true })), ...(await gitFacts(held)) };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #requireAllowed(real: string, path: string): void {
     const kernel = KERNEL_FOLDERS.find((folder) => isWithin(real, folder));
     if (kernel !== undefined) throw notAllowed(path, `it lies in ${kernel}`);
     for (const secret of this.#protected) {
       if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);
     }
-    return { path: real, ...(await gitFacts(real)) };
   }
 }
 
-async function readableFolder(path: string): Promise<string> {
+async function openFolder(path: string): Promise<FileHandle> {
   try {
-    const real = await realpath(path);
-    if (!(await stat(real)).isDirectory())
+    return await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw notReadable(path, cause);
+    if (code === "ENOTDIR" && (await stat(path).catch(() => undefined)) !== undefined)
       throw new HlvmError({
         code: "failed_precondition",
         reason: "workspace_not_a_folder",
         message: `The workspace ${path} is a file.`,
         advice: "Give the folder that it lies in.",
-      });
-    await access(real, constants.R_OK | constants.X_OK);
-    return real;
-  } catch (cause) {
-    if (cause instanceof HlvmError) throw cause;
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR")
-      throw new HlvmError({
-        code: "not_found",
-        reason: "workspace_not_found",
-        message: `The workspace ${path} does not exist.`,
-        advice: "Give the path of a folder on the machine where HLVM runs.",
         cause,
       });
     throw new HlvmError({
-      code: "failed_precondition",
-      reason: "workspace_not_readable",
-      message: `The workspace ${path} cannot be read: ${(cause as Error).message}.`,
-      advice: "Give read permission on it to the user that HLVM runs as, or choose another folder.",
+      code: "not_found",
+      reason: "workspace_not_found",
+      message: `The workspace ${path} does not exist.`,
+      advice: "Give the path of a folder on the machine where HLVM runs.",
       cause,
     });
   }
@@ -80,6 +87,16 @@ async function gitFacts(folder: string): Promise<Pick<WorkspaceFolder, "isGitRep
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function notReadable(path: string, cause: unknown): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "workspace_not_readable",
+    message: `The workspace ${path} cannot be read: ${messageOf(cause)}.`,
+    advice: "Give read permission on it to the user that HLVM runs as, or choose another folder.",
+    cause,
+  });
 }
 
 function notAllowed(path: string, why: string): HlvmError {

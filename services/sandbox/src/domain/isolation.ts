@@ -1,10 +1,10 @@
 import type { ToolOutput, ToolResult } from "./tool-event.ts";
+import type { WorkspaceFolder } from "./workspace-folder.ts";
 
 /** What a sandbox is made for. */
 export interface SandboxRequest {
   readonly sessionId: string;
-  /** The session's workspace: an absolute path without symbolic links. */
-  readonly workspace: string;
+  readonly workspace: Pick<WorkspaceFolder, "path" | "identity">;
 }
 
 /** One tool call, decided and checked. */
@@ -45,7 +45,7 @@ export interface IsolationDescription {
 
 /** A way to isolate processes on this machine. */
 export interface Isolation {
-  /** @throws HlvmError `sandbox_not_started` */
+  /** @throws HlvmError `sandbox_not_started`, `workspace_replaced` where the path leads to another folder by now */
   readonly start: (request: SandboxRequest) => Promise<SessionSandbox>;
   readonly describe: () => IsolationDescription;
 }

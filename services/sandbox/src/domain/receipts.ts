@@ -20,6 +20,8 @@ export interface ReceiptJournal {
   readonly read: (sessionId: string) => Promise<readonly JournalEntry[] | undefined>;
   /** Has written the entry when it returns. */
   readonly append: (sessionId: string, entry: JournalEntry) => void;
+  /** Forgets all that was written for a session. */
+  readonly remove: (sessionId: string) => void;
 }
 
 /** Whether a call happened. `unknown`: it started, and its end was not seen or is no longer known. */
@@ -31,6 +33,7 @@ export class Receipts {
   readonly #sessionId: string;
   /** Call id → what is known without looking into the journal. */
   readonly #calls: Map<string, { fingerprint: string; state: "running" | "ended" | "unknown" }>;
+  #isStopped = false;
 
   private constructor(journal: ReceiptJournal, sessionId: string, entries: readonly JournalEntry[]) {
     this.#journal = journal;
@@ -49,8 +52,14 @@ export class Receipts {
    */
   static async open(journal: ReceiptJournal, sessionId: string, organization: string): Promise<Receipts> {
     const entries = await readOwn(journal, sessionId, organization);
-    if (entries === undefined) journal.append(sessionId, { kind: "opened", organization });
-    return new Receipts(journal, sessionId, entries ?? []);
+    const receipts = new Receipts(journal, sessionId, entries ?? []);
+    receipts.renew(organization);
+    return receipts;
+  }
+
+  /** Forgets the receipts of a session that may or may not be open here. */
+  static async discard(journal: ReceiptJournal, sessionId: string, organization: string): Promise<void> {
+    if ((await readOwn(journal, sessionId, organization)) !== undefined) journal.remove(sessionId);
   }
 
   /** The receipt of a call whose session is not open here. */
@@ -66,11 +75,23 @@ export class Receipts {
     if (call === undefined) return { state: "never_started" };
     if (fingerprint !== undefined && fingerprint !== call.fingerprint) throw reused(callId);
     if (call.state !== "ended") return { state: call.state };
-    return receiptIn((await this.#journal.read(this.#sessionId)) ?? [], callId);
+    const receipt = receiptIn((await this.#journal.read(this.#sessionId)) ?? [], callId);
+    return receipt.state === "done" ? receipt : { state: "unknown" };
   }
 
-  /** Writes that the call is about to start. @throws HlvmError `call_already_started` */
+  /** Writes that the session is in use: the journal begins with it, and its time to be kept begins anew. */
+  renew(organization: string): void {
+    this.#journal.append(this.#sessionId, { kind: "opened", organization });
+  }
+
+  /** From now on nothing is written: what still runs belongs to a session that is closed. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Writes that the call is about to start. @throws HlvmError `call_already_started`, `session_not_found` where it was closed */
   begin(callId: string, fingerprint: string): void {
+    if (this.#isStopped) throw sessionNotFound(this.#sessionId);
     if (this.#calls.has(callId))
       throw new HlvmError({
         code: "already_exists",
@@ -92,6 +113,7 @@ export class Receipts {
   end(callId: string, result: ToolResult): void {
     const call = this.#calls.get(callId)!;
     call.state = "unknown";
+    if (this.#isStopped) return;
     this.#journal.append(this.#sessionId, { kind: "ended", callId, result });
     call.state = "ended";
   }

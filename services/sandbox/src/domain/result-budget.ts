@@ -1,7 +1,7 @@
 import { failedResult, type ToolResult } from "./tool-event.ts";
 
 /** The seeds' limit for all tool results of one run. */
-export const MAXIMUM_RUN_RESULT_BYTES = 2 * 1024 * 1024;
+const MAXIMUM_RUN_RESULT_BYTES = 2 * 1024 * 1024;
 /** Runs of a session follow each other; a few may overlap. */
 const REMEMBERED_RUNS = 16;
 

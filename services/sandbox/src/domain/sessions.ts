@@ -35,9 +35,13 @@ export class Sessions {
    */
   async open(organization: string, sessionId: string, path: string): Promise<WorkspaceFolder> {
     const workspace = await this.#options.folders.inspect(path);
+    const known = this.#sessions.get(sessionId);
+    if (known !== undefined) requireSame(known, organization, sessionId, workspace);
+    // The folder was made anew.
+    if (known !== undefined && known.workspace.identity !== workspace.identity) await this.#forget(sessionId, known);
     const session = this.#sessions.get(sessionId) ?? (await this.#add(organization, sessionId, workspace));
-    if (session.organization !== organization) throw sessionNotFound(sessionId);
-    if (session.workspace.path !== workspace.path) throw alreadyBound(sessionId, session.workspace.path);
+    requireSame(session, organization, sessionId, workspace);
+    if (session === known) session.receipts.renew(organization);
     this.#makeRoom(session);
     session.sandbox
       .use(() => Promise.resolve())
@@ -45,12 +49,16 @@ export class Sessions {
     return workspace;
   }
 
-  /** Ends the session's sandbox; its receipts stay. A session that is not open is no error. */
+  /**
+   * Ends the session's sandbox and forgets its receipts, also where an earlier process opened it. One that is not open is no error.
+   * @throws HlvmError `session_not_found` where the session is another organization's
+   */
   async close(organization: string, sessionId: string): Promise<void> {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined || session.organization !== organization) return;
-    this.#sessions.delete(sessionId);
-    await session.sandbox.close();
+    if (session !== undefined && session.organization !== organization) throw sessionNotFound(sessionId);
+    session?.receipts.stop();
+    if (session !== undefined) await this.#forget(sessionId, session);
+    await Receipts.discard(this.#options.journal, sessionId, organization);
   }
 
   /**
@@ -79,12 +87,18 @@ export class Sessions {
     await Promise.all(sessions.map((session) => session.sandbox.close()));
   }
 
+  /** Opened again, it takes up its receipts and gets a new sandbox. */
+  async #forget(sessionId: string, session: Session): Promise<void> {
+    this.#sessions.delete(sessionId);
+    await session.sandbox.close();
+  }
+
   async #add(organization: string, sessionId: string, workspace: WorkspaceFolder): Promise<Session> {
     const receipts = await Receipts.open(this.#options.journal, sessionId, organization);
     const addedMeanwhile = this.#sessions.get(sessionId);
     if (addedMeanwhile !== undefined) return addedMeanwhile;
     if (this.#sessions.size >= MAXIMUM_OPEN_SESSIONS) this.#forgetOldest();
-    const request = { sessionId, workspace: workspace.path };
+    const request = { sessionId, workspace };
     const sandbox = new ResidentSandbox(this.#options.isolation, request, this.#options.idleMilliseconds, this.#options.log);
     const session = new Session(organization, workspace, receipts, sandbox);
     this.#sessions.set(sessionId, session);
@@ -95,8 +109,7 @@ export class Sessions {
     const idle = [...this.#sessions].filter(([, { sandbox }]) => !sandbox.isInUse);
     const [oldest] = idle.sort(([, one], [, other]) => one.sandbox.lastUse - other.sandbox.lastUse);
     if (oldest === undefined) throw noRoom(MAXIMUM_OPEN_SESSIONS);
-    this.#sessions.delete(oldest[0]);
-    void oldest[1].sandbox.close();
+    void this.#forget(...oldest);
   }
 
   /** Stops the sandbox that has been idle the longest where the session's own would be one too many. */
@@ -108,6 +121,11 @@ export class Sessions {
     if (oldest === undefined) throw noRoom(this.#options.maximumSandboxes);
     void oldest.sandbox.stop();
   }
+}
+
+function requireSame(session: Session, organization: string, sessionId: string, workspace: WorkspaceFolder): void {
+  if (session.organization !== organization) throw sessionNotFound(sessionId);
+  if (session.workspace.path !== workspace.path) throw alreadyBound(sessionId, session.workspace.path);
 }
 
 function alreadyBound(sessionId: string, path: string): HlvmError {

@@ -2,6 +2,8 @@
 export interface WorkspaceFolder {
   /** Absolute, without symbolic links. */
   readonly path: string;
+  /** Tells it from any other folder that the path may lead to later. */
+  readonly identity: string;
   readonly isGitRepository: boolean;
   /** Empty where there is none. */
   readonly gitBranch: string;

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -245,6 +245,28 @@ describe("OpenWorkspace", () => {
     expect(await refusal(open(workspace, sessionId, stranger))).toBe("NotFound session_not_found");
   });
 
+  it("opens the folder that is there by now, where the last one was made anew, and goes on with its receipts", async () => {
+    const { sessionId, workspace } = await service.open();
+    await service.execute({ sessionId, callId: "old", tool: "shell_exec", given: { command: "touch old" } });
+    renameSync(workspace, `${workspace}-old`);
+    mkdirSync(workspace);
+    await open(workspace, sessionId);
+    const { content } = await service.execute({ sessionId, tool: "shell_exec", given: { command: "touch new; ls" } });
+    expect(content).toBe("new\n");
+    expect((await receipt(sessionId, "old")).state).toBe(State.DONE);
+    rmSync(`${workspace}-old`, { recursive: true });
+  });
+
+  it("takes a session up whose receipts could not be begun, since the disk was full", async () => {
+    const { sessionId, workspace } = await service.open();
+    await service.restart();
+    writeFileSync(join(service.stateDirectory, "receipts", `${sessionId}.ndjson`), '\n{"kind":"opened","organiz');
+    await open(workspace, sessionId);
+    expect((await service.execute({ sessionId, tool: "shell_exec", given: { command: "echo ok" } })).content).toBe("ok\n");
+    await service.restart();
+    await open(workspace, sessionId);
+  });
+
   it("says what is wrong with a folder", async () => {
     const file = join(service.newWorkspace(), "file");
     writeFileSync(file, "");
@@ -317,12 +339,54 @@ describe("sandboxes over time", () => {
       detail: expect.stringContaining("quota"),
     });
   });
+});
 
-  it("ends a session's sandbox when its workspace is closed", async () => {
+describe("CloseWorkspace", () => {
+  const close = async (sessionId: string, principal = testPrincipal) =>
+    service.client.closeWorkspace({ sessionId }, await service.headersOf(principal));
+  const journalOf = (sessionId: string): string => join(service.stateDirectory, "receipts", `${sessionId}.ndjson`);
+
+  it("ends a session's sandbox and leaves none of its results on the disk", async () => {
     const { sessionId } = await service.open();
-    await service.execute({ sessionId, callId: "before", tool: "shell_exec", given: { command: "true" } });
-    await service.client.closeWorkspace({ sessionId }, await service.headersOf(testPrincipal));
+    await service.execute({ sessionId, callId: "before", tool: "shell_exec", given: { command: "echo secret" } });
+    expect(readFileSync(journalOf(sessionId), "utf8")).toContain("secret");
+    await close(sessionId);
+    expect(existsSync(journalOf(sessionId))).toBe(false);
     expect(await refusal(service.execute({ sessionId, tool: "git_status", given: {} }))).toBe("NotFound session_not_found");
-    expect((await receipt(sessionId, "before")).state).toBe(State.DONE);
+    expect((await receipt(sessionId, "before")).state).toBe(State.UNKNOWN);
+    await close(sessionId);
+  });
+
+  it("writes nothing more of a call that it ends", async () => {
+    const { sessionId } = await service.open();
+    const begun = Promise.withResolvers<string>();
+    const given = { command: "echo begun; sleep 60" };
+    const running = service.execute({ sessionId, tool: "shell_exec", given, onOutput: begun.resolve });
+    await begun.promise;
+    await close(sessionId);
+    expect(await running).toMatchObject({ success: false, errorCode: "unavailable" });
+    expect(existsSync(journalOf(sessionId))).toBe(false);
+  });
+
+  it("starts no call that came before it and was not yet begun", async () => {
+    const { sessionId, workspace } = await service.open();
+    const session = service.sessions.get("local", sessionId);
+    await close(sessionId);
+    const run = { callId: "late", runId: "run", tool: "shell_exec", argumentsJson: '{"command":"touch late"}', fingerprint: "f" };
+    const events = session.run({ ...run, timeoutMilliseconds: 10_000 }, new AbortController().signal);
+    await expect(events.next()).rejects.toMatchObject({ reason: "session_not_found" });
+    expect(existsSync(journalOf(sessionId))).toBe(false);
+    expect(existsSync(join(workspace, "late"))).toBe(false);
+  });
+
+  it("forgets a session of an earlier process too, and none of another organization's", async () => {
+    const { sessionId } = await service.open();
+    await service.execute({ sessionId, tool: "shell_exec", given: { command: "true" } });
+    expect(await refusal(close(sessionId, stranger))).toBe("NotFound session_not_found");
+    await service.restart();
+    expect(await refusal(close(sessionId, stranger))).toBe("NotFound session_not_found");
+    expect(existsSync(journalOf(sessionId))).toBe(true);
+    await close(sessionId);
+    expect(existsSync(journalOf(sessionId))).toBe(false);
   });
 });

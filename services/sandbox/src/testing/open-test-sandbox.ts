@@ -3,32 +3,38 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testLog } from "@hlvm/testing/test-log";
 import { BubblewrapIsolation, type BubblewrapOptions } from "../adapters/bubblewrap/bubblewrap-isolation.ts";
-import { findBubblewrap } from "../adapters/bubblewrap/find-bubblewrap.ts";
 import { findLimits } from "../adapters/limits/find-limits.ts";
+import { LocalFolders } from "../adapters/local-folders.ts";
 import { ResidentSandbox } from "../domain/resident-sandbox.ts";
 import type { ToolOutput, ToolResult } from "../domain/tool-event.ts";
+import { findTestBubblewrap } from "./find-test-bubblewrap.ts";
 
 const IDLE_MILLISECONDS = 60_000;
 
 export type TestLimits = Partial<
-  Pick<BubblewrapOptions, "limits" | "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">
+  Pick<BubblewrapOptions, "bubblewrap" | "limits" | "processes" | "memoryMebibytes" | "temporaryMebibytes" | "fileMebibytes">
 >;
 
 /** A real bubblewrap isolation with small limits, and where it keeps its state. */
 export async function openTestIsolation(limits: TestLimits = {}): Promise<{ isolation: BubblewrapIsolation; stateDirectory: string }> {
   const stateDirectory = mkdtempSync(join(tmpdir(), "hlvm-sandbox-state-"));
-  const isolation = await BubblewrapIsolation.open({
-    bubblewrap: await findBubblewrap(process.env.HLVM_BWRAP ?? "bwrap", process.env.PATH ?? ""),
-    limits: findLimits("rlimit", process.getuid!()),
-    stateDirectory,
-    processes: 128,
-    memoryMebibytes: 512,
-    temporaryMebibytes: 16,
-    fileMebibytes: 64,
-    log: testLog,
-    ...limits,
-  });
-  return { isolation, stateDirectory };
+  try {
+    const isolation = await BubblewrapIsolation.open({
+      bubblewrap: await findTestBubblewrap(),
+      limits: findLimits("rlimit", process.getuid!()),
+      stateDirectory,
+      processes: 128,
+      memoryMebibytes: 512,
+      temporaryMebibytes: 16,
+      fileMebibytes: 64,
+      log: testLog,
+      ...limits,
+    });
+    return { isolation, stateDirectory };
+  } catch (thrown) {
+    rmSync(stateDirectory, { recursive: true, force: true });
+    throw thrown;
+  }
 }
 
 export interface TestSandbox {
@@ -51,7 +57,8 @@ export interface TestRun {
 export async function openTestSandbox(limits: TestLimits = {}, folder?: string): Promise<TestSandbox> {
   const { isolation, stateDirectory } = await openTestIsolation(limits);
   const workspace = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "hlvm-workspace-")));
-  const resident = new ResidentSandbox(isolation, { sessionId: "test", workspace }, IDLE_MILLISECONDS, testLog);
+  const request = { sessionId: "test", workspace: await new LocalFolders([]).inspect(workspace) };
+  const resident = new ResidentSandbox(isolation, request, IDLE_MILLISECONDS, testLog);
   let calls = 0;
   return {
     workspace,

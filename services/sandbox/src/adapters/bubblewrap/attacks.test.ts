@@ -1,10 +1,13 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:net";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { findTestBubblewrap } from "../../testing/find-test-bubblewrap.ts";
 import { openTestSandbox, type TestSandbox } from "../../testing/open-test-sandbox.ts";
+import { LocalFolders } from "../local-folders.ts";
 
 let sandbox: TestSandbox;
 let outside: string;
@@ -110,6 +113,49 @@ describe("paths out of the workspace", () => {
   });
 });
 
+describe("a workspace whose path leads to another folder by now", () => {
+  let project: string;
+  let workspace: string;
+  beforeEach(() => {
+    project = mkdtempSync(join(tmpdir(), "hlvm-project-"));
+    workspace = join(project, "sub");
+    mkdirSync(workspace);
+  });
+  afterEach(() => rmSync(project, { recursive: true }));
+
+  it("is not bound again: another session, on the folder above, may have put a link there", async () => {
+    const victim = await openTestSandbox({}, workspace);
+    expect((await victim.run("shell_exec", { command: "echo kept > kept" })).success).toBe(true);
+    await victim.stop();
+    renameSync(workspace, join(project, "moved"));
+    symlinkSync(outside, workspace);
+    await expect(victim.run("shell_exec", { command: "cat secret.txt" })).rejects.toMatchObject({
+      reason: "workspace_replaced",
+      message: expect.stringContaining(workspace),
+    });
+    rmSync(workspace);
+    renameSync(join(project, "moved"), workspace);
+    expect((await victim.run("shell_exec", { command: "ls" })).content).toBe("kept\n");
+    await victim.close();
+  });
+
+  it("is not used where the link was put there while the sandbox was made", async () => {
+    const bubblewrap = await findTestBubblewrap();
+    const path = join(project, "bwrap");
+    const swap = `mv ${workspace} ${project}/moved && ln -s ${outside} ${workspace}`;
+    writeFileSync(path, `#!/bin/sh\nPATH=/usr/bin:/bin\n[ -e ${project}/armed ] && ${swap}\nexec ${bubblewrap.path} "$@"\n`, {
+      mode: 0o755,
+    });
+    const victim = await openTestSandbox({ bubblewrap: { ...bubblewrap, path } }, workspace);
+    writeFileSync(join(project, "armed"), "");
+    await expect(victim.run("shell_exec", { command: "cat secret.txt" })).rejects.toMatchObject({
+      reason: "sandbox_not_started",
+      message: expect.stringContaining("another folder has taken the place"),
+    });
+    await victim.close();
+  });
+});
+
 describe("what a tool finds inside", () => {
   it("has a user of its own without capabilities, whatever user the service has", async () => {
     expect((await shell("id -u")).content).toBe("20000\n");
@@ -120,7 +166,8 @@ describe("what a tool finds inside", () => {
   });
 
   it("gives each sandbox another user", async () => {
-    const other = await sandbox.isolation.start({ sessionId: "other", workspace: outside });
+    const workspace = await new LocalFolders([]).inspect(outside);
+    const other = await sandbox.isolation.start({ sessionId: "other", workspace });
     const run = { callId: "who", tool: "shell_exec", argumentsJson: '{"command":"id -u"}', timeoutMilliseconds: 10_000 };
     expect((await other.run(run, () => undefined, new AbortController().signal)).content).toBe("20001\n");
     await other.close();
@@ -161,6 +208,17 @@ describe("what a tool finds inside", () => {
     expect((await shell(connect(`"/workspace/daemon.sock"`))).content).toBe("EAFNOSUPPORT\n");
     tcp.close();
     unix.close();
+  });
+
+  it("reaches no datagram socket in the workspace by an end of a pair", async () => {
+    const bound = join(sandbox.workspace, "datagrams.sock");
+    const listen = `socket(S, AF_UNIX, SOCK_DGRAM, 0); bind(S, pack_sockaddr_un("${bound}")); $| = 1; print "bound"; sleep`;
+    const daemon = spawn("perl", ["-MSocket", "-e", listen], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(daemon.stdout, "data");
+    const send = 'send(A, "x", 0, pack_sockaddr_un("/workspace/datagrams.sock")) and print "reached"';
+    const attack = `socketpair(A, B, AF_UNIX, $_, 0) and ${send} for SOCK_DGRAM, SOCK_RAW; print "over"`;
+    expect((await shell(`perl -MSocket -e '${attack}'`)).content).toBe("over");
+    daemon.kill();
   });
 
   it("does not see what the service sees of its workspace's surroundings", async () => {

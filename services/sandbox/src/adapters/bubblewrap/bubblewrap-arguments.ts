@@ -1,3 +1,4 @@
+import type { SandboxRequest } from "../../domain/isolation.ts";
 import { systemMounts } from "./system-mounts.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -15,8 +16,8 @@ export interface RunnerProgram {
 }
 
 export interface SandboxLayout {
-  /** The folder to bind, on this machine. */
-  readonly workspace: string;
+  /** The folder to bind, on this machine, and what the runner is to find there. */
+  readonly workspace: SandboxRequest["workspace"];
   /** Inside; outside, files belong to whoever owns the workspace. */
   readonly userId: number;
   readonly runner: RunnerProgram;
@@ -59,7 +60,10 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "/tmp/home",
     "--setenv",
     "HLVM_WORKSPACE_OUTSIDE",
-    layout.workspace,
+    layout.workspace.path,
+    "--setenv",
+    "HLVM_WORKSPACE_IDENTITY",
+    layout.workspace.identity,
     ...systemMounts(),
     "--ro-bind-data",
     String(descriptors.passwd),
@@ -90,7 +94,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     layout.ripgrep,
     "/opt/hlvm/bin/rg",
     "--bind",
-    layout.workspace,
+    layout.workspace.path,
     "/workspace",
     "--remount-ro",
     "/dev",

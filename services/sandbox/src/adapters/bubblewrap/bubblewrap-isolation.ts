@@ -1,22 +1,23 @@
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
 import type { Isolation, IsolationDescription, SandboxRequest, SessionSandbox } from "../../domain/isolation.ts";
-import type { SandboxLimits } from "../limits/sandbox-limits.ts";
+import type { LimitGroup, SandboxLimits } from "../limits/sandbox-limits.ts";
+import { folderIdentity } from "../../../runner/folder-identity.ts";
 import { seccompFilter } from "../seccomp/seccomp-filter.ts";
 import { BubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 import type { RunnerProgram } from "./bubblewrap-arguments.ts";
 import type { Bubblewrap } from "./find-bubblewrap.ts";
+import { inspectWorkspace } from "./inspect-workspace.ts";
 import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
 import { prepareRunner } from "./prepare-runner.ts";
-import { sandboxNotStarted, startSandboxProcess } from "./sandbox-process.ts";
+import { sandboxNotStarted } from "./sandbox-not-started.ts";
+import { startSandboxProcess } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
 
 const FIRST_USER_ID = 20_000;
@@ -59,8 +60,9 @@ export class BubblewrapIsolation implements Isolation {
     requireLimiter();
     prepareRunner(RUNNER_SOURCE.folder, join(options.stateDirectory, "runner"));
     const isolation = new BubblewrapIsolation(options, seccompFilter(process.arch));
-    const workspace = mkdtempSync(join(options.stateDirectory, "self-test-"));
+    const path = mkdtempSync(join(options.stateDirectory, "self-test-"));
     try {
+      const workspace = { path, identity: folderIdentity(statSync(path, { bigint: true })) };
       const sandbox = await isolation.start({ sessionId: "self-test", workspace }).catch((thrown: HlvmError) => {
         throw cannotIsolate(messageOf(thrown.cause), thrown);
       });
@@ -71,19 +73,43 @@ export class BubblewrapIsolation implements Isolation {
       }
       return isolation;
     } finally {
-      rmSync(workspace, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true });
     }
   }
 
-  async start({ sessionId, workspace }: SandboxRequest): Promise<SessionSandbox> {
+  async start(request: SandboxRequest): Promise<SessionSandbox> {
+    const late = Promise.withResolvers<never>();
+    late.promise.catch(() => undefined);
+    const tellLate = (): void => late.reject(new Error(`it was not up within ${START_DEADLINE_MILLISECONDS / 1_000} s`));
+    const timer = setTimeout(tellLate, START_DEADLINE_MILLISECONDS);
+    try {
+      return await this.#start(request, late.promise);
+    } catch (thrown) {
+      throw thrown instanceof HlvmError ? thrown : sandboxNotStarted(request.workspace.path, thrown as Error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  describe(): IsolationDescription {
+    return {
+      driver: "bubblewrap",
+      driverVersion: this.#options.bubblewrap.version,
+      features: isolationFeatures(this.#options),
+    };
+  }
+
+  async #start({ sessionId, workspace }: SandboxRequest, late: Promise<never>): Promise<SessionSandbox> {
     const { limits, log } = this.#options;
+    const owner = await Promise.race([inspectWorkspace(workspace), late]);
     const memoryBytes = this.#options.memoryMebibytes * 1024 * 1024;
     const values = { processes: this.#options.processes, memoryBytes };
     const userId = this.#takeUserId();
-    const group = limits.createGroup(values);
+    let group: LimitGroup | undefined;
+    let sandbox: BubblewrapSandbox | undefined;
     try {
-      const owner = await ownerOf(workspace);
-      const sandboxProcess = await startSandboxProcess({
+      group = limits.createGroup(values);
+      const sandboxProcess = startSandboxProcess({
         bubblewrap: this.#options.bubblewrap.path,
         layout: {
           workspace,
@@ -100,22 +126,21 @@ export class BubblewrapIsolation implements Isolation {
         group,
         owner,
       });
-      const sandbox = new BubblewrapSandbox(sandboxProcess, group, log.child({ sessionId }), () => this.#userIds.delete(userId));
-      await becomesReady(sandbox, sandboxProcess.exited);
+      const freeUserId = (): boolean => this.#userIds.delete(userId);
+      sandbox = new BubblewrapSandbox(sandboxProcess, group, log.child({ sessionId }), freeUserId);
+      const ended = sandboxProcess.exited.then((complaint) => Promise.reject(new Error(complaint)));
+      await Promise.race([sandboxProcess.release().then(() => sandbox!.ready), ended, late]);
       return sandbox;
     } catch (thrown) {
-      this.#userIds.delete(userId);
-      await group.remove().catch(() => undefined);
-      throw sandboxNotStarted(workspace, thrown as Error);
+      if (sandbox === undefined) {
+        this.#userIds.delete(userId);
+        await group?.remove().catch(() => undefined);
+      } else {
+        // What cannot be ended, since the kernel waits for a disk that does not answer, is not waited for.
+        await Promise.race([sandbox.close(), late]).catch(() => undefined);
+      }
+      throw thrown;
     }
-  }
-
-  describe(): IsolationDescription {
-    return {
-      driver: "bubblewrap",
-      driverVersion: this.#options.bubblewrap.version,
-      features: isolationFeatures(this.#options),
-    };
   }
 
   #takeUserId(): number {
@@ -124,29 +149,6 @@ export class BubblewrapIsolation implements Isolation {
     this.#userIds.add(userId);
     return userId;
   }
-}
-
-async function becomesReady(sandbox: BubblewrapSandbox, exited: Promise<string>): Promise<void> {
-  const over = new AbortController();
-  const late = wait(START_DEADLINE_MILLISECONDS, undefined, { signal: over.signal, ref: false }).then(() => {
-    throw new Error(`its runner did not answer within ${START_DEADLINE_MILLISECONDS / 1_000} s`);
-  });
-  late.catch(() => undefined);
-  try {
-    await Promise.race([sandbox.ready, late, exited.then((complaint) => Promise.reject(new Error(complaint)))]);
-  } catch (thrown) {
-    await sandbox.close();
-    throw thrown;
-  } finally {
-    over.abort();
-  }
-}
-
-/** Root gives the sandbox to the owner of the workspace: what a tool may read and write is then what that person may. */
-async function ownerOf(workspace: string): Promise<{ userId: number; groupId: number } | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const { uid, gid } = await stat(workspace);
-  return uid === 0 ? undefined : { userId: uid, groupId: gid };
 }
 
 function requireLimiter(): void {

@@ -21,6 +21,7 @@ export class BubblewrapSandbox implements SessionSandbox {
   /** Told when the sandbox ends under a call. */
   readonly #running = new Set<() => void>();
   #isEnding = false;
+  #hasEnded = false;
 
   constructor(process: SandboxProcess, group: LimitGroup, log: Log, onEnded: () => void) {
     this.#process = process;
@@ -29,8 +30,11 @@ export class BubblewrapSandbox implements SessionSandbox {
       if (!this.#isEnding) log.warn({ err: cause }, "the sandbox ended by itself or was ended for what its runner sent");
       process.kill();
     });
-    this.ended = this.#end(log).finally(onEnded);
-    void this.ended.then(() => this.#running.forEach((tell) => tell()));
+    this.ended = this.#end(log).finally(() => {
+      onEnded();
+      this.#hasEnded = true;
+      this.#running.forEach((tell) => tell());
+    });
   }
 
   /** Resolves when calls can be run. */
@@ -43,6 +47,7 @@ export class BubblewrapSandbox implements SessionSandbox {
     // As the last call left them: each look costs a read of the kernel's files, and a turn has none to spare.
     const before = this.#events;
     if (signal.aborted) return failedResult("cancelled", "The tool was cancelled.", 0);
+    if (this.#hasEnded) return this.#diedUnder(signal, 0);
     const died = Promise.withResolvers<ToolResult>();
     const tellDeath = (): void => died.resolve(this.#diedUnder(signal, performance.now() - began));
     const timers = [this.#killAfter(run.timeoutMilliseconds + TIMEOUT_GRACE_MILLISECONDS)];

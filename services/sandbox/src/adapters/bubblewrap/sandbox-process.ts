@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
-import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
 import { bubblewrapArguments, descriptors, syntheticFiles, type SandboxLayout } from "./bubblewrap-arguments.ts";
@@ -21,17 +20,16 @@ export interface SandboxProcessOptions {
 export interface SandboxProcess {
   /** The runner speaks here. */
   readonly runner: Duplex;
+  /** Has what is inside run, under the limits of the group. @throws Error with what bwrap said */
+  readonly release: () => Promise<void>;
   /** Resolves when bwrap has ended, with what it said on standard error. */
   readonly exited: Promise<string>;
   /** Ends everything inside: bwrap's end is the end of its init process, and that the end of the process namespace. */
   readonly kill: () => void;
 }
 
-/**
- * Starts a sandbox. bwrap waits, with all its mounts made and nothing run, until its process is under the limits.
- * @throws Error with what bwrap said
- */
-export async function startSandboxProcess(options: SandboxProcessOptions): Promise<SandboxProcess> {
+/** Starts a sandbox. bwrap makes all its mounts and waits, with nothing run, until it is released. */
+export function startSandboxProcess(options: SandboxProcessOptions): SandboxProcess {
   const child = spawn(options.bubblewrap, bubblewrapArguments(options.layout), {
     stdio: ["ignore", "ignore", "pipe", ...Object.values(descriptors).map(() => "pipe" as const)],
     env: {},
@@ -42,14 +40,15 @@ export async function startSandboxProcess(options: SandboxProcessOptions): Promi
   for (const stream of child.stdio) stream?.on("error", () => undefined);
   feed(child, descriptors.seccomp, options.seccompFilter);
   for (const [descriptor, text] of syntheticFiles(options.layout.userId)) feed(child, descriptor, text);
-  try {
-    options.group.join(await initProcessId(child, exited));
-    feed(child, descriptors.block, "x");
-  } catch (cause) {
-    child.kill("SIGKILL");
-    throw cause;
-  }
-  return { runner: child.stdio[descriptors.runner] as Duplex, exited, kill: () => child.kill("SIGKILL") };
+  return {
+    runner: child.stdio[descriptors.runner] as Duplex,
+    release: async () => {
+      options.group.join(await initProcessId(child, exited));
+      feed(child, descriptors.block, "x");
+    },
+    exited,
+    kill: () => child.kill("SIGKILL"),
+  };
 }
 
 function feed(child: ChildProcess, descriptor: number, content: string | Buffer): void {
@@ -90,15 +89,4 @@ function firstLine(complaint: string): string | undefined {
     .split("\n")
     .find((line) => /\w/.test(line))
     ?.trim();
-}
-
-/** The sandbox of a session could not be brought up. */
-export function sandboxNotStarted(workspace: string, cause: Error): HlvmError {
-  return new HlvmError({
-    code: "unavailable",
-    reason: "sandbox_not_started",
-    message: `The sandbox for ${workspace} could not be started: ${cause.message}.`,
-    advice: "Check that the workspace and HLVM's own folder can be read by the owner of the workspace; the sandbox's log says more.",
-    cause,
-  });
 }

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { canCreateIn, joinGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
+import { canCreateIn, joinGroup, makeGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
 /** The last keeps a sandbox full of busy processes from taking the processors from everybody else. */
@@ -30,15 +30,16 @@ export function findCgroupV1(): SandboxLimits | undefined {
 function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues): LimitGroup {
   const name = newGroupName();
   const folders = new Map([...parents].map(([controller, parent]) => [controller, join(parent, name)]));
-  for (const folder of folders.values()) mkdirSync(folder);
   const memory = folders.get("memory")!;
   const processes = folders.get("pids")!;
-  writeFileSync(join(processes, "pids.max"), String(values.processes));
-  writeFileSync(join(memory, "memory.limit_in_bytes"), String(values.memoryBytes));
-  const withSwap = join(memory, "memory.memsw.limit_in_bytes");
-  if (existsSync(withSwap)) writeFileSync(withSwap, String(values.memoryBytes));
-  const processor = folders.get("cpu");
-  if (processor !== undefined) writeFileSync(join(processor, "cpu.shares"), String(SHARES_OF_A_PROCESS * availableParallelism()));
+  makeGroup([...folders.values()], () => {
+    writeFileSync(join(processes, "pids.max"), String(values.processes));
+    writeFileSync(join(memory, "memory.limit_in_bytes"), String(values.memoryBytes));
+    const withSwap = join(memory, "memory.memsw.limit_in_bytes");
+    if (existsSync(withSwap)) writeFileSync(withSwap, String(values.memoryBytes));
+    const processor = folders.get("cpu");
+    if (processor !== undefined) writeFileSync(join(processor, "cpu.shares"), String(SHARES_OF_A_PROCESS * availableParallelism()));
+  });
   return {
     join: (processId) => folders.forEach((folder) => joinGroup(folder, processId)),
     outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),

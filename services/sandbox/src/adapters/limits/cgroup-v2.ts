@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { canCreateIn, joinGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
+import { canCreateIn, joinGroup, makeGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
 const NEEDED = ["pids", "memory"];
@@ -26,13 +26,14 @@ export function findCgroupV2(): SandboxLimits | undefined {
 
 function createGroup(parent: string, values: LimitValues): LimitGroup {
   const folder = join(parent, newGroupName());
-  mkdirSync(folder);
-  writeFileSync(join(folder, "pids.max"), String(values.processes));
-  writeFileSync(join(folder, "memory.max"), String(values.memoryBytes));
-  const swap = join(folder, "memory.swap.max");
-  if (existsSync(swap)) writeFileSync(swap, "0");
-  const weight = join(folder, "cpu.weight");
-  if (existsSync(weight)) writeFileSync(weight, String(Math.min(WEIGHT_OF_A_PROCESS * availableParallelism(), MAXIMUM_WEIGHT)));
+  makeGroup([folder], () => {
+    writeFileSync(join(folder, "pids.max"), String(values.processes));
+    writeFileSync(join(folder, "memory.max"), String(values.memoryBytes));
+    const swap = join(folder, "memory.swap.max");
+    if (existsSync(swap)) writeFileSync(swap, "0");
+    const weight = join(folder, "cpu.weight");
+    if (existsSync(weight)) writeFileSync(weight, String(Math.min(WEIGHT_OF_A_PROCESS * availableParallelism(), MAXIMUM_WEIGHT)));
+  });
   return {
     join: (processId) => joinGroup(folder, processId),
     outOfMemoryKills: () => readCounter(join(folder, "memory.events"), "oom_kill"),

@@ -1,16 +1,31 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 const PREFIX = "hlvm-sandbox-";
+const GROUP_NAME = new RegExp(`^${PREFIX}(\\d+)-([^-]+)`);
 const REMOVE_TRIES = 100;
 const REMOVE_PAUSE_MILLISECONDS = 10;
+/** Process ids come again, in a container at every start: this tells this process's groups from those of one before it. */
+const OWN_MARK = randomBytes(6).toString("hex");
 let made = 0;
 
 /** A name that tells which process made the group, so that a later one can tell what was left behind. */
 export function newGroupName(): string {
-  return `${PREFIX}${process.pid}-${++made}`;
+  return `${PREFIX}${process.pid}-${OWN_MARK}-${++made}`;
+}
+
+/** Makes the folders of one group and sets its limits. Where that fails, nothing of it stays. */
+export function makeGroup(folders: readonly string[], setLimits: () => void): void {
+  try {
+    for (const folder of folders) mkdirSync(folder);
+    setLimits();
+  } catch (thrown) {
+    for (const folder of folders) removeEmpty(folder);
+    throw thrown;
+  }
 }
 
 /** Whether groups can be made in this folder by this process. */
@@ -28,13 +43,10 @@ export function canCreateIn(folder: string): boolean {
 /** Removes the groups of services that are gone; what ran in them ended with them. */
 export function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const owner = new RegExp(`^${PREFIX}(\\d+)-\\d+$`).exec(name)?.[1];
-    if (owner === undefined || isAlive(Number(owner))) continue;
-    try {
-      rmdirSync(join(folder, name));
-    } catch {
-      // It is still in use; the next start tries again.
-    }
+    const [, owner, mark] = GROUP_NAME.exec(name) ?? [];
+    if (owner === undefined) continue;
+    const isAbandoned = Number(owner) === process.pid ? mark !== OWN_MARK : !isAlive(Number(owner));
+    if (isAbandoned) removeEmpty(join(folder, name));
   }
 }
 
@@ -62,6 +74,14 @@ export function readCounter(path: string, word: string): number {
     .split("\n")
     .find((candidate) => candidate.startsWith(`${word} `));
   return Number(line?.slice(word.length + 1) ?? 0);
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It was never made, or is still in use; the next start tries again.
+  }
 }
 
 function killMembers(folder: string): void {

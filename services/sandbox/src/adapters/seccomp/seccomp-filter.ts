@@ -14,10 +14,16 @@ const KILL_PROCESS = giveBack(0x80000000);
 const refuse = (errno: number): Instruction => giveBack(0x00050000 | errno);
 const EPERM = 1;
 const ENOSYS = 38;
+const ESOCKTNOSUPPORT = 94;
 const EAFNOSUPPORT = 97;
 
+const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
+/** The rest of the argument are flags. */
+const SOCKET_TYPE = 0xf;
+const SOCK_STREAM = 1;
+const SOCK_SEQPACKET = 5;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
@@ -79,7 +85,8 @@ const FORBIDDEN: readonly SystemCall[] = [
  * The filter for everything that runs in a sandbox: no socket but for the loopback's internet protocols (a Unix socket
  * would reach through the workspace to daemons outside), no new namespace, no look into other processes, none of the
  * kernel's large attack surfaces, and no file that runs with its owner's rights (in a workspace of root's it would give
- * those away on the machine outside). Pairs of Unix sockets without a name stay: pipes of Node are made of them.
+ * those away on the machine outside). Pairs of Unix sockets without a name stay: pipes of Node are made of them. Those of
+ * datagrams do not: an end of one can send to any socket that has a name.
  */
 export function seccompFilter(architecture: Architecture): Buffer {
   const on = (call: SystemCall, block: readonly Instruction[]): Instruction[] => {
@@ -93,6 +100,15 @@ export function seccompFilter(architecture: Architecture): Buffer {
     load(NUMBER),
     ...x32,
     ...on("socket", [load(FIRST_ARGUMENT), ...whenEqual(AF_INET, [ALLOW]), ...whenEqual(AF_INET6, [ALLOW]), refuse(EAFNOSUPPORT)]),
+    ...on("socketpair", [
+      load(FIRST_ARGUMENT),
+      ...unlessEqual(AF_UNIX, [refuse(EAFNOSUPPORT)]),
+      load(SECOND_ARGUMENT),
+      and(SOCKET_TYPE),
+      ...whenEqual(SOCK_STREAM, [ALLOW]),
+      ...whenEqual(SOCK_SEQPACKET, [ALLOW]),
+      refuse(ESOCKTNOSUPPORT),
+    ]),
     ...on("clone", [load(FIRST_ARGUMENT), and(NEW_NAMESPACES), ...whenEqual(0, [ALLOW]), refuse(EPERM)]),
     ...on("ioctl", [load(SECOND_ARGUMENT), ...whenEqual(TIOCSTI, [refuse(EPERM)]), ...whenEqual(TIOCLINUX, [refuse(EPERM)]), ALLOW]),
     ...on("chmod", plainModeOnly(SECOND_ARGUMENT)),

@@ -6,6 +6,7 @@ export const auditArchitectures: Readonly<Record<Architecture, number>> = { x64:
 /** [x86_64, aarch64], from the kernel's system call tables; undefined where an architecture never had the call. */
 const numbers = {
   socket: [41, 198],
+  socketpair: [53, 199],
   ioctl: [16, 29],
   clone: [56, 220],
   clone3: [435, 435],

@@ -1,0 +1,11 @@
+import { standbyShell } from "./standby-shell.ts";
+
+/** Ends every process of the sandbox but this one, also what has detached itself from whatever started it. */
+export function sweepProcesses(): void {
+  standbyShell.forget();
+  try {
+    process.kill(-1, "SIGKILL");
+  } catch {
+    // There is no other.
+  }
+}

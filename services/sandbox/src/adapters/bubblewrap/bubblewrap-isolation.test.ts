@@ -1,0 +1,103 @@
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { SandboxRequest } from "../../domain/isolation.ts";
+import { findTestBubblewrap } from "../../testing/find-test-bubblewrap.ts";
+import { openTestIsolation } from "../../testing/open-test-sandbox.ts";
+import { findLimits } from "../limits/find-limits.ts";
+import { LocalFolders } from "../local-folders.ts";
+import type { BubblewrapIsolation } from "./bubblewrap-isolation.ts";
+
+let folder: string;
+let request: SandboxRequest;
+const folders: string[] = [];
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "hlvm-start-")));
+  request = { sessionId: "start", workspace: await new LocalFolders([]).inspect(folder) };
+  folders.push(folder);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true });
+});
+
+/** An isolation whose bwrap does not come up where the file `armed` is there. */
+async function openWith(instead: string): Promise<BubblewrapIsolation> {
+  const bubblewrap = await findTestBubblewrap();
+  const path = join(folder, "bwrap");
+  writeFileSync(path, `#!/bin/sh\n[ -e ${folder}/armed ] && { ${instead}; }\nexec ${bubblewrap.path} "$@"\n`, { mode: 0o755 });
+  const { isolation, stateDirectory } = await openTestIsolation({ bubblewrap: { ...bubblewrap, path } });
+  folders.push(stateDirectory);
+  return isolation;
+}
+
+/** The user that a sandbox runs as: the first that no other has. */
+async function userOf(isolation: BubblewrapIsolation): Promise<string> {
+  const sandbox = await isolation.start(request);
+  const run = { callId: "who", tool: "shell_exec", argumentsJson: '{"command":"id -u"}', timeoutMilliseconds: 10_000 };
+  const { content } = await sandbox.run(run, () => undefined, new AbortController().signal);
+  await sandbox.close();
+  return content;
+}
+
+describe("the start of a sandbox", () => {
+  it("is given up where bwrap does not come up in time, and leaves nothing taken", async () => {
+    const isolation = await openWith(`: > ${folder}/waits; exec /bin/sleep 1000`);
+    writeFileSync(join(folder, "armed"), "");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const starting = isolation.start(request);
+    starting.catch(() => undefined);
+    while (!existsSync(join(folder, "waits"))) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await expect(starting).rejects.toMatchObject({ reason: "sandbox_not_started", message: expect.stringContaining("not up within 10 s") });
+    vi.useRealTimers();
+    rmSync(join(folder, "armed"));
+    await expect.poll(() => userOf(isolation)).toBe("20000\n");
+  });
+
+  it("says what bwrap says, and leaves nothing taken", async () => {
+    const isolation = await openWith("echo bwrap: no such thing >&2; exit 1");
+    writeFileSync(join(folder, "armed"), "");
+    await expect(isolation.start(request)).rejects.toMatchObject({
+      reason: "sandbox_not_started",
+      message: `The sandbox for ${folder} could not be started: bwrap: no such thing.`,
+    });
+    rmSync(join(folder, "armed"));
+    expect(await userOf(isolation)).toBe("20000\n");
+  });
+
+  it("fails clearly where its limits cannot be set, and leaves nothing taken", async () => {
+    const limits = findLimits("rlimit", process.getuid!());
+    let isRefused = false;
+    const createGroup: typeof limits.createGroup = (values) => {
+      if (isRefused) throw new Error("ENOSPC: no space left on device, mkdir");
+      return limits.createGroup(values);
+    };
+    const { isolation, stateDirectory } = await openTestIsolation({ limits: { ...limits, createGroup } });
+    folders.push(stateDirectory);
+    isRefused = true;
+    await expect(isolation.start(request)).rejects.toMatchObject({ code: "unavailable", reason: "sandbox_not_started" });
+    isRefused = false;
+    expect(await userOf(isolation)).toBe("20000\n");
+  });
+});
+
+it("answers a call that comes after the end of its sandbox", async () => {
+  const { isolation, stateDirectory } = await openTestIsolation();
+  folders.push(stateDirectory);
+  const sandbox = await isolation.start(request);
+  await sandbox.close();
+  const run = { callId: "late", tool: "shell_exec", argumentsJson: '{"command":"true"}', timeoutMilliseconds: 10_000 };
+  expect(await sandbox.run(run, () => undefined, new AbortController().signal)).toMatchObject({ success: false, errorCode: "unavailable" });
+});
+
+it("leaves no folder where isolation cannot be opened", async () => {
+  vi.stubEnv("TMPDIR", folder);
+  await expect(openTestIsolation({ bubblewrap: { path: "/bin/false", version: "0.8.0" } })).rejects.toMatchObject({
+    reason: "isolation_unavailable",
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
