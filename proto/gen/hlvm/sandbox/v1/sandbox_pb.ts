@@ -524,6 +524,8 @@ export const SandboxService: GenService<{
     output: typeof OpenWorkspaceResponseSchema;
   },
   /**
+   * Ends the session's sandbox and forgets its receipts. A session that is not open is no error.
+   *
    * @generated from rpc hlvm.sandbox.v1.SandboxService.CloseWorkspace
    */
   closeWorkspace: {
