@@ -1,3 +1,4 @@
+import { httpUrl } from "@hlvm/config/http-url";
 import { text } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceKnobs } from "@hlvm/config/service-knobs";
@@ -19,10 +20,4 @@ export type Config = ReturnType<typeof readMemoryConfig>;
 /** @throws HlvmError `invalid_configuration` */
 export function readMemoryConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(knobs, environment);
-}
-
-function httpUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return value;
-  throw new Error(`must be a URL that begins with http:// or https://, not "${value}"`);
 }

@@ -1,3 +1,4 @@
+import { httpUrl } from "@hlvm/config/http-url";
 import { list, text } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceKnobs } from "@hlvm/config/service-knobs";
@@ -46,10 +47,4 @@ export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
 function modelName(value: string): string {
   if (!/^[^/]+\/./.test(value)) throw new Error(`must be provider/name, for example demo/rules, not "${value}"`);
   return value;
-}
-
-function httpUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return value;
-  throw new Error(`must be a URL that begins with http:// or https://, not "${value}"`);
 }

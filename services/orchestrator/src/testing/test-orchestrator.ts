@@ -55,9 +55,16 @@ export async function startTestOrchestrator(
     ...settings,
   };
   const startProcess = (): Promise<OrchestratorProcess> => startOrchestratorProcess(environment, minter);
+  const cleanUp = async (): Promise<void> => {
+    await fake.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
   const test: TestOrchestrator = {
     fake,
-    orchestrator: await startProcess(),
+    orchestrator: await startProcess().catch(async (cause: unknown) => {
+      await cleanUp();
+      throw cause;
+    }),
     startProcess,
     ask: async (prompt, more = {}) => {
       const request = {
@@ -81,8 +88,7 @@ export async function startTestOrchestrator(
     },
     stop: async () => {
       await test.orchestrator.stop();
-      await fake.close();
-      rmSync(folder, { recursive: true, force: true });
+      await cleanUp();
     },
   };
   return test;
