@@ -319,6 +319,13 @@ describe("a model that fails", () => {
     await expect.poll(() => isAborted).toBe(true);
   });
 
+  it("that fails in a stateless session is not advised to be gone on with", async () => {
+    test.fake.behaviour.generate = () => refuse(new ConnectError("gone", Code.Internal));
+    const { sessionId, sequence } = await test.ask("What is this?", { stateless: true });
+    expect(stopped(await test.watch(sessionId, sequence)).advice).toBe("Ask again: a stateless session cannot be gone on with.");
+    expect(stopped(await run()).advice).toContain("--resume");
+  });
+
   it("whose context overflows ends the run with context_exhausted", async () => {
     test.fake.behaviour.generate = () => refuse(failure(ErrorClass.CONTEXT_OVERFLOW, "too long"));
     expect(stopped(await run()).reason).toBe(StopReason.CONTEXT_EXHAUSTED);

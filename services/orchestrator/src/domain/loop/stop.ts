@@ -1,6 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { SessionFacts } from "../session/session.ts";
 import { Interruption } from "../run/interruption.ts";
 import { ModelFailure } from "./model-failure.ts";
 
@@ -17,9 +18,9 @@ const MODEL_REASONS: Partial<Record<ErrorClass, StopReason>> = {
   [ErrorClass.CONTEXT_OVERFLOW]: StopReason.CONTEXT_EXHAUSTED,
 };
 
-/** The end that an error means; a person can always go on from what the log holds. */
-export function stopOf(thrown: unknown, sessionId: string): Stop {
-  const resume = `Go on with \`hlvm ask --resume ${sessionId} …\`.`;
+/** The end that an error means; a person can go on from what the log holds, unless the session keeps nothing. */
+export function stopOf(thrown: unknown, { sessionId, stateless }: Pick<SessionFacts, "sessionId" | "stateless">): Stop {
+  const resume = stateless ? "Ask again: a stateless session cannot be gone on with." : `Go on with \`hlvm ask --resume ${sessionId} …\`.`;
   if (thrown instanceof Interruption) return { ...stopOfInterruption(thrown), advice: resume };
   if (thrown instanceof ModelFailure)
     return { reason: MODEL_REASONS[thrown.errorClass] ?? StopReason.ERROR, message: thrown.message, advice: thrown.advice || resume };

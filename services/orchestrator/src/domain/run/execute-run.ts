@@ -80,7 +80,7 @@ export async function executeRun(
     const cause: unknown = signal.aborted ? signal.reason : thrown;
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))
       log.error({ err: cause, runId: lease.runId }, "a run ended with an error that nobody expected");
-    stop = stopOf(cause, session.sessionId);
+    stop = stopOf(cause, session);
   }
   clearTimeout(timer);
   await end(stop, journal, progress, begun, log, signal);
