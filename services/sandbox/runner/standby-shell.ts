@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { toolEnvironment } from "./tool-environment.ts";
 import { WORKSPACE } from "./workspace-path.ts";
 
@@ -32,11 +33,22 @@ export const standbyShell = {
   take(command: string): ChildProcess | undefined {
     const shell = waiting;
     if (shell === undefined || command.includes("\0") || Buffer.byteLength(command) > LONGEST_COMMAND_BYTES) return undefined;
+    if (!isAtRest(shell.pid)) return undefined;
     waiting = undefined;
     shell.stdin!.end(command);
     return shell;
   },
 };
+
+/** It waits for its input, and no signal is on its way: a shell that an earlier command is ending would not run this one. */
+function isAtRest(processId: number | undefined): boolean {
+  try {
+    const status = readFileSync(`/proc/${processId}/status`, "latin1");
+    return /^State:\tS/m.test(status) && /^SigPnd:\t0+$/m.test(status) && /^ShdPnd:\t0+$/m.test(status);
+  } catch {
+    return false;
+  }
+}
 
 function start(): ChildProcess | undefined {
   let shell: ChildProcess;
