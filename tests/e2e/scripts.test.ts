@@ -55,6 +55,7 @@ describe("what npm test prepares beside", () => {
     expect(await evaluate("prepareTests()")).toMatchObject({ code: 0, stderr: expect.stringContaining("apt-get install procps") });
   });
 
+  // Skipped where there is no apt-get to be called, or nobody who may call it.
   it.skipIf(!canInstall)("is installed with apt-get by root on Debian", async () => {
     const asked = join(empty, "asked");
     writeFileSync(join(empty, "apt-get"), `#!/bin/sh\necho "$@" >> ${asked}\n`, { mode: 0o755 });

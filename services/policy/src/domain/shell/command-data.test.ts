@@ -9,8 +9,7 @@ import type { PermissionMode } from "../decide/decision.ts";
 import { createCommandJudge, type JudgeCommand } from "./judge-command.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../../shared/attacks/data");
-const hasData = existsSync(FOLDER);
-if (!hasData) console.log(`skipped: the commands of GTFOBins and tldr-pages are not at ${FOLDER}`);
+const reason = existsSync(FOLDER) ? "" : ` (skipped: the commands of GTFOBins and tldr-pages are not at ${FOLDER})`;
 
 interface Sample {
   readonly tool: string;
@@ -28,7 +27,7 @@ const PLAIN_READS = new Set(["ls", "cat", "head", "tail", "wc", "grep", "rg", "p
 /** Redirections, expansions and programs that are no part of the read. */
 const NOT_PLAIN = /[<>$*]|- > |\| program|\bn -s seconds|-n -count|-c -count/;
 
-describe.skipIf(!hasData)("commands that people really write", () => {
+describe.skipIf(reason !== "")(`commands that people really write${reason}`, () => {
   let judge: JudgeCommand;
   beforeAll(async () => {
     judge = createCommandJudge([await loadTreeSitterWords(), unbashWords]);
