@@ -13,55 +13,45 @@ import { callContext, newTraceId, outgoing, type CallContext } from "./call-cont
 import { createMeshTransport } from "./create-mesh-transport.ts";
 import { fromConnectError } from "./from-connect-error.ts";
 import { readStream } from "./read-stream.ts";
-import { startRpcServer, type RpcServer } from "./start-rpc-server.ts";
+import { startRpcServer } from "./start-rpc-server.ts";
+import { serveSessions, type ServedSessions } from "./testing/serve-sessions.ts";
 
 const SESSION = "00000000-0000-4000-8000-000000000001";
 
-let server: RpcServer;
+let server: ServedSessions;
 let url: string;
-let token: string;
 let seen: CallContext | undefined;
 let watchEnded: Promise<unknown>;
 
 beforeEach(async () => {
-  const { minter, verifier } = await createTestIdentity();
-  token = await minter.mint(testPrincipal);
-  server = await startRpcServer({
-    host: "127.0.0.1",
-    port: 0,
-    log: testLog,
-    services: [SessionService.typeName],
-    authenticate: verifier,
-    routes: (router) =>
-      router.service(SessionService, {
-        listSessions: (_request, context) => {
-          seen = callContext(context);
-          return { sessions: [] };
-        },
-        getSession: () => {
-          throw new HlvmError({
-            code: "not_found",
-            reason: "session_not_found",
-            message: "There is no such session.",
-            advice: "List them.",
-          });
-        },
-        cancelRun: () => {
-          throw new Error("password=hunter2");
-        },
-        watch: async function* (_request, context) {
-          watchEnded = once(context.signal, "abort");
-          yield {};
-          await watchEnded;
-        },
-      }),
+  server = await serveSessions({
+    listSessions: (_request, context) => {
+      seen = callContext(context);
+      return { sessions: [] };
+    },
+    getSession: () => {
+      throw new HlvmError({
+        code: "not_found",
+        reason: "session_not_found",
+        message: "There is no such session.",
+        advice: "List them.",
+      });
+    },
+    cancelRun: () => {
+      throw new Error("password=hunter2");
+    },
+    watch: async function* (_request, context) {
+      watchEnded = once(context.signal, "abort");
+      yield {};
+      await watchEnded;
+    },
   });
-  url = `http://127.0.0.1:${server.port}`;
+  url = server.url;
 });
 
 afterEach(() => server.close());
 
-const withToken = () => ({ headers: { authorization: `Bearer ${token}` } });
+const withToken = () => ({ headers: server.headers });
 
 describe("a server of the mesh", () => {
   it.each(["POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: [\r\n\r\n", "POST /grpc.health.v1.Health/Check HTTP/1.0\r\n\r\n"])(
@@ -126,7 +116,7 @@ describe("a server of the mesh", () => {
     const client = createClient(SessionService, createMeshTransport(url));
     const context: CallContext = {
       principal: testPrincipal,
-      token,
+      token: server.token,
       traceId: newTraceId(),
       signal: new AbortController().signal,
       remainingMilliseconds: () => 5_000,

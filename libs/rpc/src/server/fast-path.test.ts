@@ -6,43 +6,30 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
-import { testLog } from "@hlvm/testing/test-log";
-import { startRpcServer, type RpcServer } from "../start-rpc-server.ts";
+import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
 import { CallHandling } from "./call-handling.ts";
 
 const PATH = "/hlvm.session.v1.SessionService";
 const UNARY = { ":path": `${PATH}/ListSessions`, "content-type": "application/proto" };
 const STREAM = { ":path": `${PATH}/Watch`, "content-type": "application/connect+proto" };
 
-let server: RpcServer;
+let server: ServedSessions;
 let session: ClientHttp2Session;
-let token: string;
 let handled: unknown[];
 
 beforeEach(async () => {
   handled = [];
-  const { minter, verifier } = await createTestIdentity();
-  token = await minter.mint(testPrincipal);
-  server = await startRpcServer({
-    host: "127.0.0.1",
-    port: 0,
-    log: testLog,
-    services: [],
-    authenticate: verifier,
-    routes: (router) =>
-      router.service(SessionService, {
-        listSessions: (_request, context) => {
-          handled.push(context);
-          return { sessions: [{ title: "x".repeat(2_000) }] };
-        },
-        watch: async function* (_request, context) {
-          handled.push(context);
-          yield {};
-        },
-      }),
+  server = await serveSessions({
+    listSessions: (_request, context) => {
+      handled.push(context);
+      return { sessions: [{ title: "x".repeat(2_000) }] };
+    },
+    watch: async function* (_request, context) {
+      handled.push(context);
+      yield {};
+    },
   });
-  session = connect(`http://127.0.0.1:${server.port}`);
+  session = connect(server.url);
 });
 
 afterEach(async () => {
@@ -56,7 +43,7 @@ interface Answer {
 }
 
 async function request(headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<Answer> {
-  const stream = session.request({ ":method": "POST", authorization: `Bearer ${token}`, ...headers });
+  const stream = session.request({ ":method": "POST", ...server.headers, ...headers });
   stream.end(body);
   const [answer] = (await once(stream, "response")) as [Answer["headers"]];
   return { headers: answer, body: Buffer.concat(await stream.toArray()) };
@@ -72,11 +59,8 @@ function endOf({ body }: Answer): { error?: { code: string } } {
 describe("the fast path", () => {
   it("leaves other encodings to Connect's adapter, which answers them", async () => {
     for (const useBinaryFormat of [true, false]) {
-      const transport = createConnectTransport({ baseUrl: `http://127.0.0.1:${server.port}`, httpVersion: "2", useBinaryFormat });
-      const { sessions } = await createClient(SessionService, transport).listSessions(
-        {},
-        { headers: { authorization: `Bearer ${token}` } },
-      );
+      const transport = createConnectTransport({ baseUrl: server.url, httpVersion: "2", useBinaryFormat });
+      const { sessions } = await createClient(SessionService, transport).listSessions({}, { headers: server.headers });
       expect(sessions[0]!.title).toHaveLength(2_000);
     }
     expect(handled.map((context) => context instanceof CallHandling)).toEqual([false, false]);
@@ -115,8 +99,8 @@ describe("the fast path", () => {
   });
 
   it("never handles a request whose caller went before its end", async () => {
-    const other = connect(`http://127.0.0.1:${server.port}`);
-    const stream = other.request({ ":method": "POST", authorization: `Bearer ${token}`, ...UNARY });
+    const other = connect(server.url);
+    const stream = other.request({ ":method": "POST", ...server.headers, ...UNARY });
     stream.on("error", () => undefined);
     // A whole message already, had the body ended here.
     await new Promise((resolve) => stream.write(Buffer.from([8, 1]), resolve));

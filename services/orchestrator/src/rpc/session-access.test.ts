@@ -1,35 +1,20 @@
-import { fileURLToPath } from "node:url";
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Principal, Role } from "@hlvm/identity/principal";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
-import { say } from "../testing/say.ts";
-import { startTestOrchestrator, type TestOrchestrator } from "../testing/test-orchestrator.ts";
+import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
-const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 const READS = ["watch", "getSession"] as const;
 const RUNS = ["cancelRun", "startRun"] as const;
-let database: TestDatabase;
-let test: TestOrchestrator;
+const test = useTestOrchestrator();
 
-beforeAll(async () => {
-  database = await createTestDatabase(MIGRATIONS);
-  test = await startTestOrchestrator(database.url);
-  test.fake.behaviour.generate = () => say("Hi.");
-});
-
-afterAll(async () => {
-  await test.stop();
-  await database.drop();
-});
+beforeEach(() => test.answers(["Hi."]));
 
 const bob = (...roles: readonly Role[]): Principal => ({ organization: "local", id: "user:bob", roles });
 
 /** Does all that can be done with a session of ada's. @returns what that person was told is not there */
 async function hiddenFrom(principal: Principal): Promise<string[]> {
-  const { sessionId, runId, sequence } = await test.ask("q");
-  await test.watch(sessionId, sequence);
+  const { sessionId, runId } = await test.run();
   const { client } = test.orchestrator;
   const options = await test.orchestrator.as(principal);
   const settings = { mode: PermissionMode.DEFAULT };

@@ -1,49 +1,15 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
-import type { GenerateRequest, GenerateResponseSchema, ResolveModelResponseSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { ModelCapability, ModelService, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { MemoryService, type RecallResponseSchema, type ExecuteToolRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { DecidingStep, Decision, PolicyService, type DecideRequest, type VerdictSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import {
-  GetReceiptResponse_State,
-  SandboxService,
-  type ExecuteRequest,
-  type ExecuteResponseSchema,
-  type GetReceiptResponseSchema,
-} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import type { ToolResultSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
-
-export type Deltas = AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
-type Verdict = MessageInitShape<typeof VerdictSchema>;
-type ToolEvents = AsyncIterable<MessageInitShape<typeof ExecuteResponseSchema>>;
-
-/** A stream that ends with an error before it says anything. */
-export function refuse(error: Error): AsyncIterable<never> {
-  const next = async (): Promise<never> => {
-    throw error;
-  };
-  return { [Symbol.asyncIterator]: () => ({ next }) };
-}
-
-/** What the other services do in a test: each can be replaced by the test. */
-export interface Behaviour {
-  model: MessageInitShape<typeof ResolveModelResponseSchema>["model"];
-  generate: (request: GenerateRequest, call: number, context: HandlerContext) => Deltas;
-  decide: (request: DecideRequest) => Promise<Verdict> | Verdict;
-  awaitApproval: (approvalId: string, context: HandlerContext) => Promise<Verdict>;
-  execute: (request: ExecuteRequest, context: HandlerContext) => ToolEvents;
-  openWorkspace: (path: string, sessionId: string) => { path: string; gitRepository: boolean; gitBranch: string };
-  receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
-  recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
-  recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
-  executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
-}
+import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";
 
 /** What reached the other services, in order. */
 export interface Seen {
@@ -66,45 +32,14 @@ export interface FakeServices {
   readonly seen: Seen;
   /** The folder to which the sandbox has bound each session; to forget them all is to start the sandbox anew. */
   readonly bound: Map<string, string>;
+  /** Has them behave as usual again, and forget what they have seen. */
+  readonly reset: () => void;
   readonly close: () => Promise<void>;
-}
-
-export const allow = (request: DecideRequest): Verdict => ({
-  decision: Decision.ALLOW,
-  step: DecidingStep.READ_ONLY,
-  rule: "L0",
-  reason: "It only reads.",
-  grant: `grant for ${request.call?.callId}`,
-});
-
-function usualBehaviour(): Behaviour {
-  return {
-    model: {
-      id: "test/model",
-      provider: "test",
-      name: "model",
-      tier: ModelTier.FRONTIER,
-      capability: ModelCapability.AGENT,
-      contextWindow: 200_000,
-      available: true,
-    },
-    generate: () => refuse(new Error("the test gave the model nothing to say")),
-    decide: allow,
-    awaitApproval: () => Promise.reject(new Error("nobody asked")),
-    execute: async function* ({ call }) {
-      yield { event: { case: "result", value: { success: true, content: `result of ${call?.argumentsJson}`, summary: "done" } } };
-    },
-    openWorkspace: (path) => ({ path, gitRepository: true, gitBranch: "main" }),
-    receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
-    recordOutcome: () => undefined,
-    recall: () => ({ facts: [] }),
-    executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),
-  };
 }
 
 /** Model gateway, policy, audit, sandbox and memory as one real server whose answers the test chooses. */
 export async function startFakeServices(verifier: TokenVerifier, log: Log): Promise<FakeServices> {
-  const behaviour = usualBehaviour();
+  const behaviour: Behaviour = { ...usualBehaviour };
   const seen: Seen = {
     requests: [],
     decided: [],
@@ -202,7 +137,13 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
       });
     },
   });
-  return { url: `http://127.0.0.1:${server.port}`, behaviour, seen, bound, close: server.close };
+  const reset = (): void => {
+    Object.assign(behaviour, usualBehaviour);
+    for (const list of [seen.requests, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
+      list.length = 0;
+    for (const collection of [seen.principals, seen.traces, bound]) collection.clear();
+  };
+  return { url: `http://127.0.0.1:${server.port}`, behaviour, seen, bound, reset, close: server.close };
 }
 
 function alreadyBound(sessionId: string, path: string): HlvmError {

@@ -1,5 +1,5 @@
 import { FinishReason } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Deltas } from "./fake-services.ts";
+import type { Deltas } from "./usual-behaviour.ts";
 
 export interface SaidCall {
   readonly id?: string;

@@ -8,22 +8,43 @@ import { TokenMinter } from "@hlvm/identity/token-minter";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { createLog } from "@hlvm/log/create-log";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { StartRunRequest, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { Event, RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { CancelRunResponse, StartRunRequest, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { readStream } from "@hlvm/rpc/read-stream";
+import { valuesOf } from "./event-values.ts";
 import { startFakeServices, type FakeServices } from "./fake-services.ts";
 import { startOrchestratorProcess, type OrchestratorProcess } from "./orchestrator-process.ts";
+import { say } from "./say.ts";
 
 export const ada: Principal = { organization: "local", id: "user:ada", roles: ["developer"] };
+
+export type RunSettings = Partial<Omit<StartRunRequest, "$typeName">>;
+
+export interface FinishedRun {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The number of its first event. */
+  readonly sequence: bigint;
+  readonly events: readonly Event[];
+  readonly stopped: RunStopped;
+  /** What the tools said, in the order in which the log has it. */
+  readonly results: readonly ToolResult[];
+}
 
 export interface TestOrchestrator {
   readonly fake: FakeServices;
   orchestrator: OrchestratorProcess;
   /** Starts another process on the same database. */
   readonly startProcess: () => Promise<OrchestratorProcess>;
-  readonly ask: (prompt: string, more?: Partial<Omit<StartRunRequest, "$typeName">>) => Promise<StartRunResponse>;
+  /** The model's answers, one a call; the last one again and again. */
+  readonly answers: (...all: Parameters<typeof say>[]) => void;
+  readonly ask: (prompt: string, more?: RunSettings) => Promise<StartRunResponse>;
   /** Follows the log up to the first event for which `isLast` holds; the run's end if left out. */
   readonly watch: (sessionId: string, from?: bigint, isLast?: (event: Event) => boolean) => Promise<Event[]>;
+  /** Asks, and waits for the run's end. */
+  readonly run: (prompt?: string, more?: RunSettings) => Promise<FinishedRun>;
+  readonly cancel: (run: Pick<StartRunResponse, "sessionId" | "runId">, through?: OrchestratorProcess) => Promise<CancelRunResponse>;
   readonly stop: () => Promise<void>;
 }
 
@@ -66,6 +87,9 @@ export async function startTestOrchestrator(
       throw cause;
     }),
     startProcess,
+    answers: (...all) => {
+      fake.behaviour.generate = (_, call) => say(...all[Math.min(call, all.length) - 1]!);
+    },
     ask: async (prompt, more = {}) => {
       const request = {
         prompt,
@@ -86,6 +110,14 @@ export async function startTestOrchestrator(
       }
       return events;
     },
+    run: async (prompt = "What is this?", more = {}) => {
+      const { sessionId, runId, sequence } = await test.ask(prompt, more);
+      const events = await test.watch(sessionId, sequence);
+      const results = valuesOf(events, "toolEnd").map(({ result }) => result!);
+      return { sessionId, runId, sequence, events, stopped: valuesOf(events, "runStopped")[0]!, results };
+    },
+    cancel: async ({ sessionId, runId }, through = test.orchestrator) =>
+      through.client.cancelRun({ sessionId, runId }, await through.as(ada)),
     stop: async () => {
       await test.orchestrator.stop();
       await cleanUp();

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, it } from "vitest";
+import { ErrorClass, FinishReason, ModelErrorSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { refuse } from "../../testing/refuse.ts";
+import { say } from "../../testing/say.ts";
+import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
+
+const test = useTestOrchestrator({ HLVM_MODEL_SILENCE_SECONDS: "1" });
+
+describe("a model that fails", () => {
+  const failure = (errorClass: ErrorClass, message: string): ConnectError =>
+    new ConnectError(message, Code.Unavailable, undefined, [
+      { desc: ModelErrorSchema, value: { class: errorClass, advice: "Do something." } },
+    ]);
+
+  const lost = new ConnectError("connection lost", Code.Unavailable);
+
+  it("is asked again where the connection to the gateway was lost and nothing was shown", async () => {
+    test.fake.behaviour.generate = (_, call) => (call < 3 ? refuse(lost) : say("at last"));
+    expect((await test.run()).stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "at last", turns: 1 });
+    expect(test.fake.seen.requests).toHaveLength(3);
+  });
+
+  it("is not asked again for ever, nor where the gateway has tried again what may pass", async () => {
+    test.fake.behaviour.generate = () => refuse(lost);
+    expect((await test.run()).stopped).toMatchObject({ reason: StopReason.ERROR, message: "connection lost" });
+    expect(test.fake.seen.requests).toHaveLength(3);
+    for (const [count, errorClass] of [ErrorClass.TRANSIENT, ErrorClass.RATE_LIMIT, ErrorClass.PERMANENT].entries()) {
+      test.fake.behaviour.generate = () => refuse(failure(errorClass, "overloaded"));
+      expect((await test.run()).stopped).toMatchObject({ reason: StopReason.ERROR, message: "overloaded", advice: "Do something." });
+      expect(test.fake.seen.requests).toHaveLength(4 + count);
+    }
+  });
+
+  it("is asked once where it reaches its output limit before it says anything", async () => {
+    test.answers(["", [], FinishReason.LENGTH]);
+    expect((await test.run()).stopped).toMatchObject({ reason: StopReason.ERROR, message: expect.stringContaining("output limit") });
+    expect(test.fake.seen.requests).toHaveLength(1);
+  });
+
+  it("that says nothing is not silent while the gateway hears that it is alive, and has shown nothing", async () => {
+    test.fake.behaviour.generate = async function* (_, call) {
+      for (let sign = 0; sign < 4; sign++) {
+        yield { event: { case: "alive", value: {} } };
+        await sleep(400);
+      }
+      yield* call === 1 ? refuse(lost) : say("at last");
+    };
+    expect((await test.run()).stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "at last" });
+  });
+
+  it("whose stream is cut after text was shown ends the run, and what was shown is kept", async () => {
+    test.fake.behaviour.generate = async function* () {
+      yield { event: { case: "textDelta", value: "Half an ans" } };
+    };
+    const { stopped } = await test.run();
+    expect(stopped).toMatchObject({
+      reason: StopReason.ERROR,
+      text: "Half an ans",
+      message: "The model's answer was cut off before its end.",
+    });
+    expect(test.fake.seen.requests).toHaveLength(1);
+  });
+
+  it("that is silent too long ends the run by timeout", async () => {
+    let isAborted = false;
+    test.fake.behaviour.generate = async function* (_, __, context) {
+      yield { event: { case: "textDelta", value: "Well" } };
+      await new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve()));
+      isAborted = true;
+    };
+    const { stopped } = await test.run();
+    expect(stopped).toMatchObject({ reason: StopReason.TIMEOUT, message: "The model sent nothing for 1 s." });
+    await expect.poll(() => isAborted).toBe(true);
+  });
+
+  it("that fails in a stateless session is not advised to be gone on with", async () => {
+    test.fake.behaviour.generate = () => refuse(new ConnectError("gone", Code.Internal));
+    const stateless = await test.run("What is this?", { stateless: true });
+    expect(stateless.stopped.advice).toBe("Ask again: a stateless session cannot be gone on with.");
+    expect((await test.run()).stopped.advice).toContain("--resume");
+  });
+
+  it("whose context overflows ends the run with context_exhausted", async () => {
+    test.fake.behaviour.generate = () => refuse(failure(ErrorClass.CONTEXT_OVERFLOW, "too long"));
+    expect((await test.run()).stopped.reason).toBe(StopReason.CONTEXT_EXHAUSTED);
+  });
+
+  it("that declines is an error with its words; one that reaches its output limit says so", async () => {
+    test.answers(["", [], FinishReason.REFUSAL, "I will not."]);
+    expect((await test.run()).stopped).toMatchObject({ reason: StopReason.ERROR, message: "The model declined to answer: I will not." });
+    test.answers(["cut he", [], FinishReason.LENGTH]);
+    expect((await test.run()).stopped).toMatchObject({
+      reason: StopReason.COMPLETED,
+      text: "cut he",
+      message: expect.stringContaining("output limit"),
+    });
+  });
+});

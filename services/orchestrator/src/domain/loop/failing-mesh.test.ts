@@ -1,0 +1,140 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, it } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { GetReceiptResponse_State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { valuesOf } from "../../testing/event-values.ts";
+import { readCall } from "../../testing/read-call.ts";
+import { refuse } from "../../testing/refuse.ts";
+import { say, type SaidCall } from "../../testing/say.ts";
+import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
+
+const test = useTestOrchestrator();
+
+describe("a mesh that fails", () => {
+  it("stops the run where policy cannot decide: nothing runs without a decision", async () => {
+    test.answers(["", [readCall("a"), readCall("b")]]);
+    test.fake.behaviour.decide = () => {
+      throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "Policy cannot record.", advice: "Start it." });
+    };
+    const { stopped, results } = await test.run();
+    expect(stopped).toMatchObject({ reason: StopReason.ERROR, message: "Policy cannot record.", advice: "Start it." });
+    expect(results.map(({ errorCode }) => errorCode)).toEqual(["cancelled", "cancelled"]);
+    expect(test.fake.seen.executed).toEqual([]);
+  });
+
+  it("does not run a call whose grant was lost on the way, and tells the audit log", async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    let calls = 0;
+    test.fake.behaviour.decide = () => {
+      throw ++calls === 1
+        ? new HlvmError({ code: "unavailable", reason: "unavailable", message: "gone" })
+        : new HlvmError({ code: "already_exists", reason: "call_already_decided", message: "decided before" });
+    };
+    const { stopped, results } = await test.run();
+    expect(results).toMatchObject([{ success: false, content: expect.stringContaining("was lost on the way, so read_file did not run") }]);
+    expect(test.fake.seen.executed).toEqual([]);
+    expect(test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.REFUSED }]);
+    expect(stopped.reason).toBe(StopReason.COMPLETED);
+  });
+
+  it.each([
+    ["another call: nothing more takes effect", ["", [readCall("b")]]],
+    ["its answer: that does not complete the run", ["done"]],
+  ] as const)("stops the run where an outcome cannot be recorded and the model goes on with %s", async (_, next) => {
+    test.fake.behaviour.recordOutcome = () => {
+      throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
+    };
+    test.answers(["", [readCall("a")]], [...next]);
+    expect((await test.run()).stopped).toMatchObject({
+      reason: StopReason.ERROR,
+      message: expect.stringContaining("could not be written to the audit log"),
+    });
+    expect(test.fake.seen.executed).toHaveLength(1);
+  });
+
+  it("runs no tool when the log could not take its call, though policy allows it", async () => {
+    test.fake.behaviour.generate = async function* ({ runId }) {
+      await test.database.query("UPDATE run SET lease_owner = gen_random_uuid(), lease_until = now() WHERE run_id = $1", [runId]);
+      yield* say("", [readCall("a")]);
+    };
+    const { stopped } = await test.run();
+    expect(test.fake.seen.decided).toHaveLength(1);
+    expect(test.fake.seen.executed).toEqual([]);
+    expect(stopped.reason).toBe(StopReason.ERROR);
+    await expect.poll(() => test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.CANCELLED }]);
+  });
+
+  it("names the outcome that could not be recorded, also where the model fails next", async () => {
+    test.fake.behaviour.recordOutcome = () => {
+      throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
+    };
+    test.fake.behaviour.generate = (_, call) =>
+      call === 1 ? say("", [readCall("a")]) : refuse(new ConnectError("no key", Code.Unauthenticated));
+    expect((await test.run()).stopped.message).toContain("could not be written to the audit log");
+  });
+
+  it("opens the workspace again where the sandbox forgot it", async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    let calls = 0;
+    test.fake.behaviour.execute = async function* () {
+      if (++calls === 1) throw new HlvmError({ code: "not_found", reason: "session_not_found", message: "not open" });
+      yield { event: { case: "result", value: { success: true, content: "here" } } };
+    };
+    const { results } = await test.run();
+    expect(results).toMatchObject([{ content: "here" }]);
+    expect(test.fake.seen.opened).toHaveLength(2);
+  });
+
+  it.each([
+    [GetReceiptResponse_State.DONE, true, "the receipt"],
+    [GetReceiptResponse_State.NEVER_STARTED, false, "It did not run"],
+    [GetReceiptResponse_State.UNKNOWN, false, "not known whether it took effect"],
+  ])("asks for the receipt of a call whose stream broke (state %s), and never runs it twice", async (state, success, content) => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    test.fake.behaviour.execute = () => refuse(new ConnectError("connection lost", Code.Unavailable));
+    test.fake.behaviour.receipt = () => ({ state, result: { success: true, content: "the receipt" } });
+    const { results } = await test.run();
+    expect(results).toMatchObject([{ success, content: expect.stringContaining(content) }]);
+    expect(test.fake.seen.executed).toHaveLength(1);
+    expect(test.fake.seen.outcomes).toHaveLength(1);
+  });
+
+  it("asks for the receipt also where the stream breaks after the workspace was opened again", async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    let calls = 0;
+    test.fake.behaviour.execute = () =>
+      refuse(
+        ++calls === 1
+          ? new HlvmError({ code: "not_found", reason: "session_not_found", message: "not open" })
+          : new ConnectError("connection lost", Code.Unavailable),
+      );
+    test.fake.behaviour.receipt = () =>
+      calls === 1
+        ? { state: GetReceiptResponse_State.NEVER_STARTED }
+        : { state: GetReceiptResponse_State.DONE, result: { success: true, content: "the receipt" } };
+    expect((await test.run()).results).toMatchObject([{ success: true, content: "the receipt" }]);
+    expect(test.fake.seen.executed).toHaveLength(2);
+  });
+
+  it("says of a lost call to memory that it may have taken effect, and of a search that it failed", async () => {
+    const write: SaidCall = { id: "w", tool: "memory_write", arguments: { text: "Ada likes tea" } };
+    const search: SaidCall = { id: "s", tool: "memory_search", arguments: { query: "tea" } };
+    test.answers(["", [write, search]], ["done"]);
+    test.fake.behaviour.executeMemory = () => {
+      throw new ConnectError("connection lost", Code.Unavailable);
+    };
+    const [written, searched] = (await test.run()).results;
+    expect(written!.content).toContain("not known whether it took effect");
+    expect(searched!.content).toContain("The tool failed");
+  });
+
+  it("goes on without memory, and says so", async () => {
+    test.answers(["done"]);
+    test.fake.behaviour.recall = () => Promise.reject(new ConnectError("index gone", Code.Unavailable));
+    const { events, stopped } = await test.run();
+    expect(valuesOf(events, "memoryActivity")).toMatchObject([{ recalled: [], notice: "Nothing was recalled: index gone" }]);
+    expect(stopped.reason).toBe(StopReason.COMPLETED);
+  });
+});

@@ -1,0 +1,63 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { ExecuteToolRequest, RecallResponseSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import type { GenerateRequest, GenerateResponseSchema, ResolveModelResponseSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { DecidingStep, Decision, type DecideRequest, type VerdictSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import {
+  GetReceiptResponse_State,
+  type ExecuteRequest,
+  type ExecuteResponseSchema,
+  type GetReceiptResponseSchema,
+} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import type { ToolResultSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { refuse } from "./refuse.ts";
+
+export type Deltas = AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
+type Verdict = MessageInitShape<typeof VerdictSchema>;
+type ToolEvents = AsyncIterable<MessageInitShape<typeof ExecuteResponseSchema>>;
+
+/** What the other services do in a test: each can be replaced by the test. */
+export interface Behaviour {
+  model: MessageInitShape<typeof ResolveModelResponseSchema>["model"];
+  generate: (request: GenerateRequest, call: number, context: HandlerContext) => Deltas;
+  decide: (request: DecideRequest) => Promise<Verdict> | Verdict;
+  awaitApproval: (approvalId: string, context: HandlerContext) => Promise<Verdict>;
+  execute: (request: ExecuteRequest, context: HandlerContext) => ToolEvents;
+  openWorkspace: (path: string, sessionId: string) => { path: string; gitRepository: boolean; gitBranch: string };
+  receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
+  recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
+  recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
+  executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
+}
+
+/** A model with nothing to say, a policy that allows everything, and tools that succeed. */
+export const usualBehaviour: Readonly<Behaviour> = {
+  model: {
+    id: "test/model",
+    provider: "test",
+    name: "model",
+    tier: ModelTier.FRONTIER,
+    capability: ModelCapability.AGENT,
+    contextWindow: 200_000,
+    available: true,
+  },
+  generate: () => refuse(new Error("the test gave the model nothing to say")),
+  decide: (request) => ({
+    decision: Decision.ALLOW,
+    step: DecidingStep.READ_ONLY,
+    rule: "L0",
+    reason: "It only reads.",
+    grant: `grant for ${request.call?.callId}`,
+  }),
+  awaitApproval: () => Promise.reject(new Error("nobody asked")),
+  execute: async function* ({ call }) {
+    yield { event: { case: "result", value: { success: true, content: `result of ${call?.argumentsJson}`, summary: "done" } } };
+  },
+  openWorkspace: (path) => ({ path, gitRepository: true, gitBranch: "main" }),
+  receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
+  recordOutcome: () => undefined,
+  recall: () => ({ facts: [] }),
+  executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),
+};
