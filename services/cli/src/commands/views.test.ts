@@ -1,27 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AuditKind, OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStep, Decision, PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { edgeWith } from "../testing/edge-with.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
-import { ScriptedEdge, type Script } from "../testing/scripted-edge.ts";
-
-const edges: ScriptedEdge[] = [];
-
-afterEach(async () => {
-  await Promise.all(edges.splice(0).map((edge) => edge.close()));
-});
-
-async function edgeWith(script: Script): Promise<ScriptedEdge> {
-  const edge = new ScriptedEdge(script);
-  await edge.start();
-  edges.push(edge);
-  return edge;
-}
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 
 describe("hlvm session", () => {
   it("watch shows a run live from an event on, and ends with it", async () => {
@@ -167,7 +154,7 @@ describe("hlvm", () => {
   });
 
   it("says which part of the mesh is down", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "hlvm-status-"));
+    const directory = temporaryFolder();
     mkdirSync(join(directory, "run"));
     const services = [
       { name: "policy", pid: 4_711, port: 5_001, logFile: "/logs/policy.log" },
@@ -186,7 +173,6 @@ describe("hlvm", () => {
       { name: "policy", up: true, pid: 4_711, port: 5_001, log_file: "/logs/policy.log" },
       { name: "edge", up: false, port: 5_002, log_file: "/logs/edge.log" },
     ]);
-    rmSync(directory, { recursive: true });
   });
 
   it("says that no mesh is up", async () => {

@@ -2,31 +2,24 @@ import { EventEmitter, once } from "node:events";
 import { request } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason, type EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import {
-  SessionService,
   WatchResponseSchema,
   type CancelRunRequest,
   type StartRunRequest,
   type WatchRequest,
   type WatchResponse,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { AUTHORIZATION, startTestMesh, type TestMesh } from "../testing/test-mesh.ts";
+import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
+import { AUTHORIZATION, type TestMesh } from "../testing/test-mesh.ts";
 
 const SESSION = "7b1f6f0e-0d58-4d4e-9d0a-000000000001";
 const RUN = "7b1f6f0e-0d58-4d4e-9d0a-000000000002";
 const OTHER_RUN = "7b1f6f0e-0d58-4d4e-9d0a-000000000003";
 const ASK = { messages: [{ role: "user", content: "Why?" }], workspace: "/tmp" };
-
-let mesh: TestMesh | undefined;
-
-afterEach(async () => {
-  await mesh?.close();
-  mesh = undefined;
-});
 
 type Payload = MessageInitShape<typeof EventSchema>["payload"];
 
@@ -44,25 +37,22 @@ class TestRun {
   readonly cancelled: CancelRunRequest[] = [];
   readonly happened = new EventEmitter();
 
-  async start(watch: (request: WatchRequest, signal: AbortSignal) => AsyncIterable<WatchResponse>): Promise<TestMesh> {
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        startRun: (started) => {
-          this.started.push(started);
-          return { sessionId: SESSION, runId: RUN, sequence: 5n };
-        },
-        watch: (watched, context) => {
-          this.watched.push(watched);
-          return watch(watched, context.signal);
-        },
-        cancelRun: (cancelled) => {
-          this.cancelled.push(cancelled);
-          this.happened.emit("cancelled");
-          return { cancelled: true };
-        },
-      }),
-    );
-    return mesh;
+  start(watch: (request: WatchRequest, signal: AbortSignal) => AsyncIterable<WatchResponse>): Promise<TestMesh> {
+    return meshWithSessions({
+      startRun: (started) => {
+        this.started.push(started);
+        return { sessionId: SESSION, runId: RUN, sequence: 5n };
+      },
+      watch: (watched, context) => {
+        this.watched.push(watched);
+        return watch(watched, context.signal);
+      },
+      cancelRun: (cancelled) => {
+        this.cancelled.push(cancelled);
+        this.happened.emit("cancelled");
+        return { cancelled: true };
+      },
+    });
   }
 }
 
@@ -180,18 +170,16 @@ describe("POST /api/chat", () => {
   });
 
   it("passes on why a run could not be started", async () => {
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        startRun: () => {
-          throw new HlvmError({
-            code: "not_found",
-            reason: "model_not_found",
-            message: "There is no model x/y.",
-            advice: "`hlvm model list` names them.",
-          });
-        },
-      }),
-    );
+    const mesh = await meshWithSessions({
+      startRun: () => {
+        throw new HlvmError({
+          code: "not_found",
+          reason: "model_not_found",
+          message: "There is no model x/y.",
+          advice: "`hlvm model list` names them.",
+        });
+      },
+    });
     const response = await post(mesh, ASK);
     expect([response.status, await response.json()]).toMatchObject([
       404,

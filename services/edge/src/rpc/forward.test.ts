@@ -1,7 +1,7 @@
 import { once, EventEmitter } from "node:events";
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError, createClient, type HandlerContext, type Transport } from "@connectrpc/connect";
-import { afterEach, describe, expect, it } from "vitest";
+import { Code, ConnectError, createClient, type Client, type HandlerContext, type Transport } from "@connectrpc/connect";
+import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
@@ -11,15 +11,11 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService, WatchResponseSchema, type WatchResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext, type CallContext } from "@hlvm/rpc/call-context";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
-import { startTestMesh, AUTHORIZATION, TOKEN, type TestMesh } from "../testing/test-mesh.ts";
+import { meshWith } from "../testing/mesh-with.ts";
+import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
+import { AUTHORIZATION, TOKEN, type TestMesh } from "../testing/test-mesh.ts";
 
 const SESSION = "7b1f6f0e-0d58-4d4e-9d0a-000000000001";
-let mesh: TestMesh | undefined;
-
-afterEach(async () => {
-  await mesh?.close();
-  mesh = undefined;
-});
 
 /** A client of the edge as the command line is one. */
 function transport(to: TestMesh, token = TOKEN): Transport {
@@ -30,6 +26,8 @@ function transport(to: TestMesh, token = TOKEN): Transport {
     },
   ]);
 }
+
+const sessionsOf = (mesh: TestMesh): Client<typeof SessionService> => createClient(SessionService, transport(mesh));
 
 function event(sequence: number): WatchResponse {
   return create(WatchResponseSchema, { events: [{ sessionId: SESSION, sequence: BigInt(sequence) }] });
@@ -46,19 +44,14 @@ async function failure(promise: Promise<unknown>): Promise<ConnectError> {
 describe("forwarding", () => {
   it("hands a unary call on in the name of the local user, with trace and deadline", async () => {
     const seen: CallContext[] = [];
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        listSessions: ({ limit }, context) => {
-          seen.push(callContext(context));
-          return { sessions: [{ sessionId: SESSION, title: `of ${limit}` }] };
-        },
-      }),
-    );
+    const mesh = await meshWithSessions({
+      listSessions: ({ limit }, context) => {
+        seen.push(callContext(context));
+        return { sessions: [{ sessionId: SESSION, title: `of ${limit}` }] };
+      },
+    });
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const { sessions } = await createClient(SessionService, transport(mesh)).listSessions(
-      { limit: 3 },
-      { timeoutMs: 5_000, headers: { traceparent } },
-    );
+    const { sessions } = await sessionsOf(mesh).listSessions({ limit: 3 }, { timeoutMs: 5_000, headers: { traceparent } });
     expect(sessions).toMatchObject([{ sessionId: SESSION, title: "of 3" }]);
     expect(seen[0]).toMatchObject({
       principal: { organization: "local", id: "user:ada", roles: ["developer", "approver", "admin", "security-auditor"] },
@@ -71,38 +64,34 @@ describe("forwarding", () => {
   });
 
   it("passes an error on with its code, message, advice and reason", async () => {
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        getSession: () => {
-          throw new HlvmError({
-            code: "not_found",
-            reason: "session_not_found",
-            message: "There is no such session.",
-            advice: "List them.",
-          });
-        },
-      }),
-    );
-    const error = await failure(createClient(SessionService, transport(mesh)).getSession({ sessionId: SESSION }));
+    const mesh = await meshWithSessions({
+      getSession: () => {
+        throw new HlvmError({
+          code: "not_found",
+          reason: "session_not_found",
+          message: "There is no such session.",
+          advice: "List them.",
+        });
+      },
+    });
+    const error = await failure(sessionsOf(mesh).getSession({ sessionId: SESSION }));
     expect(error).toMatchObject({ code: Code.NotFound, rawMessage: "There is no such session." });
     expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([{ reason: "session_not_found", advice: "List them." }]);
   });
 
   it("streams as the events come, and ends with an error of the service", async () => {
     const steps = new EventEmitter();
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        watch: async function* () {
-          yield event(1);
-          await once(steps, "go on");
-          yield event(2);
-          throw new HlvmError({ code: "permission_denied", reason: "not_yours", message: "Not any more.", advice: "Ask." });
-        },
-      }),
-    );
+    const mesh = await meshWithSessions({
+      watch: async function* () {
+        yield event(1);
+        await once(steps, "go on");
+        yield event(2);
+        throw new HlvmError({ code: "permission_denied", reason: "not_yours", message: "Not any more.", advice: "Ask." });
+      },
+    });
     const sequences: bigint[] = [];
     const reading = (async () => {
-      for await (const response of createClient(SessionService, transport(mesh)).watch({ sessionId: SESSION })) {
+      for await (const response of sessionsOf(mesh).watch({ sessionId: SESSION })) {
         sequences.push(response.events[0]!.sequence);
         steps.emit("go on");
       }
@@ -115,22 +104,17 @@ describe("forwarding", () => {
 
   it("cancels a stream at the service when the client leaves", async () => {
     const cancelled = new EventEmitter();
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        watch: async function* (_, context: HandlerContext) {
-          context.signal.addEventListener("abort", () => cancelled.emit("yes"));
-          yield event(1);
-          await once(cancelled, "yes");
-        },
-      }),
-    );
+    const mesh = await meshWithSessions({
+      watch: async function* (_, context: HandlerContext) {
+        context.signal.addEventListener("abort", () => cancelled.emit("yes"));
+        yield event(1);
+        await once(cancelled, "yes");
+      },
+    });
     const leaving = new AbortController();
     const seen = once(cancelled, "yes");
     const reading = (async () => {
-      for await (const response of createClient(SessionService, transport(mesh)).watch(
-        { sessionId: SESSION },
-        { signal: leaving.signal },
-      )) {
+      for await (const response of sessionsOf(mesh).watch({ sessionId: SESSION }, { signal: leaving.signal })) {
         expect(response.events[0]?.sequence).toBe(1n);
         leaving.abort();
       }
@@ -141,15 +125,13 @@ describe("forwarding", () => {
 
   it("gives a stream no deadline where its client set none", async () => {
     const remaining: (number | undefined)[] = [];
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        watch: async function* (_, context) {
-          remaining.push(context.timeoutMs());
-          yield event(1);
-        },
-      }),
-    );
-    const client = createClient(SessionService, transport(mesh));
+    const mesh = await meshWithSessions({
+      watch: async function* (_, context) {
+        remaining.push(context.timeoutMs());
+        yield event(1);
+      },
+    });
+    const client = sessionsOf(mesh);
     for (const timeoutMs of [0, 60_000])
       for await (const response of client.watch({ sessionId: SESSION }, { timeoutMs })) expect(response.events[0]?.sequence).toBe(1n);
     expect(remaining).toEqual([undefined, expect.closeTo(60_000, -4)]);
@@ -159,18 +141,16 @@ describe("forwarding", () => {
     const steps = new EventEmitter();
     const reached = once(steps, "reached");
     const cancelled = once(steps, "cancelled");
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        listSessions: async (_, context) => {
-          steps.emit("reached");
-          await once(context.signal, "abort");
-          steps.emit("cancelled");
-          return {};
-        },
-      }),
-    );
+    const mesh = await meshWithSessions({
+      listSessions: async (_, context) => {
+        steps.emit("reached");
+        await once(context.signal, "abort");
+        steps.emit("cancelled");
+        return {};
+      },
+    });
     const leaving = new AbortController();
-    const call = failure(createClient(SessionService, transport(mesh)).listSessions({}, { signal: leaving.signal }));
+    const call = failure(sessionsOf(mesh).listSessions({}, { signal: leaving.signal }));
     await reached;
     leaving.abort();
     expect(await call).toMatchObject({ code: Code.Canceled });
@@ -180,31 +160,27 @@ describe("forwarding", () => {
   it("cancels a unary call at the service when its deadline passes", async () => {
     const cancelled = new EventEmitter();
     const seen = once(cancelled, "yes");
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        listSessions: async (_, context) => {
-          await once(context.signal, "abort");
-          cancelled.emit("yes");
-          return {};
-        },
-      }),
-    );
-    const error = await failure(createClient(SessionService, transport(mesh)).listSessions({}, { timeoutMs: 200 }));
+    const mesh = await meshWithSessions({
+      listSessions: async (_, context) => {
+        await once(context.signal, "abort");
+        cancelled.emit("yes");
+        return {};
+      },
+    });
+    const error = await failure(sessionsOf(mesh).listSessions({}, { timeoutMs: 200 }));
     expect(error.code).toBe(Code.DeadlineExceeded);
     await seen;
   });
 
   it("serves many watchers and unary calls beside them", async () => {
-    mesh = await startTestMesh((router) =>
-      router.service(SessionService, {
-        listSessions: () => ({ sessions: [] }),
-        watch: async function* (_, context) {
-          yield event(1);
-          await once(context.signal, "abort");
-        },
-      }),
-    );
-    const client = createClient(SessionService, transport(mesh));
+    const mesh = await meshWithSessions({
+      listSessions: () => ({ sessions: [] }),
+      watch: async function* (_, context) {
+        yield event(1);
+        await once(context.signal, "abort");
+      },
+    });
+    const client = sessionsOf(mesh);
     const leaving = new AbortController();
     const watchers = Array.from({ length: 120 }, () =>
       client.watch({ sessionId: SESSION }, { signal: leaving.signal })[Symbol.asyncIterator](),
@@ -217,9 +193,9 @@ describe("forwarding", () => {
   });
 
   it("says which service cannot be reached, and what to do", async () => {
-    mesh = await startTestMesh(() => undefined);
+    const mesh = await meshWith(() => undefined);
     await mesh.closeBackend();
-    const error = await failure(createClient(SessionService, transport(mesh)).listSessions({}));
+    const error = await failure(sessionsOf(mesh).listSessions({}));
     expect(error).toMatchObject({ code: Code.Unavailable, rawMessage: expect.stringContaining("orchestrator") });
     expect(error.findDetails(ErrorAdviceSchema)).toMatchObject([
       { reason: "service_unreachable", advice: expect.stringContaining("hlvm status") },
@@ -230,7 +206,7 @@ describe("forwarding", () => {
 describe("the list of public methods", () => {
   it("is closed by default: methods of the mesh are refused, and never reach their service", async () => {
     let reached = 0;
-    mesh = await startTestMesh((router) => {
+    const mesh = await meshWith((router) => {
       router.service(PolicyService, { decide: () => (reached++, {}), awaitApproval: () => (reached++, {}) });
       router.service(AuditService, { recordOutcome: () => (reached++, {}) });
       router.service(ModelService, {
@@ -268,7 +244,7 @@ describe("the list of public methods", () => {
 describe("the token", () => {
   it("is demanded of every call, health checks included", async () => {
     let reached = 0;
-    mesh = await startTestMesh((router) => router.service(SessionService, { listSessions: () => (reached++, {}) }));
+    const mesh = await meshWithSessions({ listSessions: () => (reached++, {}) });
     const stranger = transport(mesh, `${TOKEN.slice(0, -1)}0`);
     expect(await failure(createClient(SessionService, stranger).listSessions({}))).toMatchObject({
       code: Code.Unauthenticated,
@@ -282,7 +258,7 @@ describe("the token", () => {
   });
 
   it("opens health checks, of the edge and of what it forwards", async () => {
-    mesh = await startTestMesh(() => undefined);
+    const mesh = await meshWith(() => undefined);
     const health = createClient(Health, transport(mesh));
     expect(await health.check({})).toMatchObject({ status: 1 });
     expect(await health.check({ service: SessionService.typeName })).toMatchObject({ status: 1 });

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
@@ -11,7 +9,10 @@ import { audiencesOf } from "../domain/audience.ts";
 import { recall } from "../domain/recall.ts";
 import { searchFacts, type FactSearch } from "../domain/search-facts.ts";
 import type { Viewer } from "../domain/viewer.ts";
-import { writeFact } from "../domain/write-fact.ts";
+import { writeFact, type FactDraft } from "../domain/write-fact.ts";
+import { draftOf } from "../testing/draft-of.ts";
+import { newcomer } from "../testing/newcomer.ts";
+import { standInIndex } from "../testing/stand-in-index.ts";
 import { Circuit } from "./circuit.ts";
 import { FACT_INDEX } from "./fact-document.ts";
 import { MeilisearchConnection } from "./meilisearch-connection.ts";
@@ -43,24 +44,12 @@ beforeEach(() => {
   indexer = new OutboxIndexer(test.database, new MeilisearchFactWriter(connection), circuit, testLog);
   store = new PostgresFactStore(test.database, () => indexer.wake());
   index = new MeilisearchFactIndex(connection, circuit, testLog, () => indexer.wake());
-  ada = { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
+  ada = newcomer();
 });
 afterEach(() => indexer.close());
 
-const write = async (viewer: Viewer, text: string, slot: { subject: string; predicate: string } = { subject: "", predicate: "" }) =>
-  store.inScope(viewer, (facts) =>
-    writeFact(facts, viewer, {
-      ...slot,
-      text,
-      category: "",
-      type: undefined,
-      scope: undefined,
-      origin: "user-stated",
-      tags: [],
-      pinned: false,
-      sourceSessionId: "",
-    }),
-  );
+const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}) =>
+  store.inScope(viewer, (facts) => writeFact(facts, viewer, draftOf(text, draft)));
 const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, query, signal);
 const textsOf = (found: FactSearch): string[] => found.facts.map(({ fact }) => fact.text);
 const everythingIsIndexed = async (): Promise<void> => {
@@ -161,37 +150,27 @@ describe("the index", () => {
     const { fact: waiting } = await write(ada, "Turbines are cleaned in June");
     await test.database.query("DELETE FROM outbox WHERE fact_id = $1", [indexed.id]);
     const attempts = new EventEmitter();
-    const full = createServer((request, response) => {
+    const full = await standInIndex((request, response) => {
       const isAsked = request.method === "GET";
       response.writeHead(isAsked ? 404 : 500).end(JSON.stringify({ code: isAsked ? "index_not_found" : "internal" }));
       if (!isAsked) attempts.emit("attempt");
-    }).listen(0, "127.0.0.1");
-    await once(full, "listening");
-    const url = `http://127.0.0.1:${(full.address() as AddressInfo).port}`;
-    indexer = new OutboxIndexer(
-      test.database,
-      new MeilisearchFactWriter(new MeilisearchConnection({ url, key: "" })),
-      new Circuit(),
-      testLog,
-    );
+    });
+    indexer = new OutboxIndexer(test.database, new MeilisearchFactWriter(full), new Circuit(), testLog);
     indexer.start();
     for (let attempt = 0; attempt < 3; attempt++) await once(attempts, "attempt");
     await indexer.close();
-    full.close();
     expect(await idsOf()).toEqual([indexed.id, waiting.id].sort());
   });
 
   it("says in the log once why it does not answer, each time that it stops answering", async () => {
     const warn = vi.spyOn(testLog, "warn").mockReturnValue(undefined);
     const answers = [false, false, true, false];
-    const moody = createServer((_request, response) => {
+    const moody = await standInIndex((_request, response) => {
       const results = [1, 2].map(() => ({ hits: [], estimatedTotalHits: 0 }));
       response.end(answers.shift() ? JSON.stringify({ results }) : "<html>Sign in</html>");
-    }).listen(0, "127.0.0.1");
-    await once(moody, "listening");
-    const url = `http://127.0.0.1:${(moody.address() as AddressInfo).port}`;
+    });
     const circuit = new Circuit();
-    index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), circuit, testLog, () => undefined);
+    index = new MeilisearchFactIndex(moody, circuit, testLog, () => undefined);
     const logged: number[] = [];
     while (answers.length > 0) {
       await index.candidates(["a"], ["turbin"], 1, signal).catch(() => circuit.answered());
@@ -200,21 +179,16 @@ describe("the index", () => {
     expect(logged).toEqual([1, 1, 1, 2]);
     expect(warn.mock.calls[0]).toEqual([{ err: expect.any(SyntaxError) }, expect.stringContaining("search index")]);
     warn.mockRestore();
-    moody.close();
   });
 
   it("is not waited for when it takes requests and answers none", async () => {
     let requests = 0;
-    const silent = createServer(() => requests++).listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    index = new MeilisearchFactIndex(new MeilisearchConnection({ url, key: "" }), new Circuit(), testLog, () => undefined);
+    const silent = await standInIndex(() => requests++);
+    index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined);
     await write(ada, "Turbines are oiled in May");
     expect(await search(ada, "turbines")).toMatchObject({ source: "database", facts: [{ fact: { text: "Turbines are oiled in May" } }] });
     await search(ada, "turbines");
     expect(requests).toBe(1);
-    silent.closeAllConnections();
-    silent.close();
   });
 
   it("is not waited for by somebody who has gone", async () => {

@@ -12,6 +12,8 @@ import { removeFact } from "../domain/remove-fact.ts";
 import { replaceFact } from "../domain/replace-fact.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { writeFact, type FactDraft } from "../domain/write-fact.ts";
+import { draftOf } from "../testing/draft-of.ts";
+import { newcomer } from "../testing/newcomer.ts";
 import { PostgresFactStore } from "./postgres-fact-store.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
@@ -24,24 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** Somebody in an organization that no other test knows. */
-function newcomer(): Viewer {
-  return { organization: randomUUID(), principal: "user:ada", project: "/src/engine", mayWriteTeamFacts: true };
-}
-
-const draftOf = (text: string, draft: Partial<FactDraft>): FactDraft => ({
-  text,
-  category: "",
-  type: undefined,
-  scope: undefined,
-  origin: "user-stated",
-  subject: "",
-  predicate: "",
-  tags: [],
-  pinned: false,
-  sourceSessionId: "",
-  ...draft,
-});
 const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}, into = store) =>
   into.inScope(viewer, (facts) => writeFact(facts, viewer, draftOf(text, draft)));
 const find = (viewer: Viewer, id: string) => store.inScope(viewer, (facts) => facts.find(id));

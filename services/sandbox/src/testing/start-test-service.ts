@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import type { Principal } from "@hlvm/identity/principal";
-import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { SandboxService, type GetReceiptResponse } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -114,6 +114,9 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       }
       if (result === undefined) throw new Error("the stream ended without a result");
       return result;
+    },
+    async receipt(sessionId: string, callId: string, principal = testPrincipal): Promise<GetReceiptResponse> {
+      return running.client.getReceipt({ sessionId, callId }, await headersOf(principal));
     },
     /** Ends the service as a crash would, with its journal as it stands, and starts it again. */
     async restart(): Promise<void> {

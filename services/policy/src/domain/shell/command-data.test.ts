@@ -1,12 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findNativeTool } from "@hlvm/tools/native-tools";
-import { loadTreeSitterWords } from "../../adapters/parsers/tree-sitter-words.ts";
-import { unbashWords } from "../../adapters/parsers/unbash-words.ts";
+import { useCommandJudge } from "../../testing/use-command-judge.ts";
 import { decide } from "../decide/decide.ts";
 import type { PermissionMode } from "../decide/decision.ts";
-import { createCommandJudge, type JudgeCommand } from "./judge-command.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../../../shared/attacks/data");
 const reason = existsSync(FOLDER) ? "" : ` (skipped: the commands of GTFOBins and tldr-pages are not at ${FOLDER})`;
@@ -28,10 +26,7 @@ const PLAIN_READS = new Set(["ls", "cat", "head", "tail", "wc", "grep", "rg", "p
 const NOT_PLAIN = /[<>$*]|- > |\| program|\bn -s seconds|-n -count|-c -count/;
 
 describe.skipIf(reason !== "")(`commands that people really write${reason}`, () => {
-  let judge: JudgeCommand;
-  beforeAll(async () => {
-    judge = createCommandJudge([await loadTreeSitterWords(), unbashWords]);
-  });
+  const { judge } = useCommandJudge();
 
   it("lets through nothing of GTFOBins but reads", () => {
     const allowed = samples("gtfobins.jsonl").filter(({ command }) => judge(command).level !== "L2");

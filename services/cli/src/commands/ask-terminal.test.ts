@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { ApprovalAnswer, ApprovalState, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { answers } from "../testing/answers.ts";
+import { edgeWith } from "../testing/edge-with.ts";
+import { runHlvm } from "../testing/run-hlvm.ts";
+import type { Script } from "../testing/scripted-edge.ts";
+
+describe("hlvm ask on a terminal", () => {
+  const asks =
+    (tool: string, argumentsJson: string): Script =>
+    async (it) => {
+      const answered = it.until("answered");
+      it.append({
+        case: "permissionCheck",
+        value: {
+          callId: "c1",
+          tool,
+          decision: Decision.ASK,
+          step: DecidingStep.MODE,
+          approval: {
+            approvalId: "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e",
+            tool,
+            argumentsJson,
+            safetyLevel: SafetyLevel.L2,
+            reason: "mode default asks for L2",
+            state: ApprovalState.PENDING,
+          },
+        },
+      });
+      await answered;
+      it.append({ case: "permissionCheck", value: { callId: "c1", tool, decision: Decision.ALLOW, step: DecidingStep.APPROVAL } });
+      await answers(it);
+    };
+
+  it.each([
+    ["y", ApprovalAnswer.ONCE],
+    ["n", ApprovalAnswer.DENY],
+    ["a", ApprovalAnswer.SESSION],
+  ])("puts an approval with the exact command and takes %s", async (key, answer) => {
+    const edge = await edgeWith(asks("shell_exec", JSON.stringify({ command: "printf '\u001b[2Jgone\u202e'" })));
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("y / n / a");
+    hlvm.child.stdin!.write(key);
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.requests[0]!.settings!.canAsk).toBe(true);
+    expect(edge.answers.map((given) => given.answer)).toEqual([answer]);
+    expect(hlvm.stdout).toContain("shell_exec (L2) has to be approved: mode default asks for L2");
+    expect(hlvm.stdout).toContain("$ printf '␛[2Jgone<U+202E>'");
+    expect(hlvm.stdout).toContain("It says hello.");
+  });
+
+  it("does not take what was typed ahead for an answer", async () => {
+    let askNow = (): void => {};
+    const mayAsk = new Promise<void>((resolve) => (askNow = resolve));
+    const edge = await edgeWith(async (it) => {
+      it.append({ case: "messageDelta", value: { text: "working" } });
+      await mayAsk;
+      await asks("shell_exec", JSON.stringify({ command: "ls" }))(it);
+    });
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("working");
+    hlvm.child.stdin!.write("y");
+    // The terminal itself shows what it has taken in.
+    await hlvm.shows("workingy");
+    askNow();
+    await hlvm.shows("y / n / a");
+    hlvm.child.stdin!.write("n");
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers.map((given) => given.answer)).toEqual([ApprovalAnswer.DENY]);
+  });
+
+  it("withdraws the question when somebody else answers it", async () => {
+    const edge = await edgeWith(asks("write_file", JSON.stringify({ path: "a.txt", content: "one\ntwo" })));
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("y / n / a");
+    edge.answeredElsewhere();
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers).toEqual([]);
+    expect(hlvm.stdout).toContain("write a.txt (7 characters)");
+    expect(hlvm.stdout).toContain("+ two");
+    expect(hlvm.stdout).toContain("The question is closed");
+  });
+
+  it("shows nothing to a terminal that would make it act", async () => {
+    const edge = await edgeWith(async (it) => it.stop(StopReason.COMPLETED, { text: "a\u001b]52;c;cm0gLXJm\u0007b\u009b31m\u202ec" }));
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    expect(await hlvm.ended).toBe(0);
+    expect(hlvm.stdout).toContain("a␛]52;c;cm0gLXJm␇b<U+009B>31m<U+202E>c");
+  });
+});
