@@ -3,7 +3,7 @@ import type { ContextValues } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
-import { callerKey } from "./call-context.ts";
+import { callerKey, callerOf } from "./call-context.ts";
 
 /**
  * Puts the verified caller into the values of a call; health checks alone need none.
@@ -12,11 +12,11 @@ import { callerKey } from "./call-context.ts";
 export async function authenticate(
   verifier: TokenVerifier,
   service: DescService,
-  authorization: string | null | undefined,
+  header: (name: string) => string | null | undefined,
   values: ContextValues,
 ): Promise<void> {
   if (service.typeName === Health.typeName) return;
-  const token = /^Bearer (.+)$/.exec(authorization ?? "")?.[1];
+  const token = /^Bearer (.+)$/.exec(header("authorization") ?? "")?.[1];
   if (token === undefined)
     throw new HlvmError({
       code: "unauthenticated",
@@ -24,5 +24,5 @@ export async function authenticate(
       message: "The call carries no token.",
       advice: "Call through the edge; it gives every call its token.",
     });
-  values.set(callerKey, { principal: await verifier.verify(token), token });
+  values.set(callerKey, callerOf(await verifier.verify(token), token, header("traceparent")));
 }

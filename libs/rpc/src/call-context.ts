@@ -18,10 +18,7 @@ export interface CallContext {
 
 const SPAN_ID_DIGITS = 16;
 
-interface Caller {
-  readonly principal: Principal;
-  readonly token: string;
-}
+type Caller = Pick<CallContext, "principal" | "token" | "traceId">;
 
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the verified caller" });
 
@@ -30,12 +27,13 @@ export function callContext(context: HandlerContext): CallContext {
   const caller = context.values.get(callerKey);
   if (caller === undefined)
     throw new HlvmError({ code: "unauthenticated", reason: "token_refused", message: "The call carries no token." });
-  return {
-    ...caller,
-    traceId: traceIdOf(context.requestHeader.get("traceparent")),
-    signal: context.signal,
-    remainingMilliseconds: () => context.timeoutMs(),
-  };
+  return { ...caller, signal: context.signal, remainingMilliseconds: () => context.timeoutMs() };
+}
+
+/** @param traceparent the header of that name; without a good one a trace begins here */
+export function callerOf(principal: Principal, token: string, traceparent: string | null | undefined): Caller {
+  const traceId = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(traceparent ?? "")?.[1];
+  return { principal, token, traceId: traceId ?? newTraceId() };
 }
 
 /** Options that carry a context into a call to another service: its token, trace, deadline and, where there is one, cancellation. */
@@ -58,8 +56,4 @@ function traceparent(traceId: string): string {
 /** 32 hex digits. Node keeps random bytes ready for UUIDs; asking the kernel each time costs a tenth of a millisecond. */
 function randomHex(): string {
   return randomUUID().replaceAll("-", "");
-}
-
-function traceIdOf(header: string | null): string {
-  return /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header ?? "")?.[1] ?? newTraceId();
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SessionService, type WatchResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { testLog } from "@hlvm/testing/test-log";
+import { createDoorTransport } from "./create-door-transport.ts";
 import { createMeshTransport } from "./create-mesh-transport.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
 import { fromConnectError } from "./from-connect-error.ts";
@@ -84,7 +85,8 @@ async function serveWithConnect(): Promise<Served> {
 
 const serveOurs = () => serveSessions(methods);
 
-const ours = (url: string): Client<typeof SessionService> => createClient(SessionService, createMeshTransport(url));
+const mesh = (url: string): Client<typeof SessionService> => createClient(SessionService, createMeshTransport(url));
+const door = (url: string): Client<typeof SessionService> => createClient(SessionService, createDoorTransport(url, []));
 const stock = (url: string): Client<typeof SessionService> =>
   createClient(
     SessionService,
@@ -109,12 +111,13 @@ async function all(messages: AsyncIterable<WatchResponse>): Promise<WatchRespons
 }
 
 const PAIRS = [
-  { pair: "our client, our server", connect: ours, serve: serveOurs },
-  { pair: "our client, Connect's server", connect: ours, serve: serveWithConnect },
-  { pair: "Connect's client, our server", connect: stock, serve: serveOurs },
+  { pair: "a service, our server", connect: mesh, serve: serveOurs, answersHeaders: false },
+  { pair: "our client at the door, our server", connect: door, serve: serveOurs, answersHeaders: true },
+  { pair: "our client at the door, Connect's server", connect: door, serve: serveWithConnect, answersHeaders: true },
+  { pair: "Connect's client, our server", connect: stock, serve: serveOurs, answersHeaders: true },
 ];
 
-describe.each(PAIRS)("$pair", ({ connect, serve }) => {
+describe.each(PAIRS)("$pair", ({ connect, serve, answersHeaders }) => {
   let served: Served;
   let client: Client<typeof SessionService>;
 
@@ -139,11 +142,13 @@ describe.each(PAIRS)("$pair", ({ connect, serve }) => {
       },
     );
     expect(sessions).toMatchObject([{ sessionId: SESSION, title: "a title", lastSequence: 7n }]);
-    expect([header?.get("x-header"), trailer?.get("x-trailer"), header?.get("trailer-x-trailer")]).toEqual(["one", "two", null]);
+    expect([header?.get("x-header"), trailer?.get("x-trailer"), header?.get("trailer-x-trailer")]).toEqual(
+      answersHeaders ? ["one", "two", null] : [null, null, null],
+    );
     expect(context!.timeoutMs()).toBeLessThanOrEqual(5_000);
     expect(context!.url).toBe(`${served.url}/hlvm.session.v1.SessionService/ListSessions`);
     expect(context!.signal.aborted).toBe(true);
-    expect(context instanceof CallHandling).toBe(serve === serveOurs);
+    expect(context instanceof CallHandling).toBe(connect === mesh);
   });
 
   it("carries a stream with its headers, and the error at its end with its details", async () => {
@@ -160,8 +165,8 @@ describe.each(PAIRS)("$pair", ({ connect, serve }) => {
       advice: "Follow.",
     });
     expect(found.map(({ events }) => Number(events[0]!.sessionId))).toEqual([0, 1, 2]);
-    expect(header?.get("x-header")).toBe("one");
-    expect(context instanceof CallHandling).toBe(serve === serveOurs);
+    expect(header?.get("x-header")).toBe(answersHeaders ? "one" : null);
+    expect(context instanceof CallHandling).toBe(connect === mesh);
   });
 
   it("carries an error of a unary call with its details", async () => {

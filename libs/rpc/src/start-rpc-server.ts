@@ -10,14 +10,15 @@ import { authenticateInterceptor } from "./authenticate-interceptor.ts";
 import { bothProtocols } from "./both-protocols.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
 import { healthRoutes } from "./health-routes.ts";
+import { matchesPattern } from "./matches-pattern.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
-import { fastPath } from "./server/fast-path.ts";
+import { carryCalls } from "./server/carry-calls.ts";
 import { recordMethods } from "./server/record-methods.ts";
+import { MAXIMUM_MESSAGE_BYTES } from "./wire/maximum-message-bytes.ts";
 
 /** How long calls that are under way may go on when the server closes; then their signal is aborted. */
 const CLOSE_GRACE_MILLISECONDS = 500;
 const CUT_MILLISECONDS = 1_000;
-const MAXIMUM_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAXIMUM_DEADLINE_MILLISECONDS = 60 * 60 * 1000;
 
 export interface RpcServerOptions {
@@ -46,7 +47,7 @@ export interface RpcServer {
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const { authenticate } = options;
   const shutdown = new AbortController();
-  const validator = createValidator();
+  const validator = createValidator({ regexMatch: matchesPattern });
   const methods = new Map<string, MethodImplSpec>();
   const adapter = connectNodeAdapter({
     routes: (router) => {
@@ -64,15 +65,14 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
   });
   // Connect's interceptors, and whoever wants every request first, need the requests that its adapter makes.
-  const takeStream =
+  const carrying =
     typeof authenticate === "function" || options.before !== undefined
       ? undefined
-      : fastPath({
+      : carryCalls({
           methods,
           verifier: authenticate,
           validator,
           log: options.log,
-          maximumMessageBytes: MAXIMUM_MESSAGE_BYTES,
           maximumTimeoutMilliseconds: MAXIMUM_DEADLINE_MILLISECONDS,
           shutdownSignal: shutdown.signal,
         });
@@ -87,9 +87,10 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     }
   };
   const handler: NodeHandlerFn = (request, response) => void handle(request, response);
-  const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, takeStream);
+  const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, carrying?.take);
   const close = async (): Promise<void> => {
     const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
+    carrying?.close();
     await closeConnections();
     clearTimeout(graceOver);
   };

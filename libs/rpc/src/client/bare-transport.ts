@@ -2,15 +2,15 @@ import type { ClientHttp2Stream } from "node:http2";
 import { create, toBinary, type DescMessage, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import type { HeadersInput } from "../wire/headers-input.ts";
+import { MAXIMUM_MESSAGE_BYTES } from "../wire/maximum-message-bytes.ts";
 import { CallLimits } from "./call-limits.ts";
+import { effectiveTimeout } from "./effective-timeout.ts";
 import { MeshConnection } from "./mesh-connection.ts";
 import { NeverBegunError } from "./never-begun-error.ts";
+import { onlyMessage } from "./only-message.ts";
 import { requestHeaders } from "./request-headers.ts";
 import { serverStreamingCall } from "./server-streaming-call.ts";
 import { unaryCall } from "./unary-call.ts";
-
-const DEFAULT_DEADLINE_MILLISECONDS = 30_000;
-const MAXIMUM_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 type Call<T> = (stream: ClientHttp2Stream, request: Uint8Array, limits: CallLimits) => Promise<T>;
 
@@ -53,27 +53,9 @@ export function bareTransport(baseUrl: string): Transport {
       perform(method, signal, timeoutMilliseconds, added, message, (stream, request, limits) =>
         unaryCall(method, stream, request, limits, MAXIMUM_MESSAGE_BYTES),
       ),
-    stream: async (method, signal, timeoutMilliseconds, added, messages) => {
-      if (method.methodKind !== "server_streaming")
-        throw new ConnectError(`${method.name} streams its requests, which no service of the mesh does.`, Code.Unimplemented);
-      return perform(method, signal, timeoutMilliseconds, added, await only(messages), (stream, request, limits) =>
+    stream: async (method, signal, timeoutMilliseconds, added, messages) =>
+      perform(method, signal, timeoutMilliseconds, added, await onlyMessage(method, messages), (stream, request, limits) =>
         serverStreamingCall(method, stream, request, limits, MAXIMUM_MESSAGE_BYTES),
-      );
-    },
+      ),
   };
-}
-
-/** As Connect has it: what is not positive means none. */
-function effectiveTimeout(milliseconds: number | undefined): number | undefined {
-  if (milliseconds === undefined) return DEFAULT_DEADLINE_MILLISECONDS;
-  return milliseconds <= 0 ? undefined : milliseconds;
-}
-
-async function only<T>(messages: AsyncIterable<T>): Promise<T> {
-  const iterator = messages[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  if (first.done === true) throw new ConnectError("A server-streaming call needs its one message.", Code.InvalidArgument);
-  if ((await iterator.next()).done !== true)
-    throw new ConnectError("A server-streaming call takes one message only.", Code.InvalidArgument);
-  return first.value;
 }

@@ -1,7 +1,7 @@
 import { Code, createClient, type Interceptor } from "@connectrpc/connect";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { createMeshTransport } from "../create-mesh-transport.ts";
+import { createDoorTransport } from "../create-door-transport.ts";
 import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
 
 const NO_DEADLINE = 0;
@@ -26,7 +26,7 @@ it("lets interceptors set headers and see errors, and keeps a call without a dea
     seen.push(request.url);
     return next(request);
   };
-  const client = createClient(SessionService, createMeshTransport(server.url, [authorize]));
+  const client = createClient(SessionService, createDoorTransport(server.url, [authorize]));
   expect(await client.listSessions({}, { timeoutMs: NO_DEADLINE })).toMatchObject({ sessions: [] });
   const sequences: bigint[] = [];
   for await (const { events } of client.watch({ sessionId: "00000000-0000-4000-8000-000000000001" }, { timeoutMs: NO_DEADLINE }))

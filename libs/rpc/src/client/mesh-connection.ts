@@ -11,7 +11,7 @@ const PING_TIMEOUT_MILLISECONDS = 5_000;
 export class MeshConnection {
   readonly #session: ClientHttp2Session;
   readonly #host: string;
-  #streams = 0;
+  #calls = 0;
   #heardAt = performance.now();
   #isPinging = false;
 
@@ -22,7 +22,7 @@ export class MeshConnection {
     // Every stream gets the error too, and tells its caller.
     this.#session.on("error", () => undefined);
     const interval = setInterval(() => {
-      if (this.#streams > 0) this.#ping();
+      if (this.#calls > 0) this.#ping();
     }, PING_INTERVAL_MILLISECONDS).unref();
     this.#session.once("close", () => clearInterval(interval));
   }
@@ -32,17 +32,28 @@ export class MeshConnection {
     return !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** Starts a call. Where the connection fails, the stream does. */
+  /** A stream of HTTP/2 that is a call by itself. Where the connection fails, the stream does. */
   request(headers: OutgoingHttpHeaders): ClientHttp2Stream {
-    // Node would leave the brackets of an IPv6 address out.
-    const stream = this.#session.request({ ...headers, ":authority": this.#host });
-    if (++this.#streams === 1) this.#session.ref();
-    if (performance.now() - this.#heardAt > PING_INTERVAL_MILLISECONDS) this.#ping();
-    stream.once("close", () => {
-      if (--this.#streams === 0) this.#session.unref();
-      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) this.#heardAt = performance.now();
-    });
+    const stream = this.open(headers);
+    this.callBegins();
+    stream.once("close", () => this.callEnds(stream.rstCode === constants.NGHTTP2_NO_ERROR));
     return stream;
+  }
+
+  /** A stream of HTTP/2 whose calls are told with `callBegins` and `callEnds`. */
+  open(headers: OutgoingHttpHeaders): ClientHttp2Stream {
+    // Node would leave the brackets of an IPv6 address out.
+    return this.#session.request({ ...headers, ":authority": this.#host });
+  }
+
+  callBegins(): void {
+    if (++this.#calls === 1) this.#session.ref();
+    if (performance.now() - this.#heardAt > PING_INTERVAL_MILLISECONDS) this.#ping();
+  }
+
+  callEnds(isAnswered: boolean): void {
+    if (--this.#calls === 0) this.#session.unref();
+    if (isAnswered) this.#heardAt = performance.now();
   }
 
   #ping(): void {

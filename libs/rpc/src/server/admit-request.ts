@@ -1,20 +1,17 @@
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import { violationsToProto } from "@bufbuild/protovalidate";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { authenticate } from "../authenticate.ts";
-import type { ServerCall } from "./server-call.ts";
+import type { CallHandling } from "./call-handling.ts";
+import type { ServerParts } from "./server-parts.ts";
 
 /**
  * Lets a request through to its handler: the caller is known and the request keeps to its contract.
  * @throws HlvmError `token_missing`, `token_refused`; ConnectError InvalidArgument with the violations
  */
-export async function admitRequest<I extends DescMessage>(
-  { server, handling, authorization }: ServerCall,
-  type: I,
-  request: MessageShape<I>,
-): Promise<void> {
-  await authenticate(server.verifier, handling.service, authorization, handling.values);
-  const result = server.validator.validate(type, request);
+export async function admitRequest(handling: CallHandling, request: Message, { verifier, validator }: ServerParts): Promise<void> {
+  await authenticate(verifier, handling.service, handling.header, handling.values);
+  const result = validator.validate(handling.method.input, request);
   if (result.kind === "valid") return;
   const details = [];
   if (result.violations !== undefined) {

@@ -1,21 +1,18 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
-import { parseTimeout } from "@connectrpc/connect/protocol-connect";
-import { webHeaders } from "../wire/web-headers.ts";
+import type { Begin } from "@hlvm/proto/hlvm/mesh/v1/mesh_pb";
 
 const FINISHED = new DOMException("The call has been answered.", "AbortError");
 
-/** The context of a call as its handler sees it; what most handlers never ask for is made when they do. */
+/** The context of a carried call as its handler sees it; what most handlers never ask for is made when they do. */
 export class CallHandling implements HandlerContext {
   readonly method: DescMethod;
   readonly service: DescService;
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
   readonly values = createContextValues();
-  /** What is wrong with the deadline that the caller set. */
-  readonly timeoutError: ConnectError | undefined;
-  readonly #headers: IncomingHttpHeaders;
+  readonly #origin: string;
+  readonly #begin: Begin;
   readonly #ending = new AbortController();
   readonly #endsAt: number | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -23,19 +20,17 @@ export class CallHandling implements HandlerContext {
   #responseHeader: Headers | undefined;
   #responseTrailer: Headers | undefined;
 
-  constructor(method: DescMethod, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, maximumTimeoutMilliseconds: number) {
+  /** @param origin where the service was reached, for example `http://127.0.0.1:4000` */
+  constructor(method: DescMethod, begin: Begin, origin: string) {
     this.method = method;
     this.service = method.parent;
-    this.#headers = headers;
-    const { timeoutMs, error } = parseTimeout((headers["connect-timeout-ms"] as string | undefined) ?? null, maximumTimeoutMilliseconds);
-    this.timeoutError = error;
-    if (timeoutMs !== undefined && error === undefined) {
-      this.#endsAt = Date.now() + timeoutMs;
-      this.#timer = setTimeout(() => this.end(new ConnectError("the operation timed out", Code.DeadlineExceeded)), timeoutMs);
+    this.#origin = origin;
+    this.#begin = begin;
+    const { timeoutMilliseconds } = begin;
+    if (timeoutMilliseconds > 0) {
+      this.#endsAt = Date.now() + timeoutMilliseconds;
+      this.#timer = setTimeout(() => this.end(new ConnectError("the operation timed out", Code.DeadlineExceeded)), timeoutMilliseconds);
     }
-    stream.once("close", () => {
-      if (!this.signal.aborted) this.end(new ConnectError("The caller is gone.", Code.Canceled));
-    });
   }
 
   get signal(): AbortSignal {
@@ -43,25 +38,25 @@ export class CallHandling implements HandlerContext {
   }
 
   get url(): string {
-    return `${this.#headers[":scheme"]}://${this.#headers[":authority"]}${this.#headers[":path"]}`;
+    return this.#origin + this.#begin.path;
   }
 
   get requestHeader(): Headers {
-    return (this.#requestHeader ??= webHeaders(this.#headers));
+    return (this.#requestHeader ??= new Headers(this.#begin.headers));
   }
 
+  /** Not carried to the caller. */
   get responseHeader(): Headers {
     return (this.#responseHeader ??= new Headers());
   }
 
+  /** Not carried to the caller. */
   get responseTrailer(): Headers {
     return (this.#responseTrailer ??= new Headers());
   }
 
-  /** The response's headers and trailers, where there are any. */
-  get written(): { readonly header: Headers | undefined; readonly trailer: Headers | undefined } {
-    return { header: this.#responseHeader, trailer: this.#responseTrailer };
-  }
+  /** One of the headers that came with the call; the name in lower case. */
+  readonly header = (name: string): string | undefined => this.#begin.headers[name];
 
   readonly timeoutMs = (): number | undefined => (this.#endsAt === undefined ? undefined : this.#endsAt - Date.now());
 

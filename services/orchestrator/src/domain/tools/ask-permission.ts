@@ -33,7 +33,9 @@ export function askPermission(
 
 async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Promise<Verdict> {
   try {
-    return await run.mesh.policy.decide(call, run.settings, signal);
+    const deciding = run.mesh.policy.decide(call, run.settings, signal);
+    run.records.endLull();
+    return await deciding;
   } catch (thrown) {
     signal.throwIfAborted();
     if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;

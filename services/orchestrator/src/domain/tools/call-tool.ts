@@ -70,6 +70,7 @@ async function runCall(
   const started = performance.now();
   const { result, status } = await executeCall(ready, grant, turn, run, signal);
   const durationMilliseconds = Math.round(performance.now() - started);
-  run.records.add(recordOutcome(run.mesh.audit, { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
+  const outcome = { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds };
+  run.records.add(recordOutcome(run.mesh.audit, outcome, run.records.lull()));
   return result;
 }
