@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { ApprovalStore } from "./approval/approval-store.ts";
@@ -57,18 +56,9 @@ export async function decideCall(
     );
     return approval === undefined ? decidedBefore(ports, principal, call, known) : { ...verdict, approval };
   }
-  const [isFirst, grant] = await Promise.all([
-    ports.audit.appendIntent(callEvent({ ...described, kind: "intent" })),
-    ruling.decision === "allow" && known !== undefined ? signMeanwhile(ports, grantOf(principal, call, known)) : undefined,
-  ]);
-  if (!isFirst) return decidedBefore(ports, principal, call, known);
-  return grant === undefined ? verdict : { ...verdict, grant };
-}
-
-/** Signs while the intent is on its way to the disk. Nobody gets the grant before it is there. */
-async function signMeanwhile({ signGrant }: DecideCallPorts, grant: Parameters<SignGrant>[0]): Promise<string> {
-  await nextTurn();
-  return signGrant(grant);
+  if (!(await ports.audit.appendIntent(callEvent({ ...described, kind: "intent" })))) return decidedBefore(ports, principal, call, known);
+  if (ruling.decision !== "allow" || known === undefined) return verdict;
+  return { ...verdict, grant: ports.signGrant(grantOf(principal, call, known)) };
 }
 
 /** What a person allowed for the session is looked up only where it could change the answer. */

@@ -3,32 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** A run that was stopped waits so long for what is still being written: a person looks on, and a service wants to end. */
 const PATIENCE_MILLISECONDS = 1_500;
 
-/** An outcome goes to policy with the next decision, where that follows as fast as from a model that need not think. */
-const LULL_MILLISECONDS = 20;
-
 /** What a run has begun to put on record: entries of its log, outcomes in the audit log. */
 export class Records {
   #all: Promise<unknown> = Promise.resolve();
-  #lull: PromiseWithResolvers<void> | undefined;
 
   add(...begun: readonly Promise<unknown>[]): void {
     this.#all = Promise.all([this.#all, ...begun]);
     this.#all.catch(() => undefined);
-  }
-
-  /** Resolves when policy may be told of something that nobody waits for: with the next decision, or within 20 ms. */
-  lull(): Promise<void> {
-    if (this.#lull === undefined) {
-      this.#lull = Promise.withResolvers();
-      setTimeout(this.#lull.resolve, LULL_MILLISECONDS);
-    }
-    return this.#lull.promise;
-  }
-
-  /** Policy is being asked, or the run ends: what waits for a lull goes out now. */
-  endLull(): void {
-    this.#lull?.resolve();
-    this.#lull = undefined;
   }
 
   /** Resolves when everything added so far is on record; rejects with what went wrong first. */
@@ -38,7 +19,6 @@ export class Records {
 
   /** The same at the end of a run: once it is stopped, for a short while only. */
   async settle(signal: AbortSignal): Promise<void> {
-    this.endLull();
     const patienceOver = new AbortController();
     const stopped = new Promise<void>((resolve) => {
       const wait = (): void => void sleep(PATIENCE_MILLISECONDS, undefined, { signal: patienceOver.signal }).then(resolve, () => undefined);

@@ -33,9 +33,7 @@ export function askPermission(
 
 async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Promise<Verdict> {
   try {
-    const deciding = run.mesh.policy.decide(call, run.settings, signal);
-    run.records.endLull();
-    return await deciding;
+    return await run.mesh.policy.decide(call, run.settings, signal);
   } catch (thrown) {
     signal.throwIfAborted();
     if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;

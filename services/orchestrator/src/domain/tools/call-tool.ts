@@ -70,7 +70,6 @@ async function runCall(
   const started = performance.now();
   const { result, status } = await executeCall(ready, grant, turn, run, signal);
   const durationMilliseconds = Math.round(performance.now() - started);
-  const outcome = { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds };
-  run.records.add(recordOutcome(run.mesh.audit, outcome, run.records.lull()));
+  run.records.add(recordOutcome(run.mesh.audit, { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
   return result;
 }

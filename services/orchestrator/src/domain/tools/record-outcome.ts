@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Audit, Outcome } from "../loop/ports.ts";
 
@@ -6,11 +6,11 @@ const PAUSES_MILLISECONDS = [50, 250, 1_000];
 
 /**
  * Tells the audit log what came of an allowed call, with a few more tries.
- * @param lull resolves when there is nothing that a person waits for more
  * @throws HlvmError `outcome_not_recorded`: the run may not go on
  */
-export async function recordOutcome(audit: Audit, outcome: Outcome, lull: Promise<void>): Promise<void> {
-  await lull;
+export async function recordOutcome(audit: Audit, outcome: Outcome): Promise<void> {
+  // The next model call goes out first: that is what a person waits for.
+  await nextTick();
   for (let attempt = 0; ; attempt++) {
     try {
       return await audit.recordOutcome(outcome);
