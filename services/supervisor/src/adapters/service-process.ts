@@ -21,6 +21,12 @@ const START_DEADLINE_MILLISECONDS = 30_000;
 /** A service ends by itself within 8 s. */
 const STOP_DEADLINE_MILLISECONDS = 9_000;
 
+/**
+ * V8 would gather what it needs to make code fast only after some calls of it. A service that answers a call every few
+ * milliseconds would spend its first minutes that way.
+ */
+const NODE_FLAGS = ["--no-lazy-feedback-allocation"];
+
 /** A service of ours as a process: it says over its IPC channel when it is up, and ends when that channel does. */
 export function servicePart(service: ServiceProcess): Part {
   const { name, logFile, needs, layer } = service;
@@ -44,7 +50,7 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
   try {
     child = fork(service.main, [], {
       env: { ...service.environment, HLVM_PORT: String(service.port) },
-      execArgv: [],
+      execArgv: NODE_FLAGS,
       stdio: ["ignore", descriptor, descriptor, "ipc"],
       // A process group of its own: a Ctrl-C in the terminal must reach it only through us.
       detached: true,

@@ -123,6 +123,8 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
         ]),
     "--",
     "/opt/hlvm/bin/node",
+    // A runner lives as long as its session: what makes its code fast is gathered from the first call on.
+    "--no-lazy-feedback-allocation",
     `/opt/hlvm/runner/${layout.runner.file}`,
   ];
 }
