@@ -1,11 +1,13 @@
 import { benchCancel } from "./cancel.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
+import { benchMeshCall } from "./mesh-call.ts";
 import { benchStartAndSize } from "./start-and-size.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "start-and-size": benchStartAndSize,
   "tool-turn": benchToolTurn,
+  "mesh-call": benchMeshCall,
   cancel: benchCancel,
   "memory-recall": benchMemoryRecall,
 };
