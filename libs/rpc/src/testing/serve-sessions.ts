@@ -1,4 +1,4 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
@@ -12,7 +12,10 @@ export interface ServedSessions extends RpcServer {
 }
 
 /** A server of the mesh whose SessionService does what the test says. */
-export async function serveSessions(methods: Partial<ServiceImpl<typeof SessionService>>): Promise<ServedSessions> {
+export async function serveSessions(
+  methods: Partial<ServiceImpl<typeof SessionService>>,
+  moreRoutes?: (router: ConnectRouter) => void,
+): Promise<ServedSessions> {
   const { minter, verifier } = await createTestIdentity();
   const token = await minter.mint(testPrincipal);
   const server = await startRpcServer({
@@ -21,7 +24,10 @@ export async function serveSessions(methods: Partial<ServiceImpl<typeof SessionS
     log: testLog,
     services: [SessionService.typeName],
     authenticate: verifier,
-    routes: (router) => router.service(SessionService, methods),
+    routes: (router) => {
+      router.service(SessionService, methods);
+      moreRoutes?.(router);
+    },
   });
   return { ...server, url: `http://127.0.0.1:${server.port}`, token, headers: { authorization: `Bearer ${token}` } };
 }

@@ -1,4 +1,4 @@
-import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
+import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
@@ -7,7 +7,7 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { newTraceId, outgoing } from "@hlvm/rpc/call-context";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
-import { readStream } from "@hlvm/rpc/read-stream";
+import { serverStream } from "@hlvm/rpc/server-stream";
 import type { ChatRequest, PermissionModeWord } from "../domain/chat-request.ts";
 import type { Runs, StartedRun } from "../domain/chat.ts";
 import type { Backend } from "../rpc/backends.ts";
@@ -29,7 +29,7 @@ const ASKING: ReadonlySet<PermissionModeWord> = new Set(["default", "plan"]);
 /** One person's runs at the orchestrator, under one trace. */
 export class OrchestratorRuns implements Runs {
   readonly #unary: Client<typeof SessionService>;
-  readonly #streaming: Client<typeof SessionService>;
+  readonly #streaming: Transport;
   readonly #principal: Principal;
   readonly #minter: TokenMinter;
   readonly #log: Log;
@@ -37,7 +37,7 @@ export class OrchestratorRuns implements Runs {
 
   constructor(orchestrator: Backend, principal: Principal, minter: TokenMinter, log: Log) {
     this.#unary = createClient(SessionService, orchestrator.unary);
-    this.#streaming = createClient(SessionService, orchestrator.streaming);
+    this.#streaming = orchestrator.streaming;
     this.#principal = principal;
     this.#minter = minter;
     this.#log = log;
@@ -70,9 +70,8 @@ export class OrchestratorRuns implements Runs {
   async *watch(sessionId: string, fromSequence: bigint, signal: AbortSignal): AsyncGenerator<Event, void> {
     try {
       const options = await this.#options(signal, NO_DEADLINE);
-      const open = (either: AbortSignal) =>
-        this.#streaming.watch({ sessionId, fromSequence, follow: true }, { ...options, signal: either });
-      for await (const { events } of readStream(open, signal)) yield* events;
+      const request = { sessionId, fromSequence, follow: true };
+      for await (const { events } of serverStream(this.#streaming, SessionService.method.watch, request, options)) yield* events;
     } catch (thrown) {
       throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
     }
