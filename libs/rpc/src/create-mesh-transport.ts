@@ -7,6 +7,7 @@ import { withinLimit } from "./wire/within-limit.ts";
 import { CallCarrier } from "./client/call-carrier.ts";
 import { CallLimits } from "./client/call-limits.ts";
 import type { CarriedCall } from "./client/carried-call.ts";
+import { CarriedResponse } from "./client/carried-response.ts";
 import { effectiveTimeout } from "./client/effective-timeout.ts";
 import { NeverBegunError } from "./client/never-begun-error.ts";
 import { onlyMessage } from "./client/only-message.ts";
@@ -48,11 +49,11 @@ export function createMeshTransport(baseUrl: string): Transport {
         found = answer;
       }
       if (found === undefined) throw new ConnectError("The service ended the call without an answer.", Code.Internal);
-      return { stream: false, service: method.parent, method, message: decodeMessage(method.output, found), ...noHeaders() };
+      return new CarriedResponse(false, method, decodeMessage(method.output, found));
     },
     stream: async (method, signal, timeoutMilliseconds, added, messages) => {
       const answers = perform(method, signal, timeoutMilliseconds, added, await onlyMessage(method, messages));
-      return { stream: true, service: method.parent, method, message: decoded(method.output, answers), ...noHeaders() };
+      return new CarriedResponse(true, method, decoded(method.output, answers));
     },
   };
 }
@@ -75,9 +76,4 @@ async function* answers(begin: () => CarriedCall): AsyncGenerator<Uint8Array, vo
 
 async function* decoded<O extends DescMessage>(type: O, answers: AsyncIterable<Uint8Array>): AsyncGenerator<MessageShape<O>, void> {
   for await (const answer of answers) yield decodeMessage(type, answer);
-}
-
-/** What a service answers besides its messages is not carried: no contract has any. */
-function noHeaders(): { readonly header: Headers; readonly trailer: Headers } {
-  return { header: new Headers(), trailer: new Headers() };
 }

@@ -44,6 +44,7 @@ export class CallCarrier {
     stream.on("close", () => {
       const reason = this.#failure ?? lostCall(stream.rstCode, cause);
       for (const call of this.#calls.values()) call.lose(reason);
+      this.#connection.close();
     });
   }
 

@@ -46,6 +46,11 @@ export class MeshConnection {
     return this.#session.request({ ...headers, ":authority": this.#host });
   }
 
+  /** Takes no further streams, and ends with those that are open. */
+  close(): void {
+    this.#session.close();
+  }
+
   callBegins(): void {
     if (++this.#calls === 1) this.#session.ref();
     if (performance.now() - this.#heardAt > PING_INTERVAL_MILLISECONDS) this.#ping();
