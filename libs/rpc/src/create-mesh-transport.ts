@@ -12,6 +12,9 @@ import { effectiveTimeout } from "./client/effective-timeout.ts";
 import { NeverBegunError } from "./client/never-begun-error.ts";
 import { onlyMessage } from "./client/only-message.ts";
 
+/** The longest that the contract can say. Every service refuses it. */
+const LONGEST_TIMEOUT_MILLISECONDS = 2 ** 32 - 1;
+
 /**
  * A connection from one service of the mesh to another: unary and server-streaming calls, all carried by one stream
  * (`hlvm.mesh.v1`). A call without a deadline of its own gets 30 s; a frozen peer is noticed by pings. A call that the
@@ -25,15 +28,16 @@ export function createMeshTransport(baseUrl: string): Transport {
   function perform<I extends DescMessage>(
     method: DescMethod & { input: I },
     signal: AbortSignal | undefined,
-    timeoutMilliseconds: number | undefined,
+    givenTimeout: number | undefined,
     added: HeadersInput | undefined,
     message: MessageInitShape<I>,
   ): AsyncGenerator<Uint8Array, void> {
-    const timeout = effectiveTimeout(timeoutMilliseconds);
+    const timeout = effectiveTimeout(givenTimeout);
     const limits = new CallLimits(signal, timeout);
     const request = withinLimit(toBinary(method.input, create(method.input, message)));
     const path = `/${method.parent.typeName}/${method.name}`;
-    const begin = { path, headers: headerRecord(added), timeoutMilliseconds: Math.ceil(timeout ?? 0), request };
+    const timeoutMilliseconds = Math.min(Math.ceil(timeout ?? 0), LONGEST_TIMEOUT_MILLISECONDS);
+    const begin = { path, headers: headerRecord(added), timeoutMilliseconds, request };
     return answers(() => {
       limits.throwIfAborted();
       if (carrier === undefined || !carrier.isUsable) carrier = new CallCarrier(origin, prefix);

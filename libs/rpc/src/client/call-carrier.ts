@@ -13,6 +13,7 @@ import { CarriedCall } from "./carried-call.ts";
 import { checkResponse } from "./check-response.ts";
 import { lostCall } from "./lost-call.ts";
 import { MeshConnection } from "./mesh-connection.ts";
+import { NeverBegunError } from "./never-begun-error.ts";
 import { requestHeaders } from "./request-headers.ts";
 
 const METHOD = MeshService.method.carry;
@@ -82,7 +83,9 @@ export class CallCarrier {
   #receive(chunk: Buffer): void {
     for (const { flags, data } of this.#splitter.push(chunk)) {
       if ((flags & endStreamFlag) !== 0) {
+        // It says so when no call is under way: it cannot have begun those that are waited for.
         this.#isLeaving = true;
+        for (const call of this.#calls.values()) call.lose(new NeverBegunError(undefined));
         continue;
       }
       const response = decodeMessage(CarryResponseSchema, data);

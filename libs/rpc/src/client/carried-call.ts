@@ -97,5 +97,10 @@ export class CarriedCall {
 }
 
 function errorOf(json: Uint8Array): ConnectError {
-  return errorFromJsonBytes(json, undefined, new ConnectError("The service ended the call with an error that is none.", Code.Internal));
+  const unreadable = new ConnectError("The service ended the call with an error that cannot be read.", Code.Internal);
+  try {
+    return errorFromJsonBytes(json, undefined, unreadable);
+  } catch {
+    return unreadable;
+  }
 }

@@ -2,6 +2,8 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, ty
 
 const PING_INTERVAL_MILLISECONDS = 15_000;
 const PING_TIMEOUT_MILLISECONDS = 5_000;
+/** While more than this waits to be sent Node refuses headers that come: with its own 10, those of the first answer. */
+const MAXIMUM_SESSION_MEGABYTES = 1_024;
 
 /**
  * One HTTP/2 connection; without calls it does not keep the process alive. A peer that froze is noticed by a ping that
@@ -17,7 +19,7 @@ export class MeshConnection {
 
   constructor(authority: string) {
     this.#host = new URL(authority).host;
-    this.#session = connect(authority, { settings: { enablePush: false } });
+    this.#session = connect(authority, { settings: { enablePush: false }, maxSessionMemory: MAXIMUM_SESSION_MEGABYTES });
     this.#session.unref();
     // Every stream gets the error too, and tells its caller.
     this.#session.on("error", () => undefined);

@@ -13,6 +13,7 @@ export class CallAnswers {
   #waiting: Uint8Array[] = [];
   #unread = 0;
   #hasEnded = false;
+  #isWanted = true;
   #wake: (() => void) | undefined;
 
   constructor(send: SendAnswers) {
@@ -20,6 +21,7 @@ export class CallAnswers {
   }
 
   add(answer: Uint8Array): void {
+    if (!this.#isWanted) return;
     if (this.#waiting.length === 0) process.nextTick(() => this.#flush());
     this.#waiting.push(answer);
     this.#unread += weightOf(answer);
@@ -39,8 +41,14 @@ export class CallAnswers {
   }
 
   wasRead(weight: number): void {
-    this.#unread -= weight;
+    this.#unread = Math.max(0, this.#unread - weight);
     this.#wake?.();
+  }
+
+  /** The caller wants none of those that it was not sent yet. */
+  drop(): void {
+    this.#isWanted = false;
+    this.#waiting = [];
   }
 
   end(end: MessageInitShape<typeof EndSchema>): void {

@@ -2,7 +2,7 @@ import { constants, type ServerHttp2Stream } from "node:http2";
 import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
-import { endStreamFlag, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { CarryRequestSchema, CarryResponseSchema, type Begin, type EndSchema } from "@hlvm/proto/hlvm/mesh/v1/mesh_pb";
 import { decodeMessage } from "../wire/decode-message.ts";
 import { EnvelopeSplitter } from "../wire/envelope-splitter.ts";
@@ -11,6 +11,7 @@ import { MESSAGE_FLAGS } from "../wire/message-flags.ts";
 import { answerCall, type CarriedSpec } from "./answer-call.ts";
 import { CallAnswers } from "./call-answers.ts";
 import { CallHandling } from "./call-handling.ts";
+import { errorJson } from "./error-json.ts";
 import type { ServerParts } from "./server-parts.ts";
 
 /** Open at a time on one stream: as many as there may be streams. */
@@ -66,7 +67,7 @@ export class CarriedCalls {
         const { call, kind } = decodeMessage(CarryRequestSchema, data);
         if (kind.case === "begin") this.#begin(call, kind.value);
         else if (kind.case === "read") this.#open.get(call)?.answers.wasRead(kind.value);
-        else if (kind.case === "cancel") this.#open.get(call)?.handling.end(new ConnectError("The caller left.", Code.Canceled));
+        else if (kind.case === "cancel") this.#cancel(call);
       }
     } catch (thrown) {
       this.#server.log.warn({ err: thrown }, "a caller did not keep to the contract of the mesh; its connection is cut");
@@ -78,7 +79,7 @@ export class CarriedCalls {
     if (this.#open.has(call)) throw new ConnectError(`The call ${call} was begun twice.`, Code.InvalidArgument);
     if (this.#isClosing) return this.#send(call, [], { neverBegun: true });
     const spec = this.#specOf(begin);
-    if (spec instanceof ConnectError) return this.#send(call, [], { errorJson: errorToJsonBytes(spec, undefined) });
+    if (spec instanceof ConnectError) return this.#send(call, [], { errorJson: errorJson(spec) });
     void this.#handle(call, begin, spec);
   }
 
@@ -88,7 +89,7 @@ export class CarriedCalls {
     this.#open.set(call, { handling, answers });
     try {
       const failure = await answerCall(spec, begin.request, handling, answers, this.#server);
-      answers.end(failure === undefined ? {} : { errorJson: errorToJsonBytes(failure, undefined) });
+      answers.end(failure === undefined ? {} : { errorJson: errorJson(failure) });
       handling.end(failure);
     } catch (thrown) {
       this.#server.log.error({ err: thrown, method: begin.path }, "the answer could not be written");
@@ -97,6 +98,12 @@ export class CarriedCalls {
     }
     this.#open.delete(call);
     if (this.#isClosing) this.close();
+  }
+
+  #cancel(call: number): void {
+    const open = this.#open.get(call);
+    open?.answers.drop();
+    open?.handling.end(new ConnectError("The caller left.", Code.Canceled));
   }
 
   #specOf({ path, timeoutMilliseconds }: Begin): CarriedSpec | ConnectError {

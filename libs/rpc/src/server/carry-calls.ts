@@ -14,18 +14,25 @@ export interface Carrying {
 /** Answers the calls that the services of the mesh make of each other; all other requests are for somebody else. */
 export function carryCalls(server: ServerParts): Carrying {
   const open = new Set<CarriedCalls>();
+  let isClosing = false;
   server.shutdownSignal.addEventListener("abort", () => {
     for (const calls of open) calls.end(server.shutdownSignal.reason);
   });
   return {
     take: (stream, headers) => {
-      if (headers[":path"] !== PATH || headers["content-type"] !== "application/connect+proto") return false;
+      const isCarrying =
+        headers[":path"] === PATH && headers[":method"] === "POST" && headers["content-type"] === "application/connect+proto";
+      if (!isCarrying) return false;
+      // Reset in the bytes that opened it: Node throws where such a stream is answered.
+      if (stream.closed || stream.destroyed) return true;
       const calls = new CarriedCalls(stream, `${headers[":scheme"]}://${headers[":authority"]}`, server);
       open.add(calls);
       stream.once("close", () => open.delete(calls));
+      if (isClosing) calls.close();
       return true;
     },
     close: () => {
+      isClosing = true;
       for (const calls of open) calls.close();
     },
   };
