@@ -21,7 +21,7 @@ describe("a shell that waits for its command", () => {
   it("is there for the first call, and again for each that follows", async () => {
     for (let call = 0; call < 3; call++) {
       await waitsForCommand();
-      expect((await sandbox.run("shell_exec", { command: OWN_ARGUMENTS })).content).toMatch(/^\/bin\/sh -c while IFS= read/);
+      expect((await sandbox.run("shell_exec", { command: OWN_ARGUMENTS })).content).toMatch(/^\/bin\/sh -c IFS= read/);
     }
   });
 
@@ -40,8 +40,8 @@ describe("a shell that waits for its command", () => {
     ["spaces at both ends", "  echo '  spaces  '  "],
     ["quotes, dollars and backslashes", "printf '%s\\n' \"$HOME\" '$HOME' \\$HOME 'it'\\''s' \"\\\\\""],
     ["other letters", "printf 'grüße, 世界 %s\\n' \"🙂\""],
-    ["parameters", 'echo "$0 $# [$*] [$line] [$command]"'],
-    ["variables that are set", "set | grep -E '^(line|command)='"],
+    ["parameters", 'echo "$0 $# [$*] [$line] [$command] [$feeds]"'],
+    ["variables that are set", "set | grep -E '^(line|command|feeds)='"],
     ["the environment", "env | sort"],
     ["the folder and its open files", "pwd; ls -l /proc/self/fd | wc -l; readlink /proc/self/fd/0"],
     ["an exit in the middle", "echo before; exit 7; echo after"],
@@ -68,7 +68,7 @@ describe("a shell that waits for its command", () => {
   it("is made anew after a call that was cut off, with which the last one was ended", async () => {
     await sandbox.run("shell_exec", { command: "echo begun; sleep 63", working_directory: ".", timeout_seconds: 1 });
     await waitsForCommand();
-    expect((await sandbox.run("shell_exec", { command: OWN_ARGUMENTS })).content).toMatch(/^\/bin\/sh -c while IFS= read/);
+    expect((await sandbox.run("shell_exec", { command: OWN_ARGUMENTS })).content).toMatch(/^\/bin\/sh -c IFS= read/);
   });
 
   it("has its command and what that started ended when the call is cancelled", async () => {

@@ -6,11 +6,17 @@ import { WORKSPACE } from "./workspace-path.ts";
 export const SHELL = "/bin/sh";
 /** The shell's own `read` takes a byte at a time; a longer command is sooner started in a shell of its own. */
 const LONGEST_COMMAND_BYTES = 1_000;
-/** Reads its input to the end, each line as it is, and runs that with nothing more to read and nothing left of the reading. */
-const AWAIT_COMMAND = `while IFS= read -r line; do command="$command$line
-"; done
+/**
+ * Reads how many line feeds the command has, then its lines, each as it is, and runs that with nothing more to read and
+ * nothing left of the reading. It does not wait for the end of its input, which would wake it once more; of a command that
+ * breaks off it runs nothing.
+ */
+const AWAIT_COMMAND = `IFS= read -r feeds || exit
+while [ "$feeds" -gt 0 ]; do IFS= read -r line || exit; command="$command$line
+"; feeds=$((feeds - 1)); done
+IFS= read -r line || exit
 exec </dev/null
-eval "unset command line; $command$line"`;
+eval "unset command line feeds; $command$line"`;
 
 let waiting: ChildProcess | undefined;
 
@@ -35,7 +41,8 @@ export const standbyShell = {
     if (shell === undefined || command.includes("\0") || Buffer.byteLength(command) > LONGEST_COMMAND_BYTES) return undefined;
     if (!isAtRest(shell.pid)) return undefined;
     waiting = undefined;
-    shell.stdin!.end(command);
+    const feeds = command.split("\n").length - 1;
+    shell.stdin!.end(`${feeds}\n${command}\n`);
     return shell;
   },
 };

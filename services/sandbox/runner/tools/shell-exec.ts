@@ -28,7 +28,7 @@ export async function shellExec(given: ShellExecArguments, surroundings: ToolSur
   const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   try {
     const end = await runCommand(given.command, directory, {
-      signal: AbortSignal.any([surroundings.signal, ownLimit.signal]),
+      signal: timer === undefined ? surroundings.signal : AbortSignal.any([surroundings.signal, ownLimit.signal]),
       onOutput: (stream, chunk) => {
         const room = chunk.subarray(0, KEPT_BYTES - printed.bytes);
         printed.push(room);
