@@ -40,7 +40,10 @@ export function createMeshTransport(baseUrl: string): Transport {
     const begin = { path, headers: headerRecord(added), timeoutMilliseconds, request };
     return answers(() => {
       limits.throwIfAborted();
-      if (carrier === undefined || !carrier.isUsable) carrier = new CallCarrier(origin, prefix);
+      if (carrier?.isUsable !== true) {
+        carrier?.leave();
+        carrier = new CallCarrier(origin, prefix);
+      }
       return carrier.begin(begin, limits);
     });
   }

@@ -6,6 +6,7 @@ import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { BeginSchema, CarryRequestSchema, CarryResponseSchema, MeshService, type CarryRequest } from "@hlvm/proto/hlvm/mesh/v1/mesh_pb";
 import { decodeMessage } from "../wire/decode-message.ts";
 import { EnvelopeSplitter } from "../wire/envelope-splitter.ts";
+import { MAXIMUM_CALLS } from "../wire/maximum-calls.ts";
 import { MAXIMUM_CARRIED_BYTES } from "../wire/maximum-carried-bytes.ts";
 import { MESSAGE_FLAGS } from "../wire/message-flags.ts";
 import type { CallLimits } from "./call-limits.ts";
@@ -49,9 +50,11 @@ export class CallCarrier {
     });
   }
 
-  /** False once the connection broke, or the service said that it takes no further calls on it. */
+  /** False where the connection broke, the service takes no further calls on it, or as many as may be are under way. */
   get isUsable(): boolean {
-    return !this.#isLeaving && this.#connection.isUsable && !this.#stream.closed && !this.#stream.destroyed;
+    return (
+      !this.#isLeaving && this.#calls.size < MAXIMUM_CALLS && this.#connection.isUsable && !this.#stream.closed && !this.#stream.destroyed
+    );
   }
 
   begin(begin: MessageInitShape<typeof BeginSchema>, limits: CallLimits): CarriedCall {
@@ -61,12 +64,19 @@ export class CallCarrier {
       send: (kind) => this.#send(number, kind),
       over: (isAnswered) => {
         this.#calls.delete(number);
+        if (this.#isLeaving) this.leave();
         this.#connection.callEnds(isAnswered);
       },
     });
     this.#calls.set(number, call);
     this.#send(number, { case: "begin", value: create(BeginSchema, begin) });
     return call;
+  }
+
+  /** Takes no further calls; the connection ends with the last one. */
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#calls.size === 0) this.#stream.end();
   }
 
   #freeNumber(): number {

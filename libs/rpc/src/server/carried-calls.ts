@@ -6,6 +6,7 @@ import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { CarryRequestSchema, CarryResponseSchema, type Begin, type EndSchema } from "@hlvm/proto/hlvm/mesh/v1/mesh_pb";
 import { decodeMessage } from "../wire/decode-message.ts";
 import { EnvelopeSplitter } from "../wire/envelope-splitter.ts";
+import { MAXIMUM_CALLS } from "../wire/maximum-calls.ts";
 import { MAXIMUM_CARRIED_BYTES } from "../wire/maximum-carried-bytes.ts";
 import { MESSAGE_FLAGS } from "../wire/message-flags.ts";
 import { answerCall, type CarriedSpec } from "./answer-call.ts";
@@ -14,8 +15,6 @@ import { CallHandling } from "./call-handling.ts";
 import { errorJson } from "./error-json.ts";
 import type { ServerParts } from "./server-parts.ts";
 
-/** Open at a time on one stream: as many as there may be streams. */
-const MAXIMUM_CALLS = 1_000;
 const NOTHING_MORE_TO_SAY = Buffer.from("{}");
 
 interface OpenCall {
