@@ -59,8 +59,8 @@ export function createMeshTransport(baseUrl: string): Transport {
       return new CarriedResponse(false, method, decodeMessage(method.output, found));
     },
     stream: async (method, signal, timeoutMilliseconds, added, messages) => {
-      const answers = perform(method, signal, timeoutMilliseconds, added, await onlyMessage(method, messages));
-      return new CarriedResponse(true, method, decoded(method.output, answers));
+      const found = perform(method, signal, timeoutMilliseconds, added, await onlyMessage(method, messages));
+      return new CarriedResponse(true, method, decoded(method.output, found));
     },
   };
 }

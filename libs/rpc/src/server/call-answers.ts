@@ -57,7 +57,7 @@ export class CallAnswers {
   }
 
   #flush(): void {
-    if (this.#hasEnded) return;
+    if (this.#hasEnded || this.#waiting.length === 0) return;
     this.#send(this.#waiting);
     this.#waiting = [];
   }

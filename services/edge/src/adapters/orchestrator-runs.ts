@@ -28,16 +28,16 @@ const ASKING: ReadonlySet<PermissionModeWord> = new Set(["default", "plan"]);
 
 /** One person's runs at the orchestrator, under one trace. */
 export class OrchestratorRuns implements Runs {
-  readonly #unary: Client<typeof SessionService>;
-  readonly #streaming: Transport;
+  readonly #transport: Transport;
+  readonly #client: Client<typeof SessionService>;
   readonly #principal: Principal;
   readonly #minter: TokenMinter;
   readonly #log: Log;
   readonly #traceId = newTraceId();
 
   constructor(orchestrator: Backend, principal: Principal, minter: TokenMinter, log: Log) {
-    this.#unary = createClient(SessionService, orchestrator.unary);
-    this.#streaming = orchestrator.streaming;
+    this.#transport = orchestrator.transport;
+    this.#client = createClient(SessionService, orchestrator.transport);
     this.#principal = principal;
     this.#minter = minter;
     this.#log = log;
@@ -46,7 +46,7 @@ export class OrchestratorRuns implements Runs {
   async start(request: ChatRequest): Promise<StartedRun> {
     const signal = AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS);
     try {
-      return await this.#unary.startRun(
+      return await this.#client.startRun(
         {
           prompt: request.prompt,
           model: request.model,
@@ -71,7 +71,7 @@ export class OrchestratorRuns implements Runs {
     try {
       const options = await this.#options(signal, NO_DEADLINE);
       const request = { sessionId, fromSequence, follow: true };
-      for await (const { events } of serverStream(this.#streaming, SessionService.method.watch, request, options)) yield* events;
+      for await (const { events } of serverStream(this.#transport, SessionService.method.watch, request, options)) yield* events;
     } catch (thrown) {
       throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
     }
@@ -80,7 +80,7 @@ export class OrchestratorRuns implements Runs {
   /** Never throws: whoever cancels is leaving. */
   async cancel({ sessionId, runId }: StartedRun): Promise<void> {
     try {
-      await this.#unary.cancelRun(
+      await this.#client.cancelRun(
         { sessionId, runId },
         await this.#options(AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS), CALL_DEADLINE_MILLISECONDS),
       );

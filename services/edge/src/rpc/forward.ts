@@ -16,7 +16,7 @@ export function forwardUnary(method: Unary, backend: Backend): MethodImpl<Unary>
   return async (request: MessageShape<DescMessage>, context: HandlerContext) => {
     const { headers, signal, timeoutMs } = outgoing(callContext(context));
     try {
-      return (await backend.unary.unary(method, signal, timeoutMs, headers, request)).message;
+      return (await backend.transport.unary(method, signal, timeoutMs, headers, request)).message;
     } catch (thrown) {
       throw passedOnError(thrown, backend.name, context.signal);
     }
@@ -28,7 +28,7 @@ export function forwardServerStreaming(method: ServerStreaming, backend: Backend
   return async function* (request: MessageShape<DescMessage>, context: HandlerContext) {
     const { headers, signal, timeoutMs } = outgoing(callContext(context));
     try {
-      yield* serverStream(backend.streaming, method, request, { headers, signal, timeoutMs: timeoutMs ?? NO_DEADLINE });
+      yield* serverStream(backend.transport, method, request, { headers, signal, timeoutMs: timeoutMs ?? NO_DEADLINE });
     } catch (thrown) {
       throw passedOnError(thrown, backend.name, context.signal);
     }
