@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { killTree } from "./kill-tree.ts";
 
 /** How long a pipe may stay open after its process has ended: a daemon that was left behind holds it. */
-const DRAIN_MILLISECONDS = 50;
+export const DRAIN_MILLISECONDS = 50;
 
 export interface ProcessWatch {
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { FrameDecoder } from "./frames.ts";
 import { Outbox } from "./outbox.ts";
 import { requireWorkspace } from "./require-workspace.ts";
 import { runningCalls } from "./running-calls.ts";
-import { standbyShell } from "./standby-shell.ts";
+import { currentShell } from "./current-shell.ts";
 import { sweepProcesses } from "./sweep-processes.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
@@ -49,7 +49,7 @@ async function execute({
 /** Between calls, and not at once: the kernel would let the service wait for the result until the new process stands. */
 function prepareShellSoon(): void {
   setTimeout(() => {
-    if (runningCalls.size === 0) standbyShell.prepare();
+    if (runningCalls.size === 0) currentShell.prepare();
   }, PAUSE_AFTER_RESULT_MILLISECONDS);
 }
 

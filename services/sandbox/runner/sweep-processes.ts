@@ -1,8 +1,8 @@
-import { standbyShell } from "./standby-shell.ts";
+import { currentShell } from "./current-shell.ts";
 
 /** Ends every process of the sandbox but this one, also what has detached itself from whatever started it. */
 export function sweepProcesses(): void {
-  standbyShell.forget();
+  currentShell.forget();
   try {
     process.kill(-1, "SIGKILL");
   } catch {

@@ -1,9 +1,10 @@
 import { StringDecoder } from "node:string_decoder";
 import { CappedText } from "../capped-text.ts";
+import { currentShell } from "../current-shell.ts";
 import { exitMeaning } from "../exit-meaning.ts";
-import { followProcess, type ProcessEnd, type ProcessWatch } from "../follow-process.ts";
+import type { ProcessEnd, ProcessWatch } from "../follow-process.ts";
 import { runProcess } from "../run-process.ts";
-import { SHELL, standbyShell } from "../standby-shell.ts";
+import { SHELL } from "../resident-shell.ts";
 import { toolEnvironment } from "../tool-environment.ts";
 import { ToolFailure, type ToolAnswer, type ToolErrorCode, type ToolSurroundings } from "../tool.ts";
 import { realWorkspacePath, WORKSPACE } from "../workspace-path.ts";
@@ -50,8 +51,9 @@ export async function shellExec(given: ShellExecArguments, surroundings: ToolSur
 /** @param directory left out, the workspace's top folder */
 async function runCommand(command: string, directory: string | undefined, watch: ProcessWatch): Promise<ProcessEnd> {
   watch.signal.throwIfAborted();
-  const shell = directory === undefined ? standbyShell.take(command) : undefined;
-  if (shell !== undefined) return followProcess(shell, watch);
+  const shell = directory === undefined ? currentShell.for(command) : undefined;
+  const end = await shell?.run(command, watch);
+  if (end !== undefined) return end;
   const own = directory ?? WORKSPACE;
   const environment = { ...toolEnvironment, PWD: own };
   return runProcess({ command: SHELL, arguments: ["-c", command], directory: own, environment, ...watch });

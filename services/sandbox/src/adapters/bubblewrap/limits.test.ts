@@ -137,6 +137,20 @@ describe("resources of a sandbox", () => {
     rmSync(join(sandbox.workspace, "go"));
   });
 
+  it("a shell that stays and cannot fork gives way to one of the command's own, and the command runs once", async () => {
+    const go = openFifo("go");
+    await expect.poll(async () => (await shell("tr '\\0' ' ' </proc/$$/cmdline")).content).toContain("while IFS= read");
+    const full = Promise.withResolvers<string>();
+    const fill = "(while :; do sleep 300 & done) 2>/dev/null; sleep 300 & echo full; read line < go; echo $line";
+    const filling = sandbox.run("shell_exec", { command: fill, working_directory: "." }, { onOutput: full.resolve });
+    await full.promise;
+    expect(await shell("echo ran >>ran; echo $$")).toMatchObject({ success: true, content: expect.stringMatching(/^\d+\n$/) });
+    writeSync(go, "lived\n");
+    expect((await filling).content).toBe("full\nlived\n");
+    closeSync(go);
+    expect((await shell("cat ran; rm go ran")).content).toBe("ran\n");
+  });
+
   it("ends under a call: the call says so, and nothing of the sandbox is left", async () => {
     const other = await openTestSandbox();
     const began = Promise.withResolvers<string>();
