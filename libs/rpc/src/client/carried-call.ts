@@ -71,7 +71,7 @@ export class CarriedCall {
 
   /** Tells the service to stop, where the call is not over. */
   cancel(): void {
-    this.#leave(new ConnectError("The caller left.", Code.Canceled));
+    if (!this.#isOver) this.#leave(new ConnectError("The caller left.", Code.Canceled));
   }
 
   #leave(reason: ConnectError): void {
