@@ -39,6 +39,14 @@ describe("a question for permission in the terminal", () => {
     expect(existsSync(join(workspace, "never.txt"))).toBe(false);
   });
 
+  it("shows what a file that is written over loses and gains, and in a resumed session too", async () => {
+    const written = await inTerminal("create a.txt with b", ["n"]);
+    expect(written.screen).toMatch(/in place of the 2 bytes[^]*-a[^]*\+b/);
+    const [session] = linesOf(await mesh.hlvm(["session", "list", "--json"]));
+    const again = await inTerminal("create a.txt with c", ["n"], ["--resume", String(session!.session_id)]);
+    expect(again.screen).toMatch(/in place of the 2 bytes[^]*-a[^]*\+c/);
+  });
+
   it("is not put again for the same tool in this session after a, and is in another", async () => {
     await inTerminal("create first.txt with one", ["a"]);
     const [session] = linesOf(await mesh.hlvm(["session", "list", "--json"]));
@@ -56,6 +64,8 @@ describe("a question for permission in the terminal", () => {
     const newestFirst = [
       { arguments_json: expect.stringContaining("third.txt"), decision: "deny", rule: `approval: denied by ${person}` },
       { arguments_json: expect.stringContaining("first.txt"), decision: "allow", rule: `approval: session by ${person}` },
+      { arguments_json: expect.stringContaining("a.txt"), decision: "deny", rule: `approval: denied by ${person}` },
+      { arguments_json: expect.stringContaining("a.txt"), decision: "deny", rule: `approval: denied by ${person}` },
       { arguments_json: expect.stringContaining("never.txt"), decision: "deny", rule: `approval: denied by ${person}` },
       { arguments_json: expect.stringContaining("made-by-y"), decision: "allow", rule: `approval: once by ${person}` },
     ];

@@ -6,7 +6,7 @@ import type { Event, PermissionCheck } from "@hlvm/proto/hlvm/session/v1/event_p
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { readKey, type Keyboard } from "../terminal/read-key.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { approvalLines } from "./approval-lines.ts";
+import { presentFile } from "./present-file.ts";
 
 const ANSWERS: Readonly<Record<string, { readonly answer: ApprovalAnswer; readonly said: string }>> = {
   y: { answer: ApprovalAnswer.ONCE, said: "Allowed, this once." },
@@ -27,6 +27,7 @@ export class ApprovalDesk {
   /** By call id. */
   readonly #open = new Map<string, AbortController>();
   #queue: Promise<void> = Promise.resolve();
+  #workspace = "";
 
   constructor(policy: Client<typeof PolicyService>, screen: Screen, keyboard: Keyboard, onControlC: () => void) {
     this.#policy = policy;
@@ -36,7 +37,8 @@ export class ApprovalDesk {
   }
 
   event({ payload }: Event): void {
-    if (payload.case === "permissionCheck") this.#permissionCheck(payload.value);
+    if (payload.case === "runStarted") this.#workspace = payload.value.workspace;
+    else if (payload.case === "permissionCheck") this.#permissionCheck(payload.value);
     else if (payload.case === "toolEnd") this.#withdraw(payload.value.callId);
     else if (payload.case === "runStopped") this.close();
   }
@@ -60,13 +62,16 @@ export class ApprovalDesk {
   }
 
   async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
+    // Most runs ask nothing, and what finds differences takes long to load.
+    const { approvalLines } = await import("./approval-lines.ts");
     const { tool, argumentsJson, reason } = approval;
     const safetyLevel = enumWord(SafetyLevelSchema, approval.safetyLevel).toUpperCase();
     let asked = false;
     const put = (): void => {
       asked = true;
       this.#screen.status("");
-      for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel })) this.#screen.note(line.text, line.tone);
+      const look = (path: string) => presentFile(this.#workspace, path);
+      for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel, look })) this.#screen.note(line.text, line.tone);
       this.#screen.note(`Allow it? ${QUESTION}`, "warning");
     };
     const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, put, this.#onControlC);

@@ -1,9 +1,12 @@
 import fc from "fast-check";
+import { applyPatch } from "diff";
 import { describe, expect, it } from "vitest";
 import { approvalLines } from "./approval-lines.ts";
+import type { PresentFile } from "./present-file.ts";
 
-function shown(tool: string, given: object): string[] {
-  const question = { tool, argumentsJson: JSON.stringify(given), safetyLevel: "L1", reason: "mode default asks for L1" };
+function shown(tool: string, given: object, present?: PresentFile): string[] {
+  const look = () => present;
+  const question = { tool, argumentsJson: JSON.stringify(given), safetyLevel: "L1", reason: "mode default asks for L1", look };
   return approvalLines(question).map((line) => line.text);
 }
 
@@ -23,6 +26,41 @@ describe("approvalLines", () => {
       "  + one",
       "  + two",
     ]);
+  });
+
+  it("shows what a text that is written over loses and gains", () => {
+    const present = { bytes: 31, text: "one\ntwo\nthree\nfour\nfive\nsix\nseven" };
+    expect(shown("write_file", { path: "a.txt", content: "one\n2\nthree\nfour\nfive\nsix\nseven" }, present).slice(1)).toEqual([
+      "  write a.txt (31 characters), in place of the 31 bytes that are there now",
+      "  @@ -1,5 +1,5 @@",
+      "   one",
+      "  -two",
+      "  +2",
+      "   three",
+      "   four",
+      "   five",
+    ]);
+  });
+
+  it("shows of a changed text enough to make the new one of the old one", () => {
+    const text = fc.array(fc.constantFrom("a", "b", "c", "", " d", "-e", "+f"), { maxLength: 20 }).map((some) => some.join("\n"));
+    fc.assert(
+      fc.property(text, text, (before, content) => {
+        const diff = shown("write_file", { path: "a", content }, { bytes: before.length, text: before }).slice(2);
+        const patch = `--- a\n+++ a\n${diff.map((line) => line.slice(2)).join("\n")}\n`;
+        expect(before === content ? diff : applyPatch(before, patch)).toEqual(before === content ? ["  nothing changes"] : content);
+      }),
+    );
+  });
+
+  it.each([
+    ["is no text", { bytes: 9 }],
+    ["has nothing in common with it", { bytes: 9, text: "x\n".repeat(3_000) }],
+  ])("shows every line of a new text whose predecessor %s", (_, present) => {
+    const content = "y\n".repeat(99);
+    const text = shown("write_file", { path: "a.bin", content }, present);
+    expect(text[1]).toBe("  write a.bin (198 characters), in place of the 9 bytes that are there now");
+    expect(text.slice(2)).toEqual([...Array.from({ length: 99 }, () => "  + y"), "  + "]);
   });
 
   it("shows what goes and what comes", () => {
@@ -72,11 +110,11 @@ describe("approvalLines", () => {
   });
 
   it("lets neither the tool nor the reason draw lines of its own", () => {
-    const question = { tool: "ls\n  $ a", argumentsJson: "{}", safetyLevel: "L1", reason: "because\n  $ b" };
+    const question = { tool: "ls\n  $ a", argumentsJson: "{}", safetyLevel: "L1", reason: "because\n  $ b", look: () => undefined };
     expect(approvalLines(question).map(({ text }) => text)).toEqual(["ls ⏎ $ a (L1) has to be approved: because ⏎ $ b"]);
   });
 
   it("shows arguments that are no object as they are", () => {
-    expect(approvalLines({ tool: "x", argumentsJson: "[1", safetyLevel: "L2", reason: "r" })[1]!.text).toBe("  [1");
+    expect(approvalLines({ tool: "x", argumentsJson: "[1", safetyLevel: "L2", reason: "r", look: () => undefined })[1]!.text).toBe("  [1");
   });
 });

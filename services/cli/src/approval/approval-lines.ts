@@ -1,5 +1,7 @@
 import { printableLine } from "../terminal/printable.ts";
 import type { Tone } from "../terminal/screen.ts";
+import { changedLines } from "./changed-lines.ts";
+import type { PresentFile } from "./present-file.ts";
 
 export interface ApprovalLine {
   readonly text: string;
@@ -8,14 +10,16 @@ export interface ApprovalLine {
 
 export interface ApprovalQuestion {
   readonly tool: string;
-  /** The very bytes that will run: nothing is shown that is not taken from them. */
+  /** The very bytes that will run. */
   readonly argumentsJson: string;
   /** `L1`, `L2`. */
   readonly safetyLevel: string;
   readonly reason: string;
+  /** Looks at what stands at a path of the workspace now; undefined where nothing does, or where it cannot be looked at. */
+  readonly look: (path: string) => PresentFile | undefined;
 }
 
-/** Of a file's new content at most so many lines are shown, the first and the last ones; a command is always shown whole. */
+/** Of a file's new content, and of what it changes, at most so many lines are shown, the first and the last ones; a command is always shown whole. */
 const MAXIMUM_CONTENT_LINES = 200;
 const LAST_LINES = 40;
 
@@ -30,7 +34,7 @@ export function approvalLines(question: ApprovalQuestion): ApprovalLine[] {
   ];
 }
 
-function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[] {
+function argumentLines({ tool, argumentsJson, look }: ApprovalQuestion): ApprovalLine[] {
   const given = parseObject(argumentsJson);
   if (given === undefined) return [{ text: argumentsJson, tone: "plain" }];
   if (tool === "shell_exec" && typeof given.command === "string") {
@@ -39,9 +43,11 @@ function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[
   }
   if (tool === "write_file" && typeof given.path === "string" && typeof given.content === "string") {
     const { path, content, ...rest } = given;
+    const present = look(path);
+    const inPlace = present === undefined ? "" : `, in place of the ${present.bytes} bytes that are there now`;
     return [
-      { text: `write ${exactly(path)} (${content.length} characters)`, tone: "plain" },
-      ...cut(lines(content, "+ ", "+ ", "good")),
+      { text: `write ${exactly(path)} (${content.length} characters)${inPlace}`, tone: "plain" },
+      ...cut(writtenLines(content, present)),
       ...otherArguments(rest),
     ];
   }
@@ -55,6 +61,16 @@ function argumentLines({ tool, argumentsJson }: ApprovalQuestion): ApprovalLine[
     ];
   }
   return otherArguments(given);
+}
+
+const DIFF_TONES: Readonly<Record<string, Tone>> = { "+": "good", "-": "bad", "@": "dim", "\\": "dim" };
+
+/** What changes where a text is written over, else every line of the new one. */
+function writtenLines(content: string, present: PresentFile | undefined): ApprovalLine[] {
+  const changed = present?.text === undefined ? undefined : changedLines(present.text, content);
+  if (changed === undefined) return lines(content, "+ ", "+ ", "good");
+  if (changed.length === 0) return [{ text: "nothing changes", tone: "plain" }];
+  return changed.map((line) => ({ text: line, tone: DIFF_TONES[line[0]!] ?? "plain" }));
 }
 
 function otherArguments(given: Readonly<Record<string, unknown>>): ApprovalLine[] {
