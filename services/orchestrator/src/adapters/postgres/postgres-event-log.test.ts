@@ -26,9 +26,9 @@ afterAll(() => test.drop());
 
 const delta = (text: string) => ({ turn: 1, payload: eventPayload("messageDelta", { text }) });
 
-async function begin(sessionId: string = randomUUID(), isNew = true): Promise<Lease> {
+async function begin(sessionId: string = randomUUID(), isNew = true, stateless = false): Promise<Lease> {
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
+  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless };
   const events = [eventPayload("userMessage", { text: "q" })];
   await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
   return lease;
@@ -177,5 +177,16 @@ describe("PostgresSessionStore", () => {
       expect(await sequences(lease.sessionId)).toEqual([1, 2]);
     }
     expect(await store.find("local", alive.sessionId)).toMatchObject({ runningRunId: alive.runId });
+  });
+
+  it.each([
+    [false, /--resume/],
+    [true, /Ask again/],
+  ])("says how to go on after a run that nobody held (stateless: %s)", async (stateless, advice) => {
+    const { sessionId, runId } = await begin(undefined, true, stateless);
+    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [runId]);
+    await endAbandonedRuns(store, log, randomUUID);
+    const [event] = await eventsOf(sessionId, 2);
+    expect(event?.payload.value).toMatchObject({ advice: expect.stringMatching(advice) });
   });
 });

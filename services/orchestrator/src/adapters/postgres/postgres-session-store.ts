@@ -65,7 +65,7 @@ const CLAIM = `
     UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
     RETURNING run.run_id, run.session_id, run.principal
   )
-  SELECT run_id, session_id, principal, last_seq,
+  SELECT run_id, session_id, stateless, principal, last_seq,
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
     (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
   FROM claimed JOIN session USING (session_id)`;
@@ -155,6 +155,7 @@ export class PostgresSessionStore implements SessionStore {
     const rows = await this.#database.query<{
       run_id: string;
       session_id: string;
+      stateless: boolean;
       principal: string;
       last_seq: string;
       turns: number;
@@ -162,6 +163,7 @@ export class PostgresSessionStore implements SessionStore {
     }>(CLAIM, [owner], "claim_abandoned");
     return rows.map((row) => ({
       lease: { sessionId: row.session_id, runId: row.run_id, owner },
+      stateless: row.stateless,
       principal: row.principal,
       lastSequence: Number(row.last_seq),
       turns: row.turns,

@@ -4,6 +4,7 @@ import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Conversation } from "../fold/conversation.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import { withMemory } from "../prompt/with-memory.ts";
+import { resumeAdvice } from "../run/resume-advice.ts";
 import { callTools } from "../tools/call-tools.ts";
 import type { Answer } from "./answer.ts";
 import { recallMemory } from "./recall-memory.ts";
@@ -11,8 +12,6 @@ import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 import type { Stop } from "./stop.ts";
 import { takeTurn } from "./take-turn.ts";
-
-const RESUME_ADVICE = "Go on with --resume, or ask for less at a time.";
 
 /**
  * The loop: ask the model, run the tools that it calls, and again, until it answers or a limit is reached.
@@ -47,7 +46,7 @@ export async function runLoop(question: string, conversation: Conversation, run:
     });
     run.records.add(run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage })));
     if (run.signal.aborted) await run.records.settle(run.signal);
-    const stop = called === undefined ? stopOfAnswer(answer) : stopOfLooping(called.isLooping);
+    const stop = called === undefined ? stopOfAnswer(answer, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined) {
       await run.records.settle(run.signal);
       return stop;
@@ -57,11 +56,11 @@ export async function runLoop(question: string, conversation: Conversation, run:
   return {
     reason: StopReason.MAX_TURNS_REACHED,
     message: `The run used all of its ${run.limits.turns} turns before it was done.`,
-    advice: RESUME_ADVICE,
+    advice: `${resumeAdvice(run)} Or ask for less at a time.`,
   };
 }
 
-function stopOfAnswer({ finish }: Answer): Stop {
+function stopOfAnswer({ finish }: Answer, run: RunContext): Stop {
   if (finish.reason === FinishReason.REFUSAL) {
     const words = finish.detail === "" ? "." : `: ${finish.detail}`;
     return {
@@ -74,7 +73,7 @@ function stopOfAnswer({ finish }: Answer): Stop {
     return {
       reason: StopReason.COMPLETED,
       message: "The answer was cut at the model's output limit.",
-      advice: "Go on with --resume and ask it to continue.",
+      advice: resumeAdvice(run),
     };
   return { reason: StopReason.COMPLETED, message: "", advice: "" };
 }

@@ -3,6 +3,7 @@ import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { SessionFacts } from "../session/session.ts";
 import { Interruption } from "../run/interruption.ts";
+import { resumeAdvice } from "../run/resume-advice.ts";
 import { ModelFailure } from "./model-failure.ts";
 
 /** Why a run ended. */
@@ -19,8 +20,8 @@ const MODEL_REASONS: Partial<Record<ErrorClass, StopReason>> = {
 };
 
 /** The end that an error means; a person can go on from what the log holds, unless the session keeps nothing. */
-export function stopOf(thrown: unknown, { sessionId, stateless }: Pick<SessionFacts, "sessionId" | "stateless">): Stop {
-  const resume = stateless ? "Ask again: a stateless session cannot be gone on with." : `Go on with \`hlvm ask --resume ${sessionId} …\`.`;
+export function stopOf(thrown: unknown, session: Pick<SessionFacts, "sessionId" | "stateless">): Stop {
+  const resume = resumeAdvice(session);
   if (thrown instanceof Interruption) return { ...stopOfInterruption(thrown), advice: resume };
   if (thrown instanceof ModelFailure)
     return { reason: MODEL_REASONS[thrown.errorClass] ?? StopReason.ERROR, message: thrown.message, advice: thrown.advice || resume };

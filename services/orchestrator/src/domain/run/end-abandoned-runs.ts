@@ -2,6 +2,7 @@ import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { eventPayload } from "../log/event-payload.ts";
 import type { EventLog } from "../log/event-log.ts";
 import type { SessionStore } from "../session/session-store.ts";
+import { resumeAdvice } from "./resume-advice.ts";
 
 /**
  * Ends runs whose holder is gone, so that nobody waits for them and the session can go on.
@@ -10,11 +11,11 @@ import type { SessionStore } from "../session/session-store.ts";
  */
 export async function endAbandonedRuns(store: SessionStore, log: EventLog, newOwner: () => string): Promise<number> {
   const runs = await store.claimAbandoned(newOwner());
-  for (const { lease, principal, lastSequence, turns, toolCalls } of runs) {
+  for (const { lease, stateless, principal, lastSequence, turns, toolCalls } of runs) {
     const payload = eventPayload("runStopped", {
       reason: StopReason.ERROR,
       message: "Nobody held this run any more: the orchestrator that did has ended, or could not reach its database.",
-      advice: `Everything up to here is kept: go on with \`hlvm ask --resume ${lease.sessionId} …\`. A tool that was running may or may not have taken effect.`,
+      advice: `A tool that was running may or may not have taken effect. ${resumeAdvice({ sessionId: lease.sessionId, stateless })}`,
       turns,
       toolCalls,
     });

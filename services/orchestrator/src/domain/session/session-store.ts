@@ -17,6 +17,7 @@ export interface NewRun {
 /** A run that nobody holds any more, claimed to be ended. */
 export interface AbandonedRun {
   readonly lease: Lease;
+  readonly stateless: boolean;
   readonly principal: string;
   readonly lastSequence: number;
   readonly turns: number;
