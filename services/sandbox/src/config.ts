@@ -11,6 +11,11 @@ export const knobs = {
     description: "HLVM's own folder on this machine, where there is one: nothing in it becomes a workspace.",
     fallback: "",
   }),
+  socketDirectory: text({
+    variable: "HLVM_SOCKET_DIR",
+    description: "The folder of HLVM's Unix sockets on this machine, where there is one: no workspace holds it.",
+    fallback: "",
+  }),
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "Path of bwrap, or its name on PATH.", fallback: "bwrap" }),
   limits: choice({
     variable: "HLVM_SANDBOX_LIMITS",

@@ -60,16 +60,17 @@ describe("the service at start", () => {
 
   it("lets nothing in HLVM's own folder become a workspace, nor what holds that folder", async () => {
     const own = join(directory, "own");
+    const sockets = join(directory, "beside", "sockets");
     const inside = ["data/postgres", "run", "logs"].map((name) => join(own, name));
-    for (const folder of inside) mkdirSync(folder, { recursive: true });
+    for (const folder of [...inside, sockets]) mkdirSync(folder, { recursive: true });
     const refusals: unknown[] = [];
-    await start({ HLVM_DIR: own }, async (port) => {
+    await start({ HLVM_DIR: own, HLVM_SOCKET_DIR: sockets }, async (port) => {
       const client = createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${port}`));
       const headers = { authorization: `Bearer ${await minter.mint(testPrincipal)}` };
-      for (const path of [own, ...inside, directory])
+      for (const path of [own, ...inside, directory, sockets, join(directory, "beside")])
         refusals.push(await client.openWorkspace({ sessionId: randomUUID(), path }, { headers }).catch(fromConnectError));
     });
-    expect(refusals).toHaveLength(5);
+    expect(refusals).toHaveLength(7);
     for (const refusal of refusals) expect(refusal).toMatchObject({ reason: "workspace_not_allowed" });
   });
 

@@ -31,10 +31,11 @@ await runService("sandbox", async (log, environment) => {
   const journal = await FileJournal.open(config.stateDirectory, log);
   const prune = (): Promise<void> => journal.prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
   setInterval(() => void prune(), PRUNE_EVERY_MILLISECONDS).unref();
-  const own = [config.stateDirectory, config.tokenPublicKeys, config.grantPublicKeys];
+  const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;
+  const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
   const sessions = new Sessions({
     isolation,
-    folders: new LocalFolders(config.directory === "" ? own : [config.directory, ...own]),
+    folders: new LocalFolders(own),
     journal,
     maximumSandboxes: config.sandboxes,
     idleMilliseconds: config.idleSeconds * 1_000,

@@ -107,6 +107,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
       service("sandbox", "back", sandboxPort, {
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
         HLVM_SANDBOX_STATE_DIRECTORY: files.data("sandbox"),
+        HLVM_SOCKET_DIR: files.sockets,
         ...findBwrap(files.directory, config.environment),
       }),
       service("orchestrator", "front", orchestratorPort, {
