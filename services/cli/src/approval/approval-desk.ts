@@ -77,7 +77,8 @@ export class ApprovalDesk {
     const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, put, this.#onControlC);
     const chosen = key === undefined ? undefined : ANSWERS[key];
     if (!asked) return;
-    if (chosen === undefined) return this.#screen.note("The question is closed: it was answered elsewhere, or the run has stopped.", "dim");
+    if (chosen === undefined)
+      return this.#screen.note("The question is closed: it was answered elsewhere, its time is over, or the run has stopped.", "dim");
     this.#screen.note(chosen.said, "dim");
     try {
       await this.#policy.answerApproval({ approvalId: approval.approvalId, answer: chosen.answer });

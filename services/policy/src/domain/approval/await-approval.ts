@@ -21,8 +21,8 @@ export interface AwaitApprovalPorts {
 
 /**
  * Waits until an approval is answered, withdrawn or expires, then takes the answer: the decision is committed to the audit log with
- * it, and only then is a grant signed. Only who asked may wait, and an answer is taken once; whoever comes second gets
- * an error. A caller that leaves changes nothing and may come again.
+ * it, and only then is a grant signed. Only who asked may wait, and what was allowed is taken once; whoever comes second
+ * gets an error. A denial is told as often as it is asked for. A caller that leaves changes nothing and may come again.
  * @throws HlvmError `approval_not_found`, `approval_used`, `role_missing`
  */
 export async function awaitApproval(
@@ -34,8 +34,10 @@ export async function awaitApproval(
 ): Promise<Verdict> {
   demandAuthority(principal, "run_tools");
   const approval = await untilSettled(ports.approvals, principal, approvalId, signal);
+  signal.throwIfAborted();
   const ruling = rulingOn(approval, ports.findTool);
-  if (!(await ports.approvals.use(principal.organization, approvalId, intentOf(approval, ruling, traceId)))) throw approvalUsed(approvalId);
+  const isFirst = !approval.isUsed && (await ports.approvals.use(principal.organization, approvalId, intentOf(approval, ruling, traceId)));
+  if (!isFirst && approval.state === "approved") throw approvalUsed(approvalId);
   const verdict = { ...ruling, safetyLevel: approval.safetyLevel, trustTier: approval.trustTier };
   if (ruling.decision !== "allow") return verdict;
   const { sessionId, runId, callId, tool, argumentsHash } = approval;
@@ -59,7 +61,6 @@ async function untilSettled(store: ApprovalStore, principal: Principal, approval
   for (;;) {
     const approval = await store.find(principal.organization, approvalId);
     if (approval === undefined || approval.requestedBy !== principal.id) throw approvalNotFound(approvalId);
-    if (approval.isUsed) throw approvalUsed(approvalId);
     if (approval.state !== "pending") return approval;
     await watch.change(Math.max(approval.expiresAt.getTime() - Date.now(), 0) + 10, signal);
   }
