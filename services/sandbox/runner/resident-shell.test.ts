@@ -9,7 +9,9 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-const OWN_ARGUMENTS = "tr '\\0' ' ' </proc/$$/cmdline";
+/** `$$` would take a command to a shell of its own. */
+const OWN_ARGUMENTS = "tr '\\0' ' ' </proc/$(sh -c 'echo $PPID')/cmdline";
+const SHELL = "$(pgrep -of 'exec [4]>')";
 const RESIDENT = /^\/bin\/sh -c exec 4>&2/;
 const long = "x".repeat(2_000);
 
@@ -24,9 +26,9 @@ async function waitsForCommand(): Promise<void> {
 describe("the shell that stays", () => {
   it("runs one command after the other", async () => {
     await waitsForCommand();
-    const first = await run("echo $$");
+    const first = await run(`echo ${SHELL}`);
     expect(first.content).toMatch(/^\d+\n$/);
-    for (let call = 0; call < 3; call++) expect((await run("echo $$")).content).toBe(first.content);
+    for (let call = 0; call < 3; call++) expect((await run(`echo ${SHELL}`)).content).toBe(first.content);
     expect((await run(OWN_ARGUMENTS)).content).toMatch(RESIDENT);
   });
 
@@ -62,6 +64,11 @@ describe("the shell that stays", () => {
     ["much of both kinds at once", "seq 1 3000; seq 1 20 >&2; seq 1 2000"],
     ["more than a pipe holds", "seq 1 60000; seq 1 30000 >&2"],
     ["output without end", "yes"],
+    ["a trap for a signal to itself", "trap 'echo got' USR1; kill -USR1 $$; echo done"],
+    ["a loop that is left by more than there is", "for i in 1 2; do break 2; done; echo after"],
+    ["a continue and a return out of nothing", "continue; echo went on; return 3; echo after"],
+    ["a script that is read and leaves a loop", "echo 'break; echo not reached' >leave; while :; do . ./leave; done; echo after"],
+    ["its number, which is its own", 'kill -0 $$ && echo here; [ "$(ps -o ppid= -p $$)" -eq $PPID ]; echo $?'],
     ["nothing", ""],
     ["a remark", "# nothing"],
   ])("does what a shell of its own does with %s", async (_, command) => {
@@ -85,6 +92,19 @@ describe("the shell that stays", () => {
       "cd /tmp; umask 077; ulimit -n 64; set -x -f; own=1; export PATH=/nowhere; IFS=x; alias ls=false; trap 'echo bye' EXIT; later() { :; }; exec 2>&1 </dev/zero";
     expect((await run(change)).content).toContain("bye");
     expect((await run(look)).content).toBe(before);
+  });
+
+  it.each([
+    ["shut its output down", "node -e 'process.stdout.end(`x`)'"],
+    ["shut its error output down", "node -e 'process.stderr.end(`x`)'"],
+    ["had its output not wait for its reader", "python3 -c 'import os; os.set_blocking(1, False)'"],
+    ["had its error output not wait for its reader", "timeout 0.3 node -e 'console.error(1); setInterval(() => {}, 999)'"],
+  ])("is not given the next command after one that %s", async (_, command) => {
+    await waitsForCommand();
+    await run(command);
+    const much = "seq 1 60000 >&2; seq 1 60000; echo end: $?";
+    const { content, exitCode } = await run(much);
+    expect({ exitCode, end: content.slice(-19) }).toEqual({ exitCode: 0, end: "59999\n60000\nend: 0\n" });
   });
 
   it("is not given the next command while something of the last one goes on, which could print into its output", async () => {
@@ -111,7 +131,10 @@ describe("the shell that stays", () => {
 
   it("takes the rest of a command that ends it along", async () => {
     await waitsForCommand();
-    expect(await run("kill -9 $$; sleep 65")).toMatchObject({ errorCode: "command_failed", content: expect.stringContaining("SIGKILL") });
+    expect(await run(`kill -9 ${SHELL}; sleep 65`)).toMatchObject({
+      errorCode: "command_failed",
+      content: expect.stringContaining("SIGKILL"),
+    });
     expect((await runAlone("pgrep -x sleep")).exitCode).toBe(1);
   });
 

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { constants, readdirSync, readFileSync } from "node:fs";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { DRAIN_MILLISECONDS, type ProcessEnd, type ProcessWatch } from "./follow-process.ts";
 import { killTree } from "./kill-tree.ts";
@@ -24,6 +24,11 @@ IFS= read -r line || exit
 (exec </dev/null 2>&4 4>&- ${EXIT_CODES}>&-; eval "unset command line feeds; $command$line")
 echo "$?" >&${EXIT_CODES}
 done`;
+/** Where the shell holds what commands get as standard output and standard error. */
+const OUTPUTS = [1, 4];
+const O_ASYNC = 0o20000;
+/** What means the shell itself, and not its fork: its number and what can be done by that, its traps, loops, lines and seconds. */
+const OF_THE_SHELL_ITSELF = /\$(?:\$|\{[#!]?\$)|\b(?:break|continue|trap|eval|source|renice|LINENO|SECONDS)\b|(?:^|[\s;&|(){}])\.\s/;
 /** Those that are always there: the sandbox's init process, this one, and the shell. */
 const PROCESSES_AT_REST = new Set(["1", String(process.pid)]);
 
@@ -36,8 +41,8 @@ interface Command extends ProcessWatch {
 
 /**
  * A shell that stays and forks for each command. To start one from Node takes 2 to 4 ms, longer than most commands; a fork
- * of a shell takes a tenth. It serves one command at a time, and only for as long as commands leave nothing behind: what
- * goes on in the background could print into the next command's output.
+ * of a shell takes a tenth. It serves one command at a time, and only for as long as commands leave nothing behind: neither
+ * processes, which could print into the next command's output, nor that output itself in another state.
  */
 export class ResidentShell {
   readonly #process: ChildProcess;
@@ -68,7 +73,11 @@ export class ResidentShell {
   /** It waits for a command, and no signal is on its way: a shell that something is ending would not run this one. */
   canRun(command: string): boolean {
     if (this.#isLeaving || this.#command !== undefined) return false;
-    return !command.includes("\0") && Buffer.byteLength(command) <= LONGEST_COMMAND_BYTES && isAtRest(this.#process.pid!);
+    if (command.includes("\0") || Buffer.byteLength(command) > LONGEST_COMMAND_BYTES || OF_THE_SHELL_ITSELF.test(command)) return false;
+    if (!isAtRest(this.#process.pid!)) return false;
+    if (this.#hasCleanOutput()) return true;
+    this.#leave();
+    return false;
   }
 
   get isLeaving(): boolean {
@@ -108,10 +117,10 @@ export class ResidentShell {
     if (this.#command === undefined || !/^\d{1,3}\n$/.test(line)) return this.#kill();
     const exitCode = Number(line);
     this.#command.exitCode = exitCode;
+    // In this order: what has ended prints no more, so that all there is can be read after it.
+    if (!isAlone(this.#process.pid!)) return this.#leave();
     await this.#outputRead();
-    if (this.#isLeaving) return;
-    if (isAlone(this.#process.pid!)) this.#settle({ exitCode, wasCut: false });
-    else this.#leave();
+    if (!this.#isLeaving) this.#settle({ exitCode, wasCut: false });
   }
 
   /** What was printed before the exit code can be read by now; a whole turn of the loop without a piece has read it all. */
@@ -121,6 +130,12 @@ export class ResidentShell {
       await turnOfTheLoop();
       await turnOfTheLoop();
     }
+  }
+
+  /** All commands share its sockets: one that shut them down, or had them not wait for their reader, did so for all. */
+  #hasCleanOutput(): boolean {
+    const { pid, stdout, stderr } = this.#process;
+    return stdout?.readable === true && stderr?.readable === true && OUTPUTS.every((descriptor) => isBlocking(pid!, descriptor));
   }
 
   #leave(): void {
@@ -158,6 +173,15 @@ function isAtRest(processId: number): boolean {
   try {
     const status = readFileSync(`/proc/${processId}/status`, "latin1");
     return /^State:\tS/m.test(status) && /^SigPnd:\t0+$/m.test(status) && /^ShdPnd:\t0+$/m.test(status);
+  } catch {
+    return false;
+  }
+}
+
+function isBlocking(processId: number, descriptor: number): boolean {
+  try {
+    const [, flags = ""] = /^flags:\t(\d+)$/m.exec(readFileSync(`/proc/${processId}/fdinfo/${descriptor}`, "latin1"))!;
+    return (Number.parseInt(flags, 8) & (constants.O_NONBLOCK | O_ASYNC)) === 0;
   } catch {
     return false;
   }
