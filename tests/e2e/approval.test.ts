@@ -71,5 +71,7 @@ describe("a question for permission in the terminal", () => {
     ];
     expect(events).toEqual(newestFirst.map((event) => expect.objectContaining({ ...event, principal: person })));
     for (const { decision, outcome } of events) expect(outcome === "succeeded").toBe(decision === "allow");
+    const asked = linesOf(await mesh.hlvm(["audit", "query", "--json", "--decision", "ask", "--since", "1h"]));
+    expect(asked.map((event) => event.call_id)).toEqual(events.map((event) => event.call_id));
   });
 });

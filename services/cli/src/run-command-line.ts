@@ -6,13 +6,21 @@ import { isWrongUsage } from "./options/wrong-usage.ts";
 import { createProgram } from "./program.ts";
 import { Screen } from "./terminal/screen.ts";
 
+const READER_GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
+
 /** Runs one command and returns its exit code: 0 done, 1 failed, 2 called wrongly, 128 and more ended by a signal. */
 export async function runCommandLine(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreGoneReader);
   const config = readCliConfig(environment);
   const screen = new Screen(process.stdout, process.stderr, config.noColor !== "");
   let exitCode = EXIT_OK;
-  const program = createProgram({ config, screen }, (code) => (exitCode = code));
+  // A reader that has gone, as `| head` does or a terminal that is closed, is not an error of ours.
+  process.stderr.on("error", () => undefined);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (READER_GONE.has(error.code) || exitCode === EXIT_FAILED) return;
+    exitCode = EXIT_FAILED;
+    screen.note(`Standard output cannot be written: ${error.message}.`, "bad");
+  });
+  const program = createProgram({ config, screen }, (code) => (exitCode ||= code));
   try {
     await program.parseAsync([...words], { from: "user" });
     return exitCode;
@@ -43,9 +51,4 @@ async function fail(thrown: unknown, screen: Screen): Promise<number> {
   screen.note(error.message, "bad");
   if (error.advice !== "") screen.note(`What to do: ${error.advice}`);
   return isWrongUsage(error) ? EXIT_WRONG_USAGE : EXIT_FAILED;
-}
-
-/** A reader that has gone, as `| head` does, is not an error of ours. */
-function ignoreGoneReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
 }

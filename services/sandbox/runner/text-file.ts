@@ -65,6 +65,6 @@ function decodeText(bytes: Buffer, path: string): string {
 function tooLarge(path: string, size: number): ToolFailure {
   return new ToolFailure(
     "too_large",
-    `${path} has ${size} bytes; the limit is ${MAXIMUM_FILE_BYTES}. Use search_code to find the place, or shell_exec with sed -n 'FROM,TOp'.`,
+    `${path} has ${size} bytes; the limit is ${MAXIMUM_FILE_BYTES}. Find the place with shell_exec and grep -n, and read it with sed -n 'FROM,TOp'.`,
   );
 }

@@ -21,6 +21,32 @@ describe("hlvm ask, stopped", () => {
     expect(hlvm.stderr).toBe("cancelled\n");
   });
 
+  it("cancels the run when its terminal is closed while something is being drawn on it", async () => {
+    const edge = await edgeWith(async (it) => {
+      await it.until("cancelled");
+      it.stop(StopReason.USER_CANCELLED);
+    });
+    const cancelled = edge.until("cancelled");
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("⠼ thinking");
+    hlvm.child.kill("SIGKILL");
+    await cancelled;
+    expect(await hlvm.ended).toBeNull();
+  });
+
+  it("cancels the run where standard output cannot be written, and says so", async () => {
+    const edge = await edgeWith(async (it) => {
+      const cancelled = it.until("cancelled");
+      it.append({ case: "messageDelta", value: { text: "working" } });
+      await cancelled;
+      it.stop(StopReason.USER_CANCELLED);
+    });
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, outputIsFull: true });
+    expect(await hlvm.ended).toBe(1);
+    expect(hlvm.stderr).toMatch(/^Standard output cannot be written: ENOSPC/);
+    expect(hlvm.stderr).not.toContain("    at ");
+  });
+
   it("ends at once on a second Ctrl-C", async () => {
     const edge = await edgeWith(async (it) => it.append({ case: "messageDelta", value: { text: "working" } }));
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url });

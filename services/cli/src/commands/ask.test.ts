@@ -67,12 +67,20 @@ describe("hlvm ask, as text", () => {
     expect(edge.requests[0]!.settings!.mode).toBe(PermissionMode.DONT_ASK);
   });
 
-  it("warns of a tool that there is none of, and asks on", async () => {
+  it("warns of an allowed tool that there is none of, and asks on", async () => {
     const edge = await edgeWith(answers);
-    const hlvm = runHlvm(["ask", "--disallowedTools", "shel_exec,write_file", "--disallowedTools", "git_*", "q"], { edgeUrl: edge.url });
+    const hlvm = runHlvm(["ask", "--allowedTools", "shel_exec,write_file", "--disallowedTools", "git_*", "q"], { edgeUrl: edge.url });
     expect(await hlvm.ended).toBe(0);
     expect(hlvm.stderr).toBe("No tool that comes with HLVM fits shel_exec.\n");
-    expect(edge.requests[0]!.settings!.disallowedTools).toEqual(["shel_exec", "write_file", "git_*"]);
+    expect(edge.requests[0]!.settings).toMatchObject({ allowedTools: ["shel_exec", "write_file"], disallowedTools: ["git_*"] });
+  });
+
+  it("asks nothing where a denied tool is none of ours: nothing would be denied", async () => {
+    const edge = await edgeWith(answers);
+    const hlvm = runHlvm(["ask", "--disallowedTools", "write_file,shel_exec", "q"], { edgeUrl: edge.url });
+    expect(await hlvm.ended).toBe(2);
+    expect(hlvm.stderr).toMatch(/^--disallowedTools names shel_exec.*\nWhat to do: .*shell_exec/);
+    expect(edge.requests).toEqual([]);
   });
 
   it("ends with 1, the message and what to do when the run fails", async () => {

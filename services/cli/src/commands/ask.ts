@@ -44,7 +44,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   };
   try {
     const request = readRequest(question, flags, context);
-    await warnOfUnknownTools([...request.settings.allowedTools, ...request.settings.disallowedTools], context);
+    await checkToolNames(request.settings, context);
     const mesh = await connectMesh(context, interrupts.signal);
     try {
       return await run(mesh, request, view, interrupts, context);
@@ -77,10 +77,18 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
   };
 }
 
-async function warnOfUnknownTools(patterns: readonly string[], { screen }: CommandContext): Promise<void> {
-  if (patterns.length === 0) return;
+/** @throws HlvmError wrong usage, where a list of denied tools names none of ours: it would deny nothing */
+async function checkToolNames({ allowedTools, disallowedTools }: RunRequest["settings"], { screen }: CommandContext): Promise<void> {
+  if (allowedTools.length + disallowedTools.length === 0) return;
   const { unknownTools } = await import("../options/unknown-tools.ts");
-  for (const pattern of unknownTools(patterns)) screen.note(`No tool that comes with HLVM fits ${pattern}.`, "warning");
+  for (const pattern of unknownTools(allowedTools)) screen.note(`No tool that comes with HLVM fits ${pattern}.`, "warning");
+  const [unknown] = unknownTools(disallowedTools);
+  if (unknown === undefined) return;
+  const { nativeTools } = await import("@hlvm/tools/native-tools");
+  throw wrongUsage(
+    `--disallowedTools names ${unknown}, and no tool fits that: nothing would be denied.`,
+    `The tools are ${nativeTools.map(({ name }) => name).join(", ")}; a name may end in *.`,
+  );
 }
 
 function createView(flags: AskFlags, { screen }: CommandContext): RunView {

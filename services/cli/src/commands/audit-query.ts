@@ -2,7 +2,14 @@ import { createClient } from "@connectrpc/connect";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
-import { AuditEventSchema, AuditService, OutcomeStatus, OutcomeStatusSchema, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import {
+  AuditEventSchema,
+  AuditKind,
+  AuditService,
+  OutcomeStatus,
+  OutcomeStatusSchema,
+  type AuditEvent,
+} from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStep, DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
@@ -36,6 +43,8 @@ export async function auditQuery(flags: AuditQueryFlags, context: CommandContext
       since: flags.since && timestampFromDate(flags.since),
       until: flags.until && timestampFromDate(flags.until),
       text: flags.text,
+      // What was asked has a decision of its own once it is answered.
+      kind: flags.decision === "ask" ? AuditKind.APPROVAL_REQUESTED : AuditKind.UNSPECIFIED,
       limit: flags.limit,
     }),
   );

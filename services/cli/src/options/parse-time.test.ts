@@ -17,6 +17,10 @@ describe("parseTime", () => {
     expect(parseTime(text, NOW)?.toISOString()).toBe(expected);
   });
 
+  it("takes a time as our own tables print it", () => {
+    expect(parseTime("2026-11-21 10:00:30", NOW)).toEqual(parseTime("2026-11-21T10:00:30", NOW));
+  });
+
   it("takes a day alone as its beginning here", () => {
     expect(parseTime("2026-11-21", NOW)).toEqual(new Date(2026, 10, 21));
   });

@@ -1,9 +1,10 @@
-import { EXIT_READER_GONE } from "../command.ts";
+import { EXIT_FAILED, EXIT_READER_GONE } from "../command.ts";
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
- * The wishes to stop: Ctrl-C, a signal, or a reader of standard output that has gone. The first aborts `signal`, so that
+ * The wishes to stop: Ctrl-C, a signal, a terminal that was closed, or standard output that nobody reads or that cannot be
+ * written. The first aborts `signal`, so that
  * what is under way ends in order; a second ends the process at once.
  */
 export class Interrupts implements Disposable {
@@ -17,11 +18,19 @@ export class Interrupts implements Disposable {
       process.on(name, handle);
       this.#remove.push(() => process.off(name, handle));
     }
-    const handle = (error: NodeJS.ErrnoException): void => {
-      if (error.code === "EPIPE") this.#stop(EXIT_READER_GONE);
+    const unwritten = ({ code }: NodeJS.ErrnoException): void => {
+      if (code === "EIO") this.#stop(SIGNALS.SIGHUP);
+      else this.#stop(code === "EPIPE" ? EXIT_READER_GONE : EXIT_FAILED);
     };
-    process.stdout.on("error", handle);
-    this.#remove.push(() => process.stdout.off("error", handle));
+    const closed = ({ code }: NodeJS.ErrnoException): void => {
+      if (code === "EIO") this.#stop(SIGNALS.SIGHUP);
+    };
+    process.stdout.on("error", unwritten);
+    process.stderr.on("error", closed);
+    this.#remove.push(
+      () => process.stdout.off("error", unwritten),
+      () => process.stderr.off("error", closed),
+    );
   }
 
   get signal(): AbortSignal {

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly workingDirectory?: string;
   /** On a pseudo-terminal of its own; what it shows is then all in `stdout`. */
   readonly terminal?: boolean;
+  /** Standard output goes to a device that is always full. */
+  readonly outputIsFull?: boolean;
   /** Without root's right to open what its mode forbids. */
   readonly obeysModes?: boolean;
 }
@@ -34,7 +36,8 @@ const NO_OVERRIDE = ["setpriv", "--bounding-set", "-dac_override,-dac_read_searc
 export function runHlvm(words: readonly string[], options: RunOptions = {}): RunningHlvm {
   const directory = mkdtempSync(join(tmpdir(), "hlvm-cli-"));
   const obeying = options.obeysModes === true && process.getuid?.() === 0 ? NO_OVERRIDE : [];
-  const command = [...obeying, process.execPath, MAIN, ...words];
+  const toFull = options.outputIsFull === true ? ["/bin/sh", "-c", 'exec "$@" >/dev/full', "sh"] : [];
+  const command = [...toFull, ...obeying, process.execPath, MAIN, ...words];
   const [program, ...rest] = options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command;
   const child = spawn(program!, rest, {
     cwd: options.workingDirectory ?? directory,

@@ -62,6 +62,6 @@ function refusal(reason: string, message: string): HlvmError {
     code: "unauthenticated",
     reason,
     message,
-    advice: "Send `Authorization: Bearer TOKEN` with the token from the file `token` in the HLVM directory (`hlvm status` names it).",
+    advice: "Send `Authorization: Bearer TOKEN` with the token from the file `token` in the HLVM directory (`hlvm doctor` names it).",
   });
 }

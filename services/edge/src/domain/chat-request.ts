@@ -65,7 +65,10 @@ function parse(body: string): unknown {
 
 function prompt(messages: unknown): string {
   if (!Array.isArray(messages))
-    throw invalid("`messages` is not a list", "Give the messages of the conversation, the last one from the user.");
+    throw invalid(
+      "`messages` is not a list",
+      "Give a list with the question as its last user message; what came before is kept by the session (`session_id`).",
+    );
   const read = messages.map((message, index) => {
     const { role, content } = object(message, `\`messages[${index}]\``);
     if (typeof role !== "string" || !ROLES.includes(role))

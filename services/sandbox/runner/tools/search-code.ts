@@ -62,7 +62,7 @@ export async function searchCode(given: SearchCodeArguments, { signal }: ToolSur
   if (end.exitCode === 2 && found.length === 0)
     throw new ToolFailure("invalid_arguments", `The search failed: ${end.complaint}\nSet literal to true to search for plain text.`);
 
-  if (found.length === 0) return { content: `No match for ${given.pattern}.`, summary: "no match" };
+  if (found.length === 0) return { content: `No match for ${given.pattern} (files over 1 MB are not searched).`, summary: "no match" };
   const note = end.wasCut ? [`[There are more than these ${found.length}; narrow the pattern, the path or the glob]`] : [];
   const count = `${found.length}${end.wasCut ? "+" : ""} ${found.length === 1 ? "match" : "matches"}`;
   return {

@@ -189,7 +189,7 @@ function runInProgress(sessionId: string, cause: unknown): HlvmError {
     code: "failed_precondition",
     reason: "run_in_progress",
     message: `Session ${sessionId} has a run that is still going on.`,
-    advice: `Follow it with \`hlvm session watch ${sessionId}\`, and ask again when it has ended or you have cancelled it.`,
+    advice: `Follow it with \`hlvm session watch ${sessionId}\`, and ask again when it has ended; Ctrl-C where it was asked ends it.`,
     cause,
   });
 }
