@@ -128,7 +128,7 @@ describe("a bubblewrap that a person has chosen", () => {
 
 describe("a tool call that cannot be done is told to the model, and the run goes on", () => {
   it.each([
-    ["large file", "too_large", /limit is 2097152[\s\S]*search_code/],
+    ["large file", "too_large", /limit is 2097152[\s\S]*grep -n/],
     ["binary file", "binary_file", /binary/],
     ["latin file", "invalid_utf8", /UTF-8/],
     ["missing file", "not_found", /nowhere\.txt/],

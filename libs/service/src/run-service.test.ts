@@ -50,6 +50,17 @@ describe("runService", () => {
     expect(await service.ended).toEqual([0, null]);
   });
 
+  it("lets a start that is under way come to its end, and closes what it has begun", async () => {
+    const service = start("is told to stop while it starts");
+    const messages: unknown[] = [];
+    service.child.on("message", (message) => messages.push(message));
+    await expect.poll(() => service.output).toContain("begun\n");
+    service.child.kill("SIGTERM");
+    expect(await service.ended).toEqual([0, null]);
+    expect(service.output).toContain("closed\n");
+    expect(messages).toEqual([]);
+  });
+
   it("closes once, however often it is told to", async () => {
     const service = await startReady("");
     service.child.kill("SIGTERM");

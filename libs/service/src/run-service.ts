@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createLog, type Log, type LogLevel } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
@@ -16,6 +17,8 @@ export type StartMessage =
   | { readonly kind: "failed"; readonly service: string; readonly reason: string; readonly message: string; readonly advice: string };
 
 const CLOSE_DEADLINE_MILLISECONDS = 8_000;
+/** How long a start that is under way may go on where the service has to stop: what it has begun is then closed in order. */
+const START_GRACE_MILLISECONDS = 1_000;
 
 /**
  * The life of a service's process: start, say so, stop on SIGTERM, SIGINT or when the process that started it is gone.
@@ -36,7 +39,7 @@ export async function runService(
   process.on("uncaughtException", (cause) => void fail(cause));
   process.on("unhandledRejection", (cause) => void fail(cause));
 
-  let running: RunningService | undefined;
+  let starting: Promise<RunningService | undefined> = Promise.resolve(undefined);
   let stopping = false;
   const stop = async (why: string): Promise<void> => {
     if (stopping) return;
@@ -46,6 +49,7 @@ export async function runService(
       log.error("did not stop in time");
       process.exit(1);
     }, CLOSE_DEADLINE_MILLISECONDS).unref();
+    const running = await Promise.race([starting.catch(() => undefined), sleep(START_GRACE_MILLISECONDS, undefined)]);
     await running?.close();
     process.exit(0);
   };
@@ -54,11 +58,15 @@ export async function runService(
   const onStarterGone = (): void => void stop("the process that started it is gone");
   process.on("disconnect", onStarterGone);
 
+  let running: RunningService;
   try {
-    running = await start(log, process.env);
+    const beginning = start(log, process.env);
+    starting = beginning;
+    running = await beginning;
   } catch (cause) {
-    return fail(cause);
+    return stopping ? undefined : fail(cause);
   }
+  if (stopping) return;
   log.info({ port: running.port }, "ready");
   // It may have gone while this module was still being loaded, when nobody listened for it.
   if (process.send !== undefined && !process.connected) return onStarterGone();

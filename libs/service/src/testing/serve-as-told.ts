@@ -10,6 +10,11 @@ await runService("told", async (log) => {
   if (behaviour === "cannot start")
     throw new HlvmError({ code: "unavailable", reason: "no_disk", message: "There is no disk.", advice: "Buy one." });
   if (behaviour === "cannot start for no known reason") throw new Error("it broke");
+  if (behaviour === "is told to stop while it starts") {
+    const told = new Promise((resolve) => process.once("SIGTERM", resolve));
+    writeFileSync(1, "begun\n");
+    await told;
+  }
   const stayAlive = setInterval(() => {}, 60_000);
   process.on("message", () => {
     if (behaviour === "throws later") throw new Error("it broke later");
