@@ -17,8 +17,9 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "hlvm-start-"));
 });
 
-afterEach(() => {
-  expect(processesOf(directory)).toEqual([]);
+afterEach(async () => {
+  // What was killed takes the kernel a moment to end.
+  await expect.poll(() => processesOf(directory), { timeout: 1_000 }).toEqual([]);
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -1,9 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { launchPostgres } from "./launch-postgres.ts";
 import { postgresFailed } from "./postgres-failed.ts";
+
+const LOOK_MILLISECONDS = 10;
+const MAXIMUM_LOOKS = 100;
 
 export interface NewData {
   readonly data: string;
@@ -39,10 +43,23 @@ export async function makeData({ data, superuser, passwordFile, logFile, durable
   signal?.addEventListener("abort", giveUp);
   const code = await exited;
   signal?.removeEventListener("abort", giveUp);
+  if (signal?.aborted === true && child.pid !== undefined) await groupEnded(child.pid);
   signal?.throwIfAborted();
   if (code !== 0) throw postgresFailed("could not make its data folder", logFile);
   renameSync(unfinished, data);
   if (durable) flushFolder(dirname(data));
+}
+
+/** What was killed takes the kernel a moment to end. */
+async function groupEnded(leader: number): Promise<void> {
+  for (let look = 0; look < MAXIMUM_LOOKS; look++) {
+    try {
+      process.kill(-leader, 0);
+    } catch {
+      return;
+    }
+    await sleep(LOOK_MILLISECONDS);
+  }
 }
 
 function flushFolder(folder: string): void {
