@@ -7,7 +7,7 @@ import { quantile } from "./quantile.ts";
 
 const TURNS = 20;
 /** A mesh serves for days, and its code is compiled in its first minutes; pi starts anew with every question. */
-const ROUNDS_TO_WARM_UP = 40;
+const ROUNDS_TO_WARM_UP = 20;
 const ROUNDS = 10;
 const COMMAND = "echo hi";
 
