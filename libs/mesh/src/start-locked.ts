@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Lifetime } from "./lifetime.ts";
+import { makeFolder } from "./make-folder.ts";
 import { readMeshState, type MeshState } from "./mesh-state.ts";
 import type { SupervisorMessage } from "./supervisor-message.ts";
 
@@ -82,7 +83,7 @@ function launch(main: string, { directory, lifetime }: StartOptions, logFile: st
 
 function openLog(directory: string, logFile: string): number {
   try {
-    for (const folder of ["run", "logs"]) mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
+    for (const folder of ["run", "logs"]) makeFolder(join(directory, folder));
     return openSync(logFile, "a", 0o600);
   } catch (cause) {
     throw new HlvmError({

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { runHlvm } from "../testing/run-hlvm.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 
-describe("hlvm ask, called wrongly", () => {
+describe("hlvm, called wrongly", () => {
   it.each([
     [["ask", "--permision-mode", "plan", "q"], "Did you mean --permission-mode?"],
     [["ask", "--permission-mode", "yolo", "q"], "Allowed choices are"],
@@ -16,6 +16,8 @@ describe("hlvm ask, called wrongly", () => {
     [["ask"], "missing required argument 'question'"],
     [["aks", "q"], "Did you mean ask?"],
     [["audit", "query", "--since", "yesterday"], "30m, 1h, 7d"],
+    [["memory", "write", ""], "The fact is empty."],
+    [["memory", "search", " "], "The search is empty."],
   ])("says so: %j", async (words, hint) => {
     const hlvm = runHlvm(words);
     expect(await hlvm.ended).toBe(2);

@@ -4,11 +4,13 @@ import { FactScopeSchema, FactTypeSchema, FoundFactSchema, MemoryService, type F
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
+import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { messageJson } from "../output/message-json.ts";
 import { table } from "../output/table.ts";
 
 export async function memorySearch(query: string, flags: { limit: number; json?: boolean }, context: CommandContext): Promise<number> {
+  if (query.trim() === "") throw wrongUsage("The search is empty.", "Say something: hlvm memory search deploy");
   const { facts, notice } = await withMesh(context, (transport) =>
     createClient(MemoryService, transport).searchFacts({ query, limit: flags.limit, project: readWorkspace(".", process.cwd()) }),
   );

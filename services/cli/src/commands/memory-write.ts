@@ -3,6 +3,7 @@ import { FactSchema, FactScope, FactType, MemoryService } from "@hlvm/proto/hlvm
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
+import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { messageJson } from "../output/message-json.ts";
 import { counted } from "../terminal/sizes.ts";
@@ -21,6 +22,7 @@ const SCOPES = { personal: FactScope.PERSONAL, team: FactScope.TEAM, project: Fa
 
 /** Remembers a fact; one of scope project for the folder that the command was called from. */
 export async function memoryWrite(text: string, flags: MemoryWriteFlags, context: CommandContext): Promise<number> {
+  if (text.trim() === "") throw wrongUsage("The fact is empty.", 'Say something: hlvm memory write "We deploy on Thursdays"');
   const { fact, supersededFactIds } = await withMesh(context, (transport) =>
     createClient(MemoryService, transport).writeFact({
       text,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeFolder } from "@hlvm/mesh/make-folder";
 import { keepPrivateFile, keepPrivateFolder, type Notice } from "./private-file.ts";
 
 /** Where everything lies in the HLVM directory. */
@@ -28,7 +28,7 @@ export function keepHlvmFiles(directory: string, notice: Notice): HlvmFiles {
   const sockets = socketFolder(directory);
   const keys = join(directory, "keys");
   for (const folder of [directory, keys, sockets]) keepPrivateFolder(folder, notice);
-  for (const folder of ["run", "logs", "data"]) mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
+  for (const folder of ["run", "logs", "data"]) makeFolder(join(directory, folder));
   return {
     directory,
     keys,

@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { makeFolder } from "@hlvm/mesh/make-folder";
 
 const OTHERS = 0o077;
 
@@ -12,7 +13,7 @@ export type Notice = (line: string) => void;
  */
 export function keepPrivateFolder(path: string, notice: Notice): void {
   refuseForeign(path);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   closeToOthers(path, 0o700, notice);
 }
 
