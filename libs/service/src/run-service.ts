@@ -39,7 +39,7 @@ export async function runService(
   process.on("uncaughtException", (cause) => void fail(cause));
   process.on("unhandledRejection", (cause) => void fail(cause));
 
-  let starting: Promise<RunningService | undefined> = Promise.resolve(undefined);
+  let starting: Promise<RunningService> | undefined;
   let stopping = false;
   const stop = async (why: string): Promise<void> => {
     if (stopping) return;
@@ -49,7 +49,7 @@ export async function runService(
       log.error("did not stop in time");
       process.exit(1);
     }, CLOSE_DEADLINE_MILLISECONDS).unref();
-    const running = await Promise.race([starting.catch(() => undefined), sleep(START_GRACE_MILLISECONDS, undefined)]);
+    const running = await Promise.race([starting?.catch(() => undefined), sleep(START_GRACE_MILLISECONDS, undefined)]);
     await running?.close();
     process.exit(0);
   };
@@ -60,9 +60,8 @@ export async function runService(
 
   let running: RunningService;
   try {
-    const beginning = start(log, process.env);
-    starting = beginning;
-    running = await beginning;
+    starting = start(log, process.env);
+    running = await starting;
   } catch (cause) {
     return stopping ? undefined : fail(cause);
   }

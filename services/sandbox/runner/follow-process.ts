@@ -1,8 +1,6 @@
 import type { ChildProcess } from "node:child_process";
+import { drainAfterExit } from "./drain-after-exit.ts";
 import { killTree } from "./kill-tree.ts";
-
-/** How long a pipe may stay open after its process has ended: a daemon that was left behind holds it. */
-export const DRAIN_MILLISECONDS = 50;
 
 export interface ProcessWatch {
   readonly signal: AbortSignal;
@@ -36,7 +34,7 @@ export function followProcess(child: ChildProcess, { signal, onOutput }: Process
       signal.removeEventListener("abort", abort);
       reject(cause);
     });
-    child.once("exit", () => setTimeout(() => letGo(child), DRAIN_MILLISECONDS));
+    drainAfterExit(child);
     child.once("close", (exitCode, killedBy) => {
       signal.removeEventListener("abort", abort);
       if (signal.aborted) reject(signal.reason);
@@ -48,9 +46,4 @@ export function followProcess(child: ChildProcess, { signal, onOutput }: Process
 
 function end(child: ChildProcess): void {
   if (child.pid !== undefined) killTree(child.pid);
-}
-
-function letGo(child: ChildProcess): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
 }

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants, readdirSync, readFileSync } from "node:fs";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { DRAIN_MILLISECONDS, type ProcessEnd, type ProcessWatch } from "./follow-process.ts";
+import { drainAfterExit } from "./drain-after-exit.ts";
+import type { ProcessEnd, ProcessWatch } from "./follow-process.ts";
 import { killTree } from "./kill-tree.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 import { WORKSPACE } from "./workspace-path.ts";
@@ -40,8 +41,8 @@ interface Command extends ProcessWatch {
 }
 
 /**
- * A shell that stays and forks for each command. To start one from Node takes 2 to 4 ms, longer than most commands; a fork
- * of a shell takes a tenth. It serves one command at a time, and only for as long as commands leave nothing behind: neither
+ * A shell that stays and forks for each command. To start one from Node takes 2 to 4 ms, longer than most commands, and
+ * to fork a shell a fraction of that. It serves one command at a time, and only for as long as commands leave nothing behind: neither
  * processes, which could print into the next command's output, nor that output itself in another state.
  */
 export class ResidentShell {
@@ -67,6 +68,7 @@ export class ResidentShell {
     stderr?.on("data", (chunk: Buffer) => this.#onOutput("stderr", chunk));
     stdio[EXIT_CODES]?.on("data", (line: Buffer) => void this.#onExitCode(line.toString("latin1")));
     this.#process.once("exit", () => this.#onExit());
+    drainAfterExit(this.#process);
     this.#process.once("close", (code, killedBy) => this.#onClose(code, killedBy));
   }
 
@@ -147,10 +149,6 @@ export class ResidentShell {
     this.#isLeaving = true;
     // Ended by its own command, which may go on.
     if (this.#command?.exitCode === undefined) killTree(this.#process.pid!);
-    setTimeout(() => {
-      this.#process.stdout?.destroy();
-      this.#process.stderr?.destroy();
-    }, DRAIN_MILLISECONDS);
   }
 
   #onClose(code: number | null, killedBy: NodeJS.Signals | null): void {

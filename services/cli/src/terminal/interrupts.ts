@@ -4,8 +4,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
  * The wishes to stop: Ctrl-C, a signal, a terminal that was closed, or standard output that nobody reads or that cannot be
- * written. The first aborts `signal`, so that
- * what is under way ends in order; a second ends the process at once.
+ * written. The first aborts `signal`, so that what is under way ends in order; a second ends the process at once.
  */
 export class Interrupts implements Disposable {
   readonly #stopped = new AbortController();

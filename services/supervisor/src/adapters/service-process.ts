@@ -23,7 +23,7 @@ const STOP_DEADLINE_MILLISECONDS = 9_000;
 
 /**
  * V8 makes a function fast after hundreds of calls, and a service runs most of its functions a few times a call that it
- * answers: it would spend its first hour slow. So it gathers what it needs at once, and compiles after fewer calls.
+ * answers: it would be slow for its first hundreds of turns. So it gathers what it needs at once, and compiles after fewer calls.
  */
 const NODE_FLAGS = ["--no-lazy-feedback-allocation", "--invocation-count-for-maglev=60", "--minimum-invocations-after-ic-update=60"];
 
