@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { createTestIdentity } from "@hlvm/testing/test-identity";
+import { createTestIdentity, testEnforcement } from "@hlvm/testing/test-identity";
 import type { GrantedCall } from "./grant-gate.ts";
 
 const call: GrantedCall = {
@@ -18,21 +18,21 @@ describe("GrantGate", () => {
   it("lets the granted call through once", async () => {
     const { signer, gate: createGate } = await createTestIdentity();
     const gate = createGate();
-    const grant = signer.sign({ ...call, policyVersion: "1" });
-    expect(() => gate.pass(grant, call)).not.toThrow();
+    const grant = signer.sign({ ...call, policyVersion: "1", ...testEnforcement });
+    expect(gate.pass(grant, call)).toMatchObject(testEnforcement);
     expect(() => gate.pass(grant, call)).toThrow("it was used before");
   });
 
   it.each(Object.keys(call) as (keyof GrantedCall)[])("refuses a grant for another %s", async (field) => {
     const { signer, gate } = await createTestIdentity();
-    const grant = signer.sign({ ...call, policyVersion: "1" });
+    const grant = signer.sign({ ...call, policyVersion: "1", ...testEnforcement });
     expect(() => gate().pass(grant, { ...call, [field]: "other" })).toThrow(`another ${field}`);
   });
 
   it("refuses a grant that another policy signed, and one that is too old", async () => {
     const [ours, theirs] = [await createTestIdentity(), await createTestIdentity()];
-    expect(() => ours.gate().pass(theirs.signer.sign({ ...call, policyVersion: "1" }), call)).toThrow("signature");
-    const old = ours.signer.sign({ ...call, policyVersion: "1" });
+    expect(() => ours.gate().pass(theirs.signer.sign({ ...call, policyVersion: "1", ...testEnforcement }), call)).toThrow("signature");
+    const old = ours.signer.sign({ ...call, policyVersion: "1", ...testEnforcement });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
     try {
       expect(() => ours.gate().pass(old, call)).toThrow("expired");
@@ -43,7 +43,7 @@ describe("GrantGate", () => {
 
   it("refuses every grant of which a byte was changed", async () => {
     const { signer, gate } = await createTestIdentity();
-    const grant = signer.sign({ ...call, policyVersion: "1" });
+    const grant = signer.sign({ ...call, policyVersion: "1", ...testEnforcement });
     fc.assert(
       fc.property(fc.nat(grant.length - 1), fc.constantFrom(..."Aa0_-.=\n"), (place, letter) => {
         fc.pre(grant[place] !== letter && place < grant.length - 1);

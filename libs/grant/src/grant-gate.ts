@@ -1,5 +1,5 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { Grant } from "./grant.ts";
+import type { Enforcement, Grant } from "./grant.ts";
 import type { GrantKeys } from "./grant-keys.ts";
 import { verifiedPayload } from "./signed-text.ts";
 
@@ -21,8 +21,8 @@ export class GrantGate {
     this.#keys = keys;
   }
 
-  /** @throws HlvmError `grant_refused`, which says what does not fit */
-  pass(token: string, call: GrantedCall): void {
+  /** @returns what the call is to be held to. @throws HlvmError `grant_refused`, which says what does not fit */
+  pass(token: string, call: GrantedCall): Enforcement {
     const grant = verifiedPayload(token, this.#keys);
     if (!isGrant(grant)) throw refused("its signature does not hold");
     const now = Math.floor(Date.now() / 1000);
@@ -31,6 +31,7 @@ export class GrantGate {
     this.#forgetExpired(now);
     if (this.#used.has(grant.id)) throw refused("it was used before");
     this.#used.set(grant.id, grant.expiresAt);
+    return grant;
   }
 
   #forgetExpired(now: number): void {
@@ -41,8 +42,8 @@ export class GrantGate {
 /** A signed text of another kind is no grant, whoever signed it. */
 function isGrant(payload: unknown): payload is Grant {
   if (typeof payload !== "object" || payload === null) return false;
-  const { id, expiresAt } = payload as Partial<Grant>;
-  return typeof id === "string" && Number.isSafeInteger(expiresAt);
+  const { id, expiresAt, profile, protectedPaths } = payload as Partial<Grant>;
+  return typeof id === "string" && Number.isSafeInteger(expiresAt) && profile !== undefined && Array.isArray(protectedPaths);
 }
 
 function refused(why: string): HlvmError {

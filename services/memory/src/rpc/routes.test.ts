@@ -9,7 +9,7 @@ import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
-import { createTestIdentity } from "@hlvm/testing/test-identity";
+import { createTestIdentity, testEnforcement } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
@@ -83,6 +83,7 @@ async function execute(principal: Principal, tool: string, given: object, tamper
       principal: principal.id,
       argumentsHash: canonicalArguments(tampering.grantFor ?? argumentsJson).hash,
       policyVersion: "1",
+      ...testEnforcement,
     });
   const send = async () =>
     (await memory.executeTool({ call: { ...call, argumentsJson }, grant, project: PROJECT }, await as(principal))).result!;

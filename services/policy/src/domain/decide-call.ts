@@ -8,6 +8,7 @@ import { decide } from "./decide/decide.ts";
 import type { PermissionSettings, Ruling } from "./decide/decision.ts";
 import type { ResolvedCall } from "./decide/question.ts";
 import { resolveCall, type AskedCall, type FindTool } from "./decide/resolve-call.ts";
+import { enforcementOf } from "./enforcement.ts";
 import type { JudgeCall } from "./judge/call-judgement.ts";
 import { POLICY_VERSION } from "./policy-version.ts";
 import type { SignGrant } from "./sign-grant.ts";
@@ -86,6 +87,7 @@ function grantOf(principal: Principal, call: AskedCall, resolved: ResolvedCall):
     definitionHash: resolved.definitionHash,
     argumentsHash: resolved.arguments.hash,
     policyVersion: POLICY_VERSION,
+    ...enforcementOf(resolved.definition, resolved.judgement.level, resolved.arguments.value),
   };
 }
 

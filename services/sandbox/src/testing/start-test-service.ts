@@ -9,7 +9,7 @@ import { SandboxService, type GetReceiptResponse } from "@hlvm/proto/hlvm/sandbo
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
-import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
+import { createTestIdentity, testPrincipal, testEnforcement } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
@@ -78,6 +78,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       definitionHash: definitionHash(findNativeTool(call.tool)!),
       argumentsHash: canonicalArguments(JSON.stringify(call.given)).hash,
       policyVersion: "test",
+      ...testEnforcement,
     });
 
   return {

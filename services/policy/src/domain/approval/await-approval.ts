@@ -1,9 +1,11 @@
+import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import { canonicalJson, type JsonValue } from "@hlvm/canonical-json/canonical-json";
 import type { Principal } from "@hlvm/identity/principal";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import type { AuditEvent } from "../audit/audit-event.ts";
 import { redactValue } from "../audit/redact-value.ts";
 import { demandAuthority } from "../authority.ts";
+import { enforcementOf } from "../enforcement.ts";
 import type { Ruling } from "../decide/decision.ts";
 import type { FindTool } from "../decide/resolve-call.ts";
 import type { SignGrant } from "../sign-grant.ts";
@@ -51,6 +53,7 @@ export async function awaitApproval(
     definitionHash: approval.definitionHash,
     argumentsHash,
     policyVersion: POLICY_VERSION,
+    ...enforcementOf(ports.findTool(tool)!, approval.safetyLevel, canonicalArguments(approval.argumentsJson).value),
   });
   return { ...verdict, grant };
 }

@@ -1,6 +1,6 @@
+import { protectedPart } from "@hlvm/protected-paths/protected-paths";
 import type { JudgeCommand } from "../shell/judge-command.ts";
 import type { JudgeCall } from "./call-judgement.ts";
-import { sensitivePart } from "./sensitive-path.ts";
 
 /** Comes back with the judge of shell commands; the first time it may have to be loaded. */
 export type OpenCommandJudge = () => Promise<JudgeCommand>;
@@ -18,9 +18,9 @@ export function createCallJudge(openCommandJudge: OpenCommandJudge): JudgeCall {
     const destructive = tool.sideEffects === "destructive" ? { destructive: tool.name } : {};
     if (tool.category !== "write") return { level, scope: [], ...destructive };
     if (typeof values.path !== "string") return undefined;
-    const sensitive = sensitivePart(values.path);
+    const found = protectedPart(values.path);
     // The scope keeps "always write_file" at L2 to the kind of place that the person saw.
-    if (sensitive !== undefined) return { level: "L2", scope: [`writes to ${sensitive}`], ...destructive };
+    if (found !== undefined) return { level: "L2", scope: [`writes to ${found.name}`], ...destructive };
     return { level, scope: [], ...destructive };
   };
 }

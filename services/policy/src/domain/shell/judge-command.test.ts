@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { loadTreeSitterWords } from "../../adapters/parsers/tree-sitter-words.ts";
 import { unbashWords } from "../../adapters/parsers/unbash-words.ts";
 import { useCommandJudge } from "../../testing/use-command-judge.ts";
-import { sensitivePart } from "../judge/sensitive-path.ts";
+import { protectedPart } from "@hlvm/protected-paths/protected-paths";
 import { literalWords } from "./literal-words.ts";
 import type { WordReader } from "./word-reader.ts";
 
@@ -88,7 +88,7 @@ describe("properties", () => {
       const { level } = judge([...folders.map((name) => `cd ${name}`), last].join(between), start ?? undefined);
       const place = [start ?? ".", ...folders.map((name) => name.replaceAll("'", "")), last.split(" ").at(-1)!];
       const target = posix.resolve("/workspace", ...place.filter((name) => name !== "-"));
-      const isOutside = !target.startsWith("/workspace/") || sensitivePart(target) !== undefined;
+      const isOutside = !target.startsWith("/workspace/") || protectedPart(target) !== undefined;
       return level === "L2" || (level === "L1" && !isOutside && !place.includes("-"));
     });
     expect(() => fc.assert(property, { numRuns: 2_000 })).not.toThrow();
