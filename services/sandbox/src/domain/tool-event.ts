@@ -4,6 +4,13 @@ export interface ToolOutput {
   readonly text: string;
 }
 
+/** A change of protected paths that was put back, as the arguments of `keep_changes` name and show it. */
+export interface HeldChange {
+  readonly change_id: string;
+  readonly paths: readonly string[];
+  readonly diff: string;
+}
+
 /** What a tool call came to. */
 export interface ToolResult {
   readonly success: boolean;
@@ -19,6 +26,8 @@ export interface ToolResult {
   readonly truncated: boolean;
   /** Of a process that exited by itself. */
   readonly exitCode?: number;
+  /** What the call changed and may not change without a person's word. */
+  readonly heldChange?: HeldChange;
 }
 
 /** What a caller sees of a call: output as it comes, last and exactly once the result. */

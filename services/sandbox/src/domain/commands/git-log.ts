@@ -1,6 +1,5 @@
-import { runGit } from "../run-git.ts";
-import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
-import { workspacePath } from "../workspace-path.ts";
+import type { Git } from "./run-git.ts";
+import { ToolFailure, type ToolAnswer } from "../../../runner/tool.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -9,12 +8,12 @@ export interface GitLogArguments {
   readonly path?: string;
 }
 
-export async function gitLog(given: GitLogArguments, surroundings: ToolSurroundings): Promise<ToolAnswer> {
+export async function gitLog(given: GitLogArguments, git: Git): Promise<ToolAnswer> {
   const limit = given.limit ?? DEFAULT_LIMIT;
   const words = ["log", `--max-count=${limit}`, "--no-color", "--no-ext-diff", "--no-show-signature", "--date=iso-strict"];
   words.push("--format=%h %ad %an: %s", "--");
-  if (given.path !== undefined) words.push(workspacePath(given.path).relative || ".");
-  const output = await runGit(words, surroundings);
+  if (given.path !== undefined) words.push(git.pathOf(given.path));
+  const output = await git.run(words);
   if (output.exitCode !== 0 && /does not have any commits yet/.test(output.complaint))
     return { content: "[the repository has no commits yet]", summary: "no commits" };
   if (output.exitCode !== 0) throw new ToolFailure("command_failed", `git log failed: ${output.complaint}`);

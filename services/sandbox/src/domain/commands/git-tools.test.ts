@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openTestSandbox, type TestSandbox } from "../../src/testing/open-test-sandbox.ts";
+import { openTestSandbox, type TestSandbox } from "../../testing/open-test-sandbox.ts";
 
 let sandbox: TestSandbox;
 const git = (...words: string[]): string =>

@@ -1,6 +1,5 @@
-import { requireGit, runGit } from "../run-git.ts";
-import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
-import { workspacePath } from "../workspace-path.ts";
+import type { Git } from "./run-git.ts";
+import { ToolFailure, type ToolAnswer } from "../../../runner/tool.ts";
 
 export interface GitDiffArguments {
   readonly staged?: boolean;
@@ -8,13 +7,13 @@ export interface GitDiffArguments {
   readonly path?: string;
 }
 
-export async function gitDiff(given: GitDiffArguments, surroundings: ToolSurroundings): Promise<ToolAnswer> {
+export async function gitDiff(given: GitDiffArguments, git: Git): Promise<ToolAnswer> {
   const words = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"];
   if (given.staged === true) words.push("--cached");
-  if (given.reference !== undefined) words.push(await commitOf(given.reference, surroundings));
+  if (given.reference !== undefined) words.push(await commitOf(given.reference, git));
   words.push("--");
-  if (given.path !== undefined) words.push(workspacePath(given.path).relative || ".");
-  const output = await requireGit(words, surroundings);
+  if (given.path !== undefined) words.push(git.pathOf(given.path));
+  const output = await git.require(words);
   if (output.text === "") return { content: "[no differences]", summary: "no differences" };
   const files = output.text.match(/^diff --git /gm)?.length ?? 0;
   return {
@@ -26,9 +25,9 @@ export async function gitDiff(given: GitDiffArguments, surroundings: ToolSurroun
 }
 
 /** The commit that a name stands for: what git is then given cannot be an option. */
-async function commitOf(reference: string, surroundings: ToolSurroundings): Promise<string> {
+async function commitOf(reference: string, git: Git): Promise<string> {
   if (reference.startsWith("-")) throw new ToolFailure("invalid_arguments", `A reference cannot begin with "-": ${reference}.`);
-  const output = await runGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${reference}^{commit}`], surroundings);
+  const output = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${reference}^{commit}`]);
   if (output.exitCode !== 0)
     throw new ToolFailure("not_found", `There is no commit or branch ${reference}. git_log shows the latest commits.`);
   return output.text.trim();

@@ -1,9 +1,9 @@
-import { requireGit } from "../run-git.ts";
-import type { ToolAnswer, ToolSurroundings } from "../tool.ts";
+import type { Git } from "./run-git.ts";
+import type { ToolAnswer } from "../../../runner/tool.ts";
 
-export async function gitStatus(_given: object, surroundings: ToolSurroundings): Promise<ToolAnswer> {
+export async function gitStatus(_given: object, git: Git): Promise<ToolAnswer> {
   const words = ["status", "--porcelain=v1", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
-  const output = await requireGit(words, surroundings);
+  const output = await git.require(words);
   const lines = output.text.trimEnd().split("\n");
   const changed = lines.length - 1;
   const branch = lines[0]!.replace(/^## /, "");
