@@ -32,13 +32,14 @@ export function restore(callId: string, keepWatching: boolean): ProtectedChange[
   if (!watched.has(callId)) return [];
   if (!keepWatching) watched.delete(callId);
   const now = takeSnapshot(baseline);
-  const isRepositoryGone = baseline.has(".git") && !now.has(".git");
+  // Without its objects a repository's settings are nothing to bring back, whatever took its place is.
+  const isRepositoryGone = baseline.get(".git")?.kind === "folder" && now.get(".git")?.kind !== "folder";
   const paths = [...new Set([...baseline.keys(), ...now.keys()])].sort();
   const changes: ProtectedChange[] = [];
   for (const path of paths) {
-    const [before, after] = [baseline.get(path) ?? ABSENT, now.get(path) ?? ABSENT];
-    // Without its objects a repository's settings are nothing to bring back.
-    if (isSame(before, after) || (isRepositoryGone && path.startsWith(".git"))) continue;
+    const isOfTheGone = isRepositoryGone && (path === ".git" || path.startsWith(".git/"));
+    const [before, after] = [isOfTheGone ? ABSENT : (baseline.get(path) ?? ABSENT), now.get(path) ?? ABSENT];
+    if (isSame(before, after)) continue;
     if (isHarmless(path, before, after)) continue;
     changes.push({ path, before, after, diff: lineDiff(path, before, after), restored: false });
   }

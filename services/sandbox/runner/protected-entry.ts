@@ -71,7 +71,10 @@ export function writeEntry(relative: string, entry: ProtectedEntry): void {
   if (entry.kind === "absent" || isFolder || entry.kind === "folder") rmSync(path, { recursive: true, force: true });
   if (entry.kind === "absent") return;
   mkdirSync(dirname(path), { recursive: true });
-  if (entry.kind === "folder") return void mkdirSync(path, { mode: entry.mode });
+  if (entry.kind === "folder") {
+    mkdirSync(path, { mode: entry.mode });
+    return;
+  }
   const temporary = `${path}.hlvm-${process.pid}.tmp`;
   rmSync(temporary, { force: true });
   if (entry.kind === "link") symlinkSync(entry.content!, temporary);

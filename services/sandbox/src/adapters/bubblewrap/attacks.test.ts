@@ -168,9 +168,9 @@ describe("what a tool finds inside", () => {
     expect((await shell("env; cat /proc/*/environ | tr '\\0' '\\n'")).content).not.toContain("HLVM_TEST_SECRET");
     const { content } = await shell("ls /proc/self/fd");
     // 3 is the folder itself, being read; what this process inherited without wanting it, the service closes at its start.
-    const inherited = readdirSync("/proc/self/fd").map(Number);
+    const inherited = new Set(readdirSync("/proc/self/fd").map(Number));
     const own = content.trim().split("\n").map(Number);
-    expect(own.filter((descriptor) => descriptor < 10 || !inherited.includes(descriptor))).toEqual([0, 1, 2, 3]);
+    expect(own.filter((descriptor) => descriptor < 10 || !inherited.has(descriptor))).toEqual([0, 1, 2, 3]);
   });
 
   it("can write nowhere but in the workspace and in temporary folders", async () => {
