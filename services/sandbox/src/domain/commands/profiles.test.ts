@@ -151,8 +151,12 @@ describe("an edit", () => {
       rmSync(at("notes.txt"), { force: true });
       linkSync(at(".git/config"), at("notes.txt"));
       const result = await shell(command, EDIT);
-      expect(result, command).toMatchObject({ success: false, errorCode: "protected_path", content: expect.stringContaining("put back") });
-      expect(read(".git/config"), command).toBe(CONFIG);
+      expect({ command, ...result }).toMatchObject({
+        success: false,
+        errorCode: "protected_path",
+        content: expect.stringContaining("put back"),
+      });
+      expect({ command, config: read(".git/config") }).toEqual({ command, config: CONFIG });
       expect(readdirSync(at(".git/hooks"))).toEqual([]);
     }
   });
