@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Runner, ToolRun } from "./isolation.ts";
 import type { ProtectedChange } from "./protected-change.ts";
-import { failedResult, type HeldChange, type ToolResult } from "./tool-event.ts";
+import { failedResult, succeeded, type HeldChange, type ToolResult } from "./tool-event.ts";
 
 /** Each may hold some megabytes; whoever is asked answers the latest. */
 const MAXIMUM_HELD = 16;
@@ -32,7 +32,7 @@ export class HeldChanges {
     if (failure !== "") return failedResult("protected_path", failure, 0);
     const summary = `${changes.length} ${changes.length === 1 ? "change" : "changes"} kept`;
     const content = `${held.paths.join(", ")}: ${summary}.`;
-    return { success: true, content, summary, errorCode: "", durationMilliseconds: 0, resultBytes: content.length, truncated: false };
+    return succeeded(content, summary);
   }
 }
 

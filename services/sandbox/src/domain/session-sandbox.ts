@@ -1,9 +1,11 @@
 import type { SandboxProfile } from "@hlvm/grant/grant";
 import type { Log } from "@hlvm/log/create-log";
 import { runGitTool, isGitTool } from "./commands/git-tools.ts";
-import { runShellCommand } from "./commands/shell-exec.ts";
+import { isProcessTool, runProcessTool } from "./commands/process-tools.ts";
+import { isInBackground, runShellCommand, startInBackground } from "./commands/shell-exec.ts";
+import { BackgroundProcesses } from "./background-processes.ts";
 import { HeldChanges } from "./held-changes.ts";
-import type { CommandSandbox, Isolation, SandboxRequest, TakeOutput, ToolRun } from "./isolation.ts";
+import type { CommandSandbox, Isolation, Runner, SandboxRequest, TakeOutput, ToolRun } from "./isolation.ts";
 import { ResidentRunner } from "./resident-runner.ts";
 import { Standbys } from "./standbys.ts";
 import type { ToolResult } from "./tool-event.ts";
@@ -21,6 +23,8 @@ export class SessionSandbox {
   readonly #runner: ResidentRunner;
   readonly #standbys: Standbys;
   readonly #held = new HeldChanges();
+  /** The commands that run on after their calls. */
+  readonly processes = new BackgroundProcesses();
   #users = 0;
   #idle: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
@@ -36,11 +40,11 @@ export class SessionSandbox {
 
   /** Something of it is up or coming up. */
   get isUp(): boolean {
-    return this.#users > 0 || this.#runner.isUp || !this.#standbys.isEmpty;
+    return this.isInUse || this.#runner.isUp || !this.#standbys.isEmpty;
   }
 
   get isInUse(): boolean {
-    return this.#users > 0;
+    return this.#users > 0 || !this.processes.isEmpty;
   }
 
   /** Milliseconds since 1970. */
@@ -71,6 +75,7 @@ export class SessionSandbox {
   async stop(): Promise<void> {
     clearTimeout(this.#idle);
     clearTimeout(this.#next);
+    await this.processes.stopAll();
     await Promise.all([this.#runner.stop(), this.#standbys.discard()]);
   }
 
@@ -79,10 +84,12 @@ export class SessionSandbox {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     clearTimeout(this.#next);
+    await this.processes.stopAll();
     await Promise.all([this.#runner.close(), this.#standbys.close()]);
   }
 
   async #useFor<Result>(run: ToolRun, use: (execute: Execute) => Promise<Result>): Promise<Result> {
+    if (isProcessTool(run.tool)) return use(() => runProcessTool(run, this.processes));
     if (run.tool !== "shell_exec" && !isGitTool(run.tool)) {
       const runner = await this.#runner.up();
       if (run.tool === "keep_changes") return use(() => this.#held.keep(run, runner));
@@ -92,12 +99,13 @@ export class SessionSandbox {
     const guard = profile === "read" ? undefined : await this.#runner.up();
     const first = await this.#standbys.take(profile);
     try {
+      if (isInBackground(run)) return await use(() => this.#startInBackground(run, first, guard));
       if (isGitTool(run.tool)) return await use((_, signal) => runGitTool(run, this.#sandboxes(first), this.#workspace, signal));
       return await use((takeOutput, signal) =>
         runShellCommand(run, { sandbox: first, guard, held: this.#held, workspace: this.#workspace }, takeOutput, signal),
       );
     } finally {
-      await first.close();
+      if (!isInBackground(run)) await first.close();
       this.#prepareSoon(profile);
     }
   }
@@ -112,6 +120,11 @@ export class SessionSandbox {
     };
   }
 
+  async #startInBackground(run: ToolRun, sandbox: CommandSandbox, guard: Runner | undefined): Promise<ToolResult> {
+    const room = { sandbox, guard, held: this.#held, workspace: this.#workspace };
+    return startInBackground(run, room, this.processes);
+  }
+
   #prepareSoon(profile: SandboxProfile): void {
     clearTimeout(this.#next);
     this.#next = setTimeout(() => this.#standbys.prepare(profile), PAUSE_BEFORE_STANDBY_MILLISECONDS).unref();
@@ -120,6 +133,6 @@ export class SessionSandbox {
   #watchIdle(): void {
     clearTimeout(this.#idle);
     if (this.#isClosed || this.#users > 0) return;
-    this.#idle = setTimeout(() => void this.stop(), this.#idleMilliseconds).unref();
+    this.#idle = setTimeout(() => (this.isInUse ? this.#watchIdle() : void this.stop()), this.#idleMilliseconds).unref();
   }
 }

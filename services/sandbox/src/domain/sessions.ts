@@ -71,6 +71,13 @@ export class Sessions {
     return session;
   }
 
+  /** An open session of this person; undefined where it is not open here. @throws HlvmError `session_not_found` where it is another's */
+  find(owner: Owner, sessionId: string): Session | undefined {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined && !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
+    return session;
+  }
+
   /** Whether a call happened, asked also for sessions of an earlier process. @throws HlvmError `session_not_found` */
   async receipt(owner: Owner, sessionId: string, callId: string): Promise<Receipt> {
     const session = this.#sessions.get(sessionId);

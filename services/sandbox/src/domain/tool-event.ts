@@ -33,6 +33,11 @@ export interface ToolResult {
 /** What a caller sees of a call: output as it comes, last and exactly once the result. */
 export type ToolEvent = { readonly kind: "output"; readonly output: ToolOutput } | { readonly kind: "result"; readonly result: ToolResult };
 
+export function succeeded(content: string, summary: string): ToolResult {
+  const resultBytes = Buffer.byteLength(content);
+  return { success: true, content, summary, errorCode: "", durationMilliseconds: 0, resultBytes, truncated: false };
+}
+
 /** A result for a tool that could not come to an end by itself. */
 export function failedResult(errorCode: string, message: string, durationMilliseconds: number): ToolResult {
   return {

@@ -8,7 +8,10 @@ const asked = { sessionId: "s", runId: "r", callId: "r.1.1", tool: "shell_exec",
 const heldChange = create(HeldChangeSchema, { changeId: "id", paths: [".git/config"], diff: "+evil" });
 const result = create(ToolResultSchema, { success: false, errorCode: "protected_path", content: "done", exitCode: 0, heldChange });
 
-async function keptBy(answer: MessageInitShape<typeof ToolResultSchema>, given = result): Promise<{ readonly result: ToolResult; readonly calls: ReadyCall[] }> {
+async function keptBy(
+  answer: MessageInitShape<typeof ToolResultSchema>,
+  given = result,
+): Promise<{ readonly result: ToolResult; readonly calls: ReadyCall[] }> {
   const calls: ReadyCall[] = [];
   const kept = await askToKeep(given, asked, async (ready) => {
     calls.push(ready);

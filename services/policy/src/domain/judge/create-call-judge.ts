@@ -1,7 +1,8 @@
+import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 import { protectedPart, type ProtectedPath } from "@hlvm/protected-paths/protected-paths";
 import { keepChanges } from "@hlvm/tools/platform-tools";
 import type { JudgeCommand } from "../shell/judge-command.ts";
-import type { Danger, JudgeCall } from "./call-judgement.ts";
+import type { CallJudgement, Danger, JudgeCall } from "./call-judgement.ts";
 
 /** Comes back with the judge of shell commands; the first time it may have to be loaded. */
 export type OpenCommandJudge = () => Promise<JudgeCommand>;
@@ -18,6 +19,12 @@ function obeyedElsewhere({ name, obeyer }: ProtectedPath): Danger {
   return { decision: "ask", rule: RULE, reason: `It writes to ${name}, which is obeyed outside of the sandbox (${obeyer}).` };
 }
 
+/** What outlives its call is for a person or a mode to allow, whatever it does. */
+function inBackground(judgement: CallJudgement, command: string): CallJudgement {
+  const scope = judgement.scope.length > 0 ? judgement.scope : [`exactly: ${sha256Hex(command)}`];
+  return { ...judgement, level: "L2", scope: scope.map((part) => `${part} in the background`) };
+}
+
 /** Judges calls: shell commands by their text and the folder they start in, writes by where they go, every other tool by its definition. */
 export function createCallJudge(openCommandJudge: OpenCommandJudge): JudgeCall {
   return async (tool, values) => {
@@ -25,7 +32,8 @@ export function createCallJudge(openCommandJudge: OpenCommandJudge): JudgeCall {
       const { command, working_directory: workingDirectory } = values;
       if (typeof command !== "string" || (workingDirectory !== undefined && typeof workingDirectory !== "string")) return undefined;
       const judgeCommand = await openCommandJudge();
-      return judgeCommand(command, workingDirectory);
+      const judgement = judgeCommand(command, workingDirectory);
+      return values.background === true ? inBackground(judgement, command) : judgement;
     }
     const level = tool.safetyLevel;
     const destructive = tool.sideEffects === "destructive" ? { destructive: tool.name } : {};

@@ -1,6 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { ToolFailure } from "../../../runner/tool.ts";
 import { WORKSPACE, workspacePath } from "../../../runner/workspace-path.ts";
+import type { BackgroundProcesses } from "../background-processes.ts";
 import type { HeldChanges } from "../held-changes.ts";
 import type { CommandEnd, CommandSandbox, Runner, TakeOutput, ToolRun } from "../isolation.ts";
 import { failedResult, type ToolResult } from "../tool-event.ts";
@@ -12,11 +13,13 @@ import { guarded } from "./guarded.ts";
 const SHOWN_BYTES = 30 * 1024;
 /** A command that prints more is ended. */
 const KEPT_BYTES = 2 * 1024 * 1024;
+const NO_NUL = "A command cannot hold a NUL character.";
 
 interface ShellExecArguments {
   readonly command: string;
   readonly working_directory?: string;
   readonly timeout_seconds?: number;
+  readonly background?: boolean;
 }
 
 /** What a command runs in, and who looks after the protected paths where it may write. */
@@ -28,6 +31,19 @@ export interface CommandRoom {
   readonly workspace: string;
 }
 
+export function isInBackground({ tool, argumentsJson }: ToolRun): boolean {
+  return tool === "shell_exec" && (JSON.parse(argumentsJson) as ShellExecArguments).background === true;
+}
+
+/** Lets a shell command run on after its call. */
+export async function startInBackground(run: ToolRun, room: CommandRoom, processes: BackgroundProcesses): Promise<ToolResult> {
+  const given = JSON.parse(run.argumentsJson) as ShellExecArguments;
+  const directory = directoryOf(given, room.workspace);
+  if (directory !== undefined && !given.command.includes("\0")) return processes.start(run, { text: given.command, directory }, room);
+  await room.sandbox.close();
+  return directory === undefined ? failedResult("outside_workspace", outside(given), 0) : failedResult("invalid_arguments", NO_NUL, 0);
+}
+
 /** Runs a shell command in a sandbox of its own. Whatever goes wrong is a result that the model can act on. */
 export async function runShellCommand(run: ToolRun, room: CommandRoom, takeOutput: TakeOutput, signal: AbortSignal): Promise<ToolResult> {
   const began = performance.now();
@@ -35,7 +51,7 @@ export async function runShellCommand(run: ToolRun, room: CommandRoom, takeOutpu
   const took = (): number => Math.round(performance.now() - began);
   const directory = directoryOf(given, room.workspace);
   if (directory === undefined) return failedResult("outside_workspace", outside(given), took());
-  if (given.command.includes("\0")) return failedResult("invalid_arguments", "A command cannot hold a NUL character.", took());
+  if (given.command.includes("\0")) return failedResult("invalid_arguments", NO_NUL, took());
 
   const timeLimit = limitOf(given, run);
   const printed = new CappedText(SHOWN_BYTES);
