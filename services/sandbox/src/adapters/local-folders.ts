@@ -12,7 +12,7 @@ const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin"
   .concat(["/root/.ssh", "/root/.gnupg"])
   .concat(["/var/lib", "/var/log", "/var/run", "/var/spool", "/var/cache"]);
 /** Those that hold the homes and files of many: what lies below may be a project. */
-const SHARED_FOLDERS = ["/", "/home", "/root", "/var", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var/tmp"];
+const SHARED_FOLDERS = new Set(["/", "/home", "/root", "/var", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var/tmp", homedir()]);
 const MAXIMUM_HEAD_BYTES = 1_024;
 
 /** Folders of this machine. */
@@ -43,7 +43,7 @@ export class LocalFolders implements WorkspaceFolders {
   #requireAllowed(real: string, path: string): void {
     const system = SYSTEM_FOLDERS.find((folder) => isWithin(real, folder));
     if (system !== undefined) throw notAllowed(path, `it lies in ${system}, which belongs to the machine`);
-    if (SHARED_FOLDERS.includes(real) || real === homedir())
+    if (SHARED_FOLDERS.has(real))
       throw notAllowed(path, "it is no project, but holds the homes or files of many");
     for (const secret of this.#protected) {
       if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);

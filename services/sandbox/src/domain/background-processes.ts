@@ -30,7 +30,7 @@ interface Kept {
   readonly startedAt: Date;
   readonly text: CappedText;
   readonly stopping: AbortController;
-  readonly ended: Promise<void>;
+  ended: Promise<void>;
   end?: string;
 }
 
@@ -57,14 +57,8 @@ export class BackgroundProcesses {
     ).unref();
     await room.guard?.protect(run.callId);
     const processId = ++this.#last;
-    const watching = setInterval(() => void this.#guard(run, room, kept, true), GUARD_EVERY_MILLISECONDS).unref();
-    const ended = this.#follow(command, room, stopping.signal, text).then(async (end) => {
-      clearTimeout(timer);
-      clearInterval(watching);
-      await this.#guard(run, room, kept, false);
-      kept.end = end;
-    });
-    const kept: Kept = { processId, command: command.text, startedAt: new Date(), text, stopping, ended };
+    const kept: Kept = { processId, command: command.text, startedAt: new Date(), text, stopping, ended: Promise.resolve() };
+    kept.ended = this.#follow(kept, run, command, room).finally(() => clearTimeout(timer));
     this.#processes.set(processId, kept);
     this.#forgetOld();
     return succeeded(
@@ -99,18 +93,22 @@ export class BackgroundProcesses {
     return [...this.#processes.values()].filter(({ end }) => end === undefined);
   }
 
-  async #follow(command: Command, { sandbox }: CommandRoom, signal: AbortSignal, text: CappedText): Promise<string> {
+  async #follow(kept: Kept, run: ToolRun, command: Command, room: CommandRoom): Promise<void> {
     const onOutput = (_: string, chunk: Buffer): boolean => {
-      text.push(chunk);
+      kept.text.push(chunk);
       return true;
     };
+    const watching = setInterval(() => void this.#guard(run, room, kept, true), GUARD_EVERY_MILLISECONDS).unref();
+    let end: string;
     try {
-      return inWords(await sandbox.run(command, { signal, onOutput }));
+      end = inWords(await room.sandbox.run(command, { signal: kept.stopping.signal, onOutput }));
     } catch (thrown) {
-      return messageOf(thrown);
-    } finally {
-      await sandbox.close();
+      end = messageOf(thrown);
     }
+    clearInterval(watching);
+    await room.sandbox.close();
+    await this.#guard(run, room, kept, false);
+    kept.end = end;
   }
 
   async #guard(run: ToolRun, { guard }: CommandRoom, { text }: Kept, keepWatching: boolean): Promise<void> {
