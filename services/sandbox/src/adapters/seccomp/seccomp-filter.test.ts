@@ -47,12 +47,11 @@ describe.each(["x64", "arm64"] as const)("the filter for %s", (architecture: Arc
     );
   });
 
-  it("decides a call that needs no look at its arguments in 12 instructions", () => {
-    const needed = NUMBERS.map((number) => interpretFilter(program, auditArchitectures[architecture], number, [2, 1]))
-      .filter(({ verdict }) => verdict === ALLOWED || verdict === ENOSYS)
-      .map(({ instructions }) => instructions)
-      .toSorted((a, b) => a - b);
-    expect(needed[Math.floor(needed.length / 2)]).toBeLessThanOrEqual(12);
+  it("decides an everyday call in 12 instructions at most", () => {
+    for (const name of ["read", "write", "close", "fstat", "futex", "mmap", "getppid", "statx", "epoll_pwait", "wait4"] as const) {
+      const number = systemCallNumber(name, architecture)!;
+      expect(interpretFilter(program, auditArchitectures[architecture], number, []).instructions).toBeLessThanOrEqual(12);
+    }
   });
 
   it("opens internet sockets only", () => {
