@@ -1,7 +1,7 @@
 /**
  * What a sandbox may call, some of it with certain arguments only (seccomp-filter.ts has the rules).
  *
- * Origin: the default profile that Docker and its kin give a container without capabilities (github.com/moby/profiles,
+ * Origin: the default profile of Docker for a container without capabilities (github.com/moby/profiles,
  * seccomp/default.json, commit cd3bed8 of 30 June 2026), as far as x86_64 and aarch64 have the calls. Left out of it is
  * what no tool of development needs; refused-calls.ts and absent-calls.ts say what that is and why. Nothing is added.
  */

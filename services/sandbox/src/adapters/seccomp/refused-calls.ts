@@ -66,7 +66,8 @@ export const refusedCalls = {
   adjtimex: [159, 171],
   clock_adjtime: [305, 266],
 
-  // Allowed by the container engine, with a history of holes in the kernel, and called by no tool of development: segments for 16-bit programs, pages lent to a pipe, pages in another order.
+  // Allowed by the container engine, with a history of holes in the kernel, and called by no tool of development: segments
+  // for 16-bit programs, pages lent to a pipe, pages in another order.
   modify_ldt: [154, undefined],
   vmsplice: [278, 75],
   remap_file_pages: [216, 234],
