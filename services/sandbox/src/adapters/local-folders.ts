@@ -43,8 +43,7 @@ export class LocalFolders implements WorkspaceFolders {
   #requireAllowed(real: string, path: string): void {
     const system = SYSTEM_FOLDERS.find((folder) => isWithin(real, folder));
     if (system !== undefined) throw notAllowed(path, `it lies in ${system}, which belongs to the machine`);
-    if (SHARED_FOLDERS.has(real))
-      throw notAllowed(path, "it is no project, but holds the homes or files of many");
+    if (SHARED_FOLDERS.has(real)) throw notAllowed(path, "it is no project, but holds the homes or files of many");
     for (const secret of this.#protected) {
       if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);
     }

@@ -1,4 +1,5 @@
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
@@ -6,6 +7,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { SandboxProfile } from "@hlvm/grant/grant";
 import type { Log } from "@hlvm/log/create-log";
+import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { folderIdentity } from "../../../runner/folder-identity.ts";
 import type { CommandSandbox, Isolation, IsolationDescription, Runner, Sandbox, SandboxRequest } from "../../domain/isolation.ts";
 import type { LimitGroup, SandboxLimits } from "../limits/sandbox-limits.ts";
@@ -24,6 +26,8 @@ import { selfTest } from "./self-test.ts";
 import { SessionHomes } from "./session-homes.ts";
 
 const START_DEADLINE_MILLISECONDS = 10_000;
+/** Many that start at once would each take as long as all of them together. */
+const STARTS_AT_A_TIME = 2 * availableParallelism();
 const RUNNER_SOURCE = { folder: fileURLToPath(new URL("../../../runner", import.meta.url)), file: "main.ts" };
 const LIMITER = "/usr/bin/prlimit";
 
@@ -38,12 +42,15 @@ export interface BubblewrapOptions {
   readonly log: Log;
 }
 
+type Start<Started> = (owner: WorkspaceOwner | undefined, late: Promise<never>) => Promise<Started>;
+
 /** Isolation by bubblewrap, on this machine. */
 export class BubblewrapIsolation implements Isolation {
   readonly #options: BubblewrapOptions;
   readonly #systemFiles: SystemFiles;
   readonly #preparedRunner: RunnerProgram;
   readonly #homes: SessionHomes;
+  readonly #starting = new Semaphore(STARTS_AT_A_TIME);
 
   private constructor(options: BubblewrapOptions, systemFiles: SystemFiles) {
     this.#options = options;
@@ -117,10 +124,11 @@ export class BubblewrapIsolation implements Isolation {
     };
   }
 
-  async #start<Started>(
-    request: SandboxRequest,
-    start: (owner: WorkspaceOwner | undefined, late: Promise<never>) => Promise<Started>,
-  ): Promise<Started> {
+  #start<Started>(request: SandboxRequest, start: Start<Started>): Promise<Started> {
+    return this.#starting.use(() => this.#startInTime(request, start));
+  }
+
+  async #startInTime<Started>(request: SandboxRequest, start: Start<Started>): Promise<Started> {
     const late = Promise.withResolvers<never>();
     late.promise.catch(() => undefined);
     const tellLate = (): void => late.reject(new Error(`it was not up within ${START_DEADLINE_MILLISECONDS / 1_000} s`));

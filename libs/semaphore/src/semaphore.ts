@@ -1,13 +1,13 @@
-/** Lets so many through at a time; the others wait in the order in which they came. */
-export class Slots {
+/** Lets a number of pieces of work run at a time; the others wait in the order in which they came. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(count: number) {
-    this.#free = count;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  async use<T>(work: () => Promise<T>): Promise<T> {
+  async use<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
