@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function asked(call: Asked, mode = PermissionMode.DEFAULT): Promise<Approval> {
+async function asked(call: Asked, mode: PermissionMode = PermissionMode.DEFAULT): Promise<Approval> {
   const { verdict } = await service.policy.decide({ call: callOf(call), settings: settingsOf({ mode }) }, await service.as(person));
   return verdict!.approval!;
 }
