@@ -3,9 +3,10 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorkspace, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
-import { runInTerminal } from "./run-in-terminal.ts";
+import { COLUMNS, ROWS, runInTerminal } from "./run-in-terminal.ts";
 
 const PROMPT = /y \/ n \/ a/;
+const ERASE_LINE = "\r\u001b[2K";
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
 let mesh: TestMesh;
@@ -23,6 +24,16 @@ afterAll(async () => {
 
 const inTerminal = (question: string, answers: readonly string[], flags: readonly string[] = []) =>
   runInTerminal(HLVM, ["ask", ...flags, question], { cwd: workspace, environment: mesh.environment, prompt: PROMPT, answers });
+
+/** What is on the screen when the answer is waited for: the last rows of all that was written, the cursor on one of its own. */
+function rowsAtPrompt(screen: string): string[] {
+  const written = screen
+    .slice(0, PROMPT.exec(screen)!.index)
+    .split("\r\n")
+    .map((row) => row.split(ERASE_LINE).at(-1)!);
+  for (const row of written.slice(1 - ROWS)) expect(row.length).toBeLessThanOrEqual(COLUMNS);
+  return written.slice(1 - ROWS);
+}
 
 describe("a question for permission in the terminal", () => {
   it("shows the very command, and runs it after y", async () => {
@@ -58,10 +69,58 @@ describe("a question for permission in the terminal", () => {
     expect(existsSync(join(workspace, "third.txt"))).toBe(false);
   });
 
+  it.each([
+    ["sixty line ends", "\n".repeat(60)],
+    ["three thousand blanks", " ".repeat(3_000)],
+  ])("keeps on the screen a command that %s would move off it", async (_, filler) => {
+    const { screen } = await inTerminal(`run touch pwned;${filler}echo all is well`, ["n"]);
+    const visible = rowsAtPrompt(screen);
+    expect(visible.some((row) => row.includes(">>>touch pwned<<<"))).toBe(true);
+    expect(visible.some((row) => row.includes("echo all is well"))).toBe(true);
+    expect(visible.some((row) => /^shell_exec \(L[12]\) has to be approved/.test(row))).toBe(true);
+    expect(existsSync(join(workspace, "pwned"))).toBe(false);
+  });
+
+  it("does not take y before the end of a long command was seen", async () => {
+    const question = `run touch pwned;\n${"echo all is well\n".repeat(100)}`;
+    const prompt = /go on \(\d+ more\)|has to be seen first|y \/ n \/ a/;
+    const early = await runInTerminal(HLVM, ["ask", question], {
+      cwd: workspace,
+      environment: mesh.environment,
+      prompt,
+      answers: ["y", "n"],
+    });
+    expect(early.screen).toMatch(/1 of \d+ pages[^]*>>>touch pwned<<<[^]*has to be seen first/);
+    expect(early.screen).not.toContain("Allowed");
+    expect(existsSync(join(workspace, "pwned"))).toBe(false);
+  });
+
+  it("can be answered from a second terminal, by who has seen it", async () => {
+    const asked = Promise.withResolvers<void>();
+    const options = { cwd: workspace, environment: mesh.environment, prompt: PROMPT, answers: [], onPrompt: asked.resolve };
+    const first = runInTerminal(HLVM, ["ask", "run touch allowed-elsewhere"], options);
+    await asked.promise;
+    const [waiting] = linesOf(await mesh.hlvm(["approval", "list", "--json"]));
+    const id = String(waiting!.approval_id);
+    const [seen] = linesOf(await mesh.hlvm(["approval", "show", id, "--json"]));
+    expect(await mesh.hlvm(["approval", "yes", id])).toMatchObject({ code: 2 });
+    const other = await mesh.hlvm(["approval", "yes", id, "--arguments-hash", "0".repeat(64)]);
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("is not what was shown") });
+    expect(await mesh.hlvm(["approval", "yes", id, "--arguments-hash", String(seen!.arguments_hash)])).toMatchObject({ code: 0 });
+    expect(await first).toMatchObject({ code: 0, screen: expect.stringContaining("answered elsewhere") });
+    expect(existsSync(join(workspace, "allowed-elsewhere"))).toBe(true);
+  });
+
   it("is in the audit log with who answered", async () => {
     const events = linesOf(await mesh.hlvm(["audit", "query", "--json", "--step", "approval", "--since", "1h"]));
     const person = `user:${userInfo().username}`;
     const newestFirst = [
+      { arguments_json: expect.stringContaining("allowed-elsewhere"), decision: "allow", rule: `approval: once by ${person}` },
+      ...Array.from({ length: 3 }, () => ({
+        arguments_json: expect.stringContaining("pwned"),
+        decision: "deny",
+        rule: `approval: denied by ${person}`,
+      })),
       { arguments_json: expect.stringContaining("third.txt"), decision: "deny", rule: `approval: denied by ${person}` },
       { arguments_json: expect.stringContaining("first.txt"), decision: "allow", rule: `approval: session by ${person}` },
       { arguments_json: expect.stringContaining("a.txt"), decision: "deny", rule: `approval: denied by ${person}` },

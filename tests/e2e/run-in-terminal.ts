@@ -7,18 +7,24 @@ export interface TerminalOptions {
   /** Each time this shows up on the screen the next answer is typed. */
   readonly prompt: RegExp;
   readonly answers: readonly string[];
+  /** Called each time when it shows up. */
+  readonly onPrompt?: () => void;
 }
 
 const DEADLINE_MILLISECONDS = 60_000;
 
-/** Runs a program on a pseudo-terminal (util-linux's `script`) and types answers at its prompts. */
+/** Of the terminal, as of the smallest one that people use. */
+export const ROWS = 24;
+export const COLUMNS = 80;
+
+/** Runs a program on a pseudo-terminal (util-linux's `script`) of 24 rows by 80 columns, and types answers at its prompts. */
 export async function runInTerminal(
   command: string,
   programArguments: readonly string[],
   options: TerminalOptions,
 ): Promise<{ screen: string; code: number | null }> {
   const line = [command, ...programArguments].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
-  const child = spawn("script", ["-qefc", line, "/dev/null"], {
+  const child = spawn("script", ["-qefc", `stty rows ${ROWS} cols ${COLUMNS} && exec ${line}`, "/dev/null"], {
     cwd: options.cwd,
     env: { ...options.environment, TERM: "xterm" },
     stdio: ["pipe", "pipe", "inherit"],
@@ -30,8 +36,10 @@ export async function runInTerminal(
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     screen += chunk;
     unread += chunk;
-    if (answers.length === 0 || !options.prompt.test(unread)) return;
+    if (!options.prompt.test(unread)) return;
     unread = "";
+    options.onPrompt?.();
+    if (answers.length === 0) return;
     child.stdin.write(`${answers.shift()!}\r`);
   });
   const [code] = (await once(child, "close")) as [number | null];

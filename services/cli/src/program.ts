@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { CommandContext, Finish } from "./command.ts";
+import { approvalCommand } from "./program/approval-command.ts";
 import { askCommand } from "./program/ask-command.ts";
 import { auditCommand } from "./program/audit-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
@@ -26,7 +27,7 @@ Try:
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
   hlvm audit query --since 1h`,
     );
-  for (const command of [askCommand, sessionCommand, auditCommand, memoryCommand])
+  for (const command of [askCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));

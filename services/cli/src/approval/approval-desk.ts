@@ -1,19 +1,10 @@
 import type { Client } from "@connectrpc/connect";
-import { enumWord } from "@hlvm/ndjson/enum-word";
-import { ApprovalAnswer, ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, PermissionCheck } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
-import { readKey, type Keyboard } from "../terminal/read-key.ts";
-import type { Screen } from "../terminal/screen.ts";
+import { ANSWERS } from "./answers.ts";
+import type { Desk } from "./ask-person.ts";
 import { presentFile } from "./present-file.ts";
-
-const ANSWERS: Readonly<Record<string, { readonly answer: ApprovalAnswer; readonly said: string }>> = {
-  y: { answer: ApprovalAnswer.ONCE, said: "Allowed, this once." },
-  n: { answer: ApprovalAnswer.DENY, said: "Denied." },
-  a: { answer: ApprovalAnswer.SESSION, said: "Allowed, for this session." },
-};
-const QUESTION = "y / n / a (always for this session)";
 
 /**
  * Puts a run's approvals to the person at the terminal, one at a time, in the order in which they were asked for. A question
@@ -21,19 +12,15 @@ const QUESTION = "y / n / a (always for this session)";
  */
 export class ApprovalDesk {
   readonly #policy: Client<typeof PolicyService>;
-  readonly #screen: Screen;
-  readonly #keyboard: Keyboard;
-  readonly #onControlC: () => void;
+  readonly #desk: Desk;
   /** By call id. */
   readonly #open = new Map<string, AbortController>();
   #queue: Promise<void> = Promise.resolve();
   #workspace = "";
 
-  constructor(policy: Client<typeof PolicyService>, screen: Screen, keyboard: Keyboard, onControlC: () => void) {
+  constructor(policy: Client<typeof PolicyService>, desk: Desk) {
     this.#policy = policy;
-    this.#screen = screen;
-    this.#keyboard = keyboard;
-    this.#onControlC = onControlC;
+    this.#desk = desk;
   }
 
   event({ payload }: Event): void {
@@ -63,27 +50,24 @@ export class ApprovalDesk {
 
   async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
     // Most runs ask nothing, and what finds differences takes long to load.
-    const { approvalLines } = await import("./approval-lines.ts");
-    const { tool, argumentsJson, reason } = approval;
-    const safetyLevel = enumWord(SafetyLevelSchema, approval.safetyLevel).toUpperCase();
-    let asked = false;
-    const put = (): void => {
-      asked = true;
-      this.#screen.status("");
-      const look = (path: string) => presentFile(this.#workspace, path);
-      for (const line of approvalLines({ tool, argumentsJson, reason, safetyLevel, look })) this.#screen.note(line.text, line.tone);
-      this.#screen.note(`Allow it? ${QUESTION}`, "warning");
-    };
-    const key = await readKey(this.#keyboard, Object.keys(ANSWERS), withdrawn, put, this.#onControlC);
-    const chosen = key === undefined ? undefined : ANSWERS[key];
-    if (!asked) return;
-    if (chosen === undefined)
-      return this.#screen.note("The question is closed: it was answered elsewhere, its time is over, or the run has stopped.", "dim");
-    this.#screen.note(chosen.said, "dim");
+    const { askPerson, wholeApproval } = await import("./ask-person.ts");
+    if (withdrawn.aborted) return;
     try {
-      await this.#policy.answerApproval({ approvalId: approval.approvalId, answer: chosen.answer });
+      const whole = await wholeApproval(this.#policy, approval);
+      const look = (path: string) => presentFile(this.#workspace, path);
+      const key = await askPerson(whole, look, this.#desk, withdrawn);
+      if (key === undefined) return;
+      if (key === "closed")
+        return this.#desk.screen.note(
+          "The question is closed: it was answered elsewhere, its time is over, or the run has stopped.",
+          "dim",
+        );
+      const { answer, said } = ANSWERS[key];
+      this.#desk.screen.note(said, "dim");
+      const { approvalId, argumentsHash } = whole;
+      await this.#policy.answerApproval({ approvalId, answer, argumentsHash });
     } catch (thrown) {
-      this.#screen.note(`The answer was not taken: ${fromConnectError(thrown).message}`, "bad");
+      this.#desk.screen.note(`The answer was not taken: ${fromConnectError(thrown).message}`, "bad");
     }
   }
 }

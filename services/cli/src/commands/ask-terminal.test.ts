@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { ApprovalAnswer, ApprovalState, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalAnswer, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { answers } from "../testing/answers.ts";
 import { edgeWith } from "../testing/edge-with.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
+import { approvalInit } from "../testing/test-approval.ts";
 import type { Script } from "../testing/scripted-edge.ts";
 
 describe("hlvm ask on a terminal", () => {
   const asks =
-    (tool: string, argumentsJson: string): Script =>
+    (tool: string, given: Readonly<Record<string, string>>, marked = ""): Script =>
     async (it) => {
       const answered = it.until("answered");
       it.append({
@@ -19,14 +19,7 @@ describe("hlvm ask on a terminal", () => {
           tool,
           decision: Decision.ASK,
           step: DecidingStep.MODE,
-          approval: {
-            approvalId: "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e",
-            tool,
-            argumentsJson,
-            safetyLevel: SafetyLevel.L2,
-            reason: "mode default asks for L2",
-            state: ApprovalState.PENDING,
-          },
+          approval: approvalInit(tool, given, marked),
         },
       });
       await answered;
@@ -39,7 +32,7 @@ describe("hlvm ask on a terminal", () => {
     ["n", ApprovalAnswer.DENY],
     ["a", ApprovalAnswer.SESSION],
   ])("puts an approval with the exact command and takes %s", async (key, answer) => {
-    const edge = await edgeWith(asks("shell_exec", JSON.stringify({ command: "printf '\u001b[2Jgone\u202e'" })));
+    const edge = await edgeWith(asks("shell_exec", { command: "printf '\u001b[2Jgone\u202e'" }));
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
     await hlvm.shows("y / n / a");
     hlvm.child.stdin!.write(key);
@@ -47,7 +40,8 @@ describe("hlvm ask on a terminal", () => {
     expect(edge.requests[0]!.settings!.canAsk).toBe(true);
     expect(edge.answers.map((given) => given.answer)).toEqual([answer]);
     expect(hlvm.stdout).toContain("shell_exec (L2) has to be approved: mode default asks for L2");
-    expect(hlvm.stdout).toContain("$ printf '␛[2Jgone<U+202E>'");
+    expect(hlvm.stdout).toContain("printf '\u001b[7m␛\u001b[0m[2Jgone\u001b[7mU+202E\u001b[0m'");
+    expect(edge.answers[0]!.argumentsHash).toBe("ab".repeat(32));
     expect(hlvm.stdout).toContain("It says hello.");
   });
 
@@ -57,7 +51,7 @@ describe("hlvm ask on a terminal", () => {
     const edge = await edgeWith(async (it) => {
       it.append({ case: "messageDelta", value: { text: "working" } });
       await mayAsk;
-      await asks("shell_exec", JSON.stringify({ command: "ls" }))(it);
+      await asks("shell_exec", { command: "ls" })(it);
     });
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
     await hlvm.shows("working");
@@ -71,15 +65,62 @@ describe("hlvm ask on a terminal", () => {
     expect(edge.answers.map((given) => given.answer)).toEqual([ApprovalAnswer.DENY]);
   });
 
+  it.each([
+    ["sixty line ends", "\n".repeat(60)],
+    ["three thousand blanks", " ".repeat(3_000)],
+    ["sixty lines of comments", "# this is quite harmless\n".repeat(60)],
+  ])("keeps on the first page a command that %s would move off the screen", async (_, filler) => {
+    const edge = await edgeWith(asks("shell_exec", { command: `touch pwned;${filler}echo all is well` }, "touch pwned"));
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true, environment: { NO_COLOR: "1" } });
+    await hlvm.shows(filler.startsWith("#") ? "go on" : "y / n / a");
+    expect(hlvm.stdout).toContain(">>>touch pwned<<<");
+    hlvm.child.stdin!.write("n");
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers.map(({ answer }) => answer)).toEqual([ApprovalAnswer.DENY]);
+  });
+
+  it("does not take y for what was not seen to its end", async () => {
+    const command = `touch pwned\n${"# this is quite harmless\n".repeat(60)}`;
+    const edge = await edgeWith(asks("shell_exec", { command }, "touch pwned"));
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("go on (3 more)");
+    hlvm.child.stdin!.write("y");
+    await hlvm.shows("the rest has to be seen first");
+    expect(edge.answers).toEqual([]);
+    for (const left of ["go on (2 more)", "go on (1 more)", "y / n / a"]) {
+      hlvm.child.stdin!.write(" ");
+      await hlvm.shows(left);
+    }
+    hlvm.child.stdin!.write("y");
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers.map(({ answer }) => answer)).toEqual([ApprovalAnswer.ONCE]);
+  });
+
+  it("lets nothing else on the terminal while a question stands there", async () => {
+    const edge = await edgeWith(async (it) => {
+      const answered = it.until("answered");
+      const question = asks("shell_exec", { command: "ls" })(it);
+      for (let line = 0; line < 30; line += 1) it.append({ case: "messageDelta", value: { text: `line ${line}\n` } });
+      await answered;
+      await question;
+    });
+    const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("y / n / a");
+    expect(hlvm.stdout).not.toContain("line 29");
+    hlvm.child.stdin!.write("n");
+    expect(await hlvm.ended).toBe(0);
+    expect(hlvm.stdout.indexOf("line 29")).toBeGreaterThan(hlvm.stdout.indexOf("y / n / a"));
+  });
+
   it("withdraws the question when somebody else answers it", async () => {
-    const edge = await edgeWith(asks("write_file", JSON.stringify({ path: "a.txt", content: "one\ntwo" })));
+    const edge = await edgeWith(asks("write_file", { path: "a.txt", content: "one\ntwo" }));
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
     await hlvm.shows("y / n / a");
     edge.answeredElsewhere();
     expect(await hlvm.ended).toBe(0);
     expect(edge.answers).toEqual([]);
-    expect(hlvm.stdout).toContain("write a.txt (7 characters)");
-    expect(hlvm.stdout).toContain("+ two");
+    expect(hlvm.stdout).toContain("path:\u001b[0m a.txt");
+    expect(hlvm.stdout).toContain("two");
     expect(hlvm.stdout).toContain("The question is closed");
   });
 

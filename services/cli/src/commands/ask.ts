@@ -109,7 +109,11 @@ async function run(
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
   const { sessionId, runId, sequence, model } = await sessions.startRun(request);
-  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), screen, process.stdin, () => interrupts.interrupt(130));
+  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), {
+    screen,
+    keyboard: process.stdin,
+    onControlC: () => interrupts.interrupt(130),
+  });
   const leave = new AbortController();
   let meshLost = false;
   const onLost = async (): Promise<void> => {

@@ -5,7 +5,8 @@ import { bubblewrapCheck, directoryCheck, diskCheck, nodeCheck } from "../doctor
 import { meshChecks } from "../doctor/mesh-checks.ts";
 import { connectMesh } from "../mesh/connect-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { Screen, type Tone } from "../terminal/screen.ts";
+import type { Tone } from "../terminal/paint.ts";
+import { Screen } from "../terminal/screen.ts";
 
 const TONES: Readonly<Record<CheckResult, Tone>> = { ok: "good", warn: "warning", fail: "bad" };
 

@@ -52,6 +52,20 @@ describe("hlvm session", () => {
     expect(show.stdout).toContain("user:test: a question\nan answer\n");
   });
 
+  it("shows what waits for an approval, and nothing of its arguments hides behind blanks", async () => {
+    const edge = await edgeWith(async () => {});
+    const argumentsJson = JSON.stringify({ command: `touch pwned;${" ".repeat(3_000)}echo \u202efine\u200b` });
+    edge.append({ case: "toolSelected", value: { callId: "c1", tool: "shell_exec", argumentsJson } });
+    const approval = { approvalId: "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e" };
+    edge.append({ case: "permissionCheck", value: { callId: "c1", tool: "shell_exec", decision: Decision.ASK, approval } });
+    edge.append({ case: "permissionCheck", value: { callId: "c1", tool: "shell_exec", decision: Decision.DENY, reason: "no" } });
+    const show = runHlvm(["session", "show", edge.sessionId], { edgeUrl: edge.url });
+    expect(await show.ended).toBe(0);
+    const notes = show.stdout + show.stderr;
+    expect(notes).toContain("shell_exec waits for an approval: hlvm approval show 1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e");
+    expect(notes).toContain('{"command":"touch pwned;␠ × 3000echo <U+202E>fine<U+200B>"}');
+  });
+
   it.each(["show", "watch"])("%s ends with 141 and in silence when the reader leaves", async (command) => {
     const edge = await edgeWith(async () => {});
     for (let index = 0; index < 2_000; index++) edge.append({ case: "assistantMessage", value: { text: "a long answer ".repeat(20) } });
@@ -120,6 +134,14 @@ describe("hlvm audit query", () => {
       safety_level: "L2",
       outcome: "succeeded",
     });
+  });
+
+  it("shows arguments with nothing of them hidden", async () => {
+    const edge = await edgeWith(async () => {});
+    edge.audit.push({ principal: "user:ada", argumentsJson: `{"command":"touch pwned;${" ".repeat(3_000)}echo \u202efine"}` });
+    const rows = runHlvm(["audit", "query"], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toContain('{"command":"touch pwned;␠ × 3000echo <U+202E>fine"}');
   });
 
   it("ends with 141 when the reader leaves", async () => {

@@ -13,6 +13,16 @@ export function sessionId(value: string): string {
   return value.toLowerCase();
 }
 
+export function approvalId(value: string): string {
+  if (!UUID.test(value)) throw new InvalidArgumentError("It is not an approval's id; `hlvm approval list` shows them.");
+  return value.toLowerCase();
+}
+
+export function argumentsHash(value: string): string {
+  if (!/^[0-9a-f]{64}$/i.test(value)) throw new InvalidArgumentError("Give the 64 digits that `hlvm approval show ID --json` has.");
+  return value.toLowerCase();
+}
+
 export function moment(value: string): Date {
   const time = parseTime(value, new Date());
   if (time === undefined) throw new InvalidArgumentError("Give a time such as 30m, 1h, 7d, 2026-11-21 or 2026-11-21T10:00:00Z.");

@@ -118,7 +118,7 @@ export class TextView implements RunView {
 
   #permissionCheck({ callId, tool, decision, step, rule, reason, approval }: PermissionCheck): void {
     if (decision !== Decision.DENY) {
-      if (decision === Decision.ASK && approval !== undefined) this.#waits(tool);
+      if (decision === Decision.ASK && approval !== undefined) this.#waits(tool, approval.approvalId);
       return;
     }
     this.#denied.add(callId);
@@ -127,9 +127,9 @@ export class TextView implements RunView {
     this.#screen.note(`✗ ${tool} ${this.#summaries.get(callId) ?? ""} · denied (${deciding}): ${why}`, "warning");
   }
 
-  #waits(tool: string): void {
+  #waits(tool: string, approvalId: string): void {
     const text = `${tool} waits for an approval`;
-    if (this.#options.showsQuestions) this.#screen.note(text, "warning");
+    if (this.#options.showsQuestions) this.#screen.note(`${text}: hlvm approval show ${approvalId}`, "warning");
     this.#screen.status(text);
   }
 

@@ -77,5 +77,7 @@ describe("printableLine", () => {
     );
     expect(printableLine("  one\n  two  ")).toBe("one ⏎ two");
     expect(printableLine("abcdef", 4)).toBe("abc…");
+    expect(printableLine(`touch pwned;${" ".repeat(3_000)}echo fine`, 60)).toBe("touch pwned;␠ × 3000echo fine");
+    expect(printableLine("a       b")).toBe("a       b");
   });
 });

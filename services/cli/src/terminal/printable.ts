@@ -12,7 +12,9 @@ const JOINING_SCRIPT =
  * tab, format characters (bidirectional marks, zero-width characters, tags), variation selectors, fillers that look like
  * nothing, line separators, lone surrogates, and what Unicode has not assigned or leaves private.
  */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** Blanks that would move what comes behind them out of sight. */
+const LONG_BLANK = /[\p{Zs}\t]{8,}/gu;
 
 /**
  * Text from a model or a tool as it may be shown in a terminal: nothing in it moves the cursor, changes a colour, sets the
@@ -25,9 +27,11 @@ export function printable(text: string): string {
   });
 }
 
-/** The same on one line, cut to so many characters. */
+/** The same on one line, cut to so many characters; long runs of blanks are counted. */
 export function printableLine(text: string, maximumCharacters = 200): string {
-  const line = printable(text.trim().replace(/\s*\n\s*/g, " ⏎ ")).replaceAll("\t", " ");
+  const line = printable(text.trim().replace(/\s*\n\s*/g, " ⏎ "))
+    .replace(LONG_BLANK, ({ length }) => `␠ × ${length}`)
+    .replaceAll("\t", " ");
   const characters = Array.from(line);
   return characters.length <= maximumCharacters ? line : `${characters.slice(0, maximumCharacters - 1).join("")}…`;
 }

@@ -1,32 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { readKey, type Keyboard } from "./read-key.ts";
-
-/** Like a terminal it keeps what is typed until somebody reads, and gives it with the next look of the loop. */
-class TestKeyboard extends EventEmitter implements Keyboard {
-  raw = false;
-  flowing = false;
-  readonly #waiting: string[] = [];
-  setRawMode(raw: boolean): void {
-    this.raw = raw;
-  }
-  resume(): this {
-    this.flowing = true;
-    setImmediate(() => this.#give());
-    return this;
-  }
-  pause(): this {
-    this.flowing = false;
-    return this;
-  }
-  type(text: string): void {
-    this.#waiting.push(text);
-    if (this.flowing) this.#give();
-  }
-  #give(): void {
-    for (const text of this.#waiting.splice(0)) this.emit("data", Buffer.from(text));
-  }
-}
+import { TestKeyboard } from "../testing/test-keyboard.ts";
+import { readKey } from "./read-key.ts";
 
 describe("readKey", () => {
   let keyboard: TestKeyboard;
@@ -48,6 +23,17 @@ describe("readKey", () => {
     expect(await key).toBe("y");
     expect(keyboard).toMatchObject({ raw: false, flowing: false });
     expect(keyboard.listenerCount("data")).toBe(0);
+  });
+
+  it.each([
+    [" ", "space"],
+    ["\r", "enter"],
+    ["\u001b[B", "down"],
+  ])("knows %j as the key %s", async (typed, name) => {
+    const key = readKey(keyboard, [name], never, ask, () => {});
+    await once(screen, "asked");
+    keyboard.type(typed);
+    expect(await key).toBe(name);
   });
 
   it("does not take what was typed before the question was put", async () => {

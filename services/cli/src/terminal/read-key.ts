@@ -1,5 +1,14 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 
+/** Keys that are no letter. */
+const NAMES: Readonly<Record<string, string>> = {
+  " ": "space",
+  "\r": "enter",
+  "\n": "enter",
+  "\u001b[B": "down",
+  "\u001bOB": "down",
+  "\u001b[6~": "down",
+};
 const CONTROL_C = "\u0003";
 
 export interface Keyboard {
@@ -13,6 +22,7 @@ export interface Keyboard {
 /**
  * Puts a question and waits for one of these keys, with or without Enter. What was typed before the question was there
  * does not answer it: that is read and thrown away first.
+ * @param keys letters, or `space`, `enter`, `down`
  * @param ask writes the question
  * @returns the key, or undefined when the signal was aborted first; the question may not have been put then
  */
@@ -29,7 +39,7 @@ export async function readKey(
   const onData = (data: Buffer): void => {
     const typed = data.toString("utf8");
     if (typed.includes(CONTROL_C)) return onControlC();
-    const key = typed.trim().toLowerCase();
+    const key = NAMES[typed] ?? typed.trim().toLowerCase();
     if (asked && keys.includes(key)) answered.resolve(key);
   };
   const onAbort = (): void => answered.resolve(undefined);

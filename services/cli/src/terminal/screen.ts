@@ -1,16 +1,18 @@
+import { paint, type Piece, type Tone } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
 
-export type Tone = "plain" | "dim" | "good" | "warning" | "bad";
-
-const TONES: Readonly<Record<Tone, string>> = { plain: "", dim: "\u001b[2m", good: "\u001b[32m", warning: "\u001b[33m", bad: "\u001b[31m" };
-const RESET = "\u001b[0m";
 const ERASE_LINE = "\r\u001b[2K";
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MILLISECONDS = 100;
 const STATUS_CHARACTERS = 72;
+/** Of a terminal that does not tell its size. */
+const USUAL_COLUMNS = 80;
+const USUAL_ROWS = 24;
 
 export interface Output {
   readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
@@ -21,21 +23,24 @@ export interface Output {
 export class Screen {
   readonly #answers: Output;
   readonly #notes: Output;
-  readonly #colour: boolean;
+  /** Whether notes are in colour. */
+  readonly colour: boolean;
   #lineOpen = false;
   #status = "";
   #frame = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** What was to be written while a question stood there. */
+  #waiting: (() => void)[] | undefined;
 
   constructor(answers: Output, notes: Output, noColor: boolean) {
     this.#answers = answers;
     this.#notes = notes;
-    this.#colour = notes.isTTY === true && !noColor;
+    this.colour = notes.isTTY === true && !noColor;
   }
 
   /** A piece of the answer, as it comes. */
   answer(text: string): void {
-    if (text === "") return;
+    if (text === "" || this.#waits(() => this.answer(text))) return;
     this.#erase();
     this.#answers.write(this.#answers.isTTY === true ? printable(text) : text);
     this.#lineOpen = !text.endsWith("\n");
@@ -43,22 +48,46 @@ export class Screen {
 
   /** Ends the answer's line where it is still open. */
   endLine(): void {
+    if (this.#waits(() => this.endLine())) return;
     if (this.#lineOpen) this.#answers.write("\n");
     this.#lineOpen = false;
   }
 
   /** A whole line about the answer. */
   note(text: string, tone: Tone = "plain"): void {
+    if (this.#waits(() => this.note(text, tone))) return;
     this.endLine();
     this.#erase();
-    const shown = printable(text);
-    this.#notes.write(this.#colour && tone !== "plain" ? `${TONES[tone]}${shown}${RESET}\n` : `${shown}\n`);
+    this.#notes.write(`${paint([{ text, tone }], this.colour)}\n`);
     this.#draw();
+  }
+
+  /** The size of the terminal that the notes are on, as it is now. */
+  get size(): { rows: number; columns: number } {
+    return { rows: this.#notes.rows || USUAL_ROWS, columns: this.#notes.columns || USUAL_COLUMNS };
+  }
+
+  /**
+   * Keeps everything else off the terminal until it is disposed of, so that a question stays where a person reads it.
+   * @returns writes a line of the question
+   */
+  question(): Disposable & { line: (pieces: readonly Piece[]) => void } {
+    this.status("");
+    this.endLine();
+    this.#waiting = [];
+    return {
+      line: (pieces) => void this.#notes.write(`${paint(pieces, this.colour)}\n`),
+      [Symbol.dispose]: () => {
+        const waiting = this.#waiting ?? [];
+        this.#waiting = undefined;
+        for (const write of waiting) write();
+      },
+    };
   }
 
   /** What is going on just now, on a terminal only; it vanishes when anything else is written. Empty: nothing. */
   status(text: string): void {
-    if (this.#notes.isTTY !== true) return;
+    if (this.#notes.isTTY !== true || this.#waits(() => this.status(text))) return;
     this.#erase();
     this.#status = printableLine(text, STATUS_CHARACTERS);
     clearInterval(this.#timer);
@@ -69,11 +98,16 @@ export class Screen {
     this.#timer = setInterval(() => this.#draw(), FRAME_MILLISECONDS).unref();
   }
 
+  #waits(write: () => void): boolean {
+    this.#waiting?.push(write);
+    return this.#waiting !== undefined;
+  }
+
   #draw(): void {
     if (this.#status === "" || this.#lineOpen) return;
     this.#frame = (this.#frame + 1) % FRAMES.length;
     const text = `${FRAMES[this.#frame]} ${this.#status}`;
-    this.#notes.write(`${ERASE_LINE}${this.#colour ? `${TONES.dim}${text}${RESET}` : text}`);
+    this.#notes.write(`${ERASE_LINE}${paint([{ text, tone: "dim" }], this.colour)}`);
   }
 
   #erase(): void {

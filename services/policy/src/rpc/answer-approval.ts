@@ -7,10 +7,10 @@ import { encodeApproval } from "./encode-approval.ts";
 import { answers, wordOf } from "./words.ts";
 
 export function answerApprovalMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["answerApproval"] {
-  return async ({ approvalId, answer }, context) => {
+  return async ({ approvalId, answer, argumentsHash }, context) => {
     const { principal, traceId } = callContext(context);
     // Where no answer was given the request was refused before; should it come here, it is a no.
     const word = wordOf(answers, answer) ?? "deny";
-    return { approval: encodeApproval(await answerApproval(approvals, principal, traceId, approvalId, word)) };
+    return { approval: encodeApproval(await answerApproval(approvals, principal, traceId, { approvalId, answer: word, argumentsHash })) };
   };
 }

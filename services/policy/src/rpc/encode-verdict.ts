@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { VerdictSchema, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { ApprovalRendering } from "../domain/approval/approval-rendering.ts";
 import type { Verdict as DomainVerdict } from "../domain/verdict.ts";
 import { encodeApproval } from "./encode-approval.ts";
 import { decisions, levels, steps, tiers } from "./words.ts";
 
-export function encodeVerdict(verdict: DomainVerdict): Verdict {
+export function encodeVerdict(verdict: DomainVerdict, rendering?: ApprovalRendering): Verdict {
   const { decision, step, rule, reason, safetyLevel, trustTier, grant, approval } = verdict;
   return create(VerdictSchema, {
     decision: decisions[decision],
@@ -14,6 +15,6 @@ export function encodeVerdict(verdict: DomainVerdict): Verdict {
     safetyLevel: safetyLevel === undefined ? undefined : levels[safetyLevel],
     trustTier: trustTier === undefined ? undefined : tiers[trustTier],
     grant,
-    approval: approval === undefined ? undefined : encodeApproval(approval),
+    approval: approval === undefined ? undefined : encodeApproval(approval, rendering),
   });
 }

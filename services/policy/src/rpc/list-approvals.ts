@@ -8,6 +8,6 @@ import { encodeApproval } from "./encode-approval.ts";
 export function listApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["listApprovals"] {
   return async ({ sessionId }, context) => {
     const found = await listApprovals(approvals, callContext(context).principal, sessionId || undefined);
-    return { approvals: found.map(encodeApproval) };
+    return { approvals: found.map((approval) => encodeApproval(approval)) };
   };
 }

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/policy/v1/policy.proto.
  */
 export const file_hlvm_policy_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxItoBChJQZXJtaXNzaW9uU2V0dGluZ3MSOAoEbW9kZRgBIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlQgq6SAeCAQQQASAAEjoKDWFsbG93ZWRfdG9vbHMYAiADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEj0KEGRpc2FsbG93ZWRfdG9vbHMYAyADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEg8KB2Nhbl9hc2sYBCABKAgimgIKB1ZlcmRpY3QSKgoIZGVjaXNpb24YASABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAIgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYAyABKAkSDgoGcmVhc29uGAQgASgJEi8KDHNhZmV0eV9sZXZlbBgFIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGAYgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEg0KBWdyYW50GAcgASgJEioKCGFwcHJvdmFsGAggASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwivwMKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiewoNRGVjaWRlUmVxdWVzdBIsCgRjYWxsGAEgASgLMhYuaGx2bS50b29sLnYxLlRvb2xDYWxsQga6SAPIAQESPAoIc2V0dGluZ3MYAiABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBASI6Cg5EZWNpZGVSZXNwb25zZRIoCgd2ZXJkaWN0GAEgASgLMhcuaGx2bS5wb2xpY3kudjEuVmVyZGljdCI1ChRBd2FpdEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoVQXdhaXRBcHByb3ZhbFJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjcKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBIkQKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIrCglhcHByb3ZhbHMYASADKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCJyChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCI0ChhXaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASIxChlXaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlEhQKDGFwcHJvdmFsX2lkcxgBIAMoCSrQAQoOUGVybWlzc2lvbk1vZGUSHwobUEVSTUlTU0lPTl9NT0RFX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9NT0RFX0RFRkFVTFQQARIYChRQRVJNSVNTSU9OX01PREVfUExBThACEiAKHFBFUk1JU1NJT05fTU9ERV9BQ0NFUFRfRURJVFMQAxImCiJQRVJNSVNTSU9OX01PREVfQllQQVNTX1BFUk1JU1NJT05TEAQSHAoYUEVSTUlTU0lPTl9NT0RFX0RPTlRfQVNLEAUqXQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABISCg5ERUNJU0lPTl9BTExPVxABEhAKDERFQ0lTSU9OX0FTSxACEhEKDURFQ0lTSU9OX0RFTlkQAyqcAgoMRGVjaWRpbmdTdGVwEh0KGURFQ0lESU5HX1NURVBfVU5TUEVDSUZJRUQQABIcChhERUNJRElOR19TVEVQX0RFRklOSVRJT04QARIbChdERUNJRElOR19TVEVQX0RFTllfTElTVBACEiAKHERFQ0lESU5HX1NURVBfRVhQTElDSVRfQUxMT1cQAxIbChdERUNJRElOR19TVEVQX1JFQURfT05MWRAEEh0KGURFQ0lESU5HX1NURVBfREVTVFJVQ1RJVkUQBRIgChxERUNJRElOR19TVEVQX0NPTU1BTkRfU0FGRVRZEAYSFgoSREVDSURJTkdfU1RFUF9NT0RFEAcSGgoWREVDSURJTkdfU1RFUF9BUFBST1ZBTBAIKm0KCVRydXN0VGllchIaChZUUlVTVF9USUVSX1VOU1BFQ0lGSUVEEAASFwoTVFJVU1RfVElFUl9CVUlMVF9JThABEhUKEVRSVVNUX1RJRVJfUExVR0lOEAISFAoQVFJVU1RfVElFUl9TS0lMTBADKr0BCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGQoVQVBQUk9WQUxfU1RBVEVfREVOSUVEEAMSGgoWQVBQUk9WQUxfU1RBVEVfRVhQSVJFRBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFKoIBCg5BcHByb3ZhbEFuc3dlchIfChtBUFBST1ZBTF9BTlNXRVJfVU5TUEVDSUZJRUQQABIYChRBUFBST1ZBTF9BTlNXRVJfT05DRRABEhsKF0FQUFJPVkFMX0FOU1dFUl9TRVNTSU9OEAISGAoUQVBQUk9WQUxfQU5TV0VSX0RFTlkQAzLfAwoNUG9saWN5U2VydmljZRJHCgZEZWNpZGUSHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Gh4uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVzcG9uc2USXAoNQXdhaXRBcHByb3ZhbBIkLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlc3BvbnNlElwKDUxpc3RBcHByb3ZhbHMSJC5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBolLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZRJfCg5BbnN3ZXJBcHByb3ZhbBIlLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVxdWVzdBomLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxItoBChJQZXJtaXNzaW9uU2V0dGluZ3MSOAoEbW9kZRgBIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlQgq6SAeCAQQQASAAEjoKDWFsbG93ZWRfdG9vbHMYAiADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEj0KEGRpc2FsbG93ZWRfdG9vbHMYAyADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEg8KB2Nhbl9hc2sYBCABKAgimgIKB1ZlcmRpY3QSKgoIZGVjaXNpb24YASABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAIgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYAyABKAkSDgoGcmVhc29uGAQgASgJEi8KDHNhZmV0eV9sZXZlbBgFIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGAYgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEg0KBWdyYW50GAcgASgJEioKCGFwcHJvdmFsGAggASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwi9QMKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmciXAoRQXBwcm92YWxSZW5kZXJpbmcSKwoFbGluZXMYASADKAsyHC5obHZtLnBvbGljeS52MS5SZW5kZXJlZExpbmUSGgoSb21pdHRlZF9jaGFyYWN0ZXJzGAIgASgNIjsKDFJlbmRlcmVkTGluZRIrCgVzcGFucxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkU3BhbiKuAQoMUmVuZGVyZWRTcGFuEgwKBHRleHQYASABKAkSLwoEa2luZBgCIAEoDjIhLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkU3Bhbi5LaW5kIl8KBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg4KCktJTkRfUExBSU4QARIOCgpLSU5EX0xBQkVMEAISEAoMS0lORF9FU0NBUEVEEAMSDwoLS0lORF9NQVJLRUQQBCJ7Cg1EZWNpZGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARI8CghzZXR0aW5ncxgCIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBIjoKDkRlY2lkZVJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjUKFEF3YWl0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChVBd2FpdEFwcHJvdmFsUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiNwoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQEiRAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEisKCWFwcHJvdmFscxgBIAMoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIjMKEkdldEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoTR2V0QXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIqQBChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAEjAKDmFyZ3VtZW50c19oYXNoGAMgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQiRAoWQW5zd2VyQXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIjQKGFdpdGhkcmF3QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIjEKGVdpdGhkcmF3QXBwcm92YWxzUmVzcG9uc2USFAoMYXBwcm92YWxfaWRzGAEgAygJKtABCg5QZXJtaXNzaW9uTW9kZRIfChtQRVJNSVNTSU9OX01PREVfVU5TUEVDSUZJRUQQABIbChdQRVJNSVNTSU9OX01PREVfREVGQVVMVBABEhgKFFBFUk1JU1NJT05fTU9ERV9QTEFOEAISIAocUEVSTUlTU0lPTl9NT0RFX0FDQ0VQVF9FRElUUxADEiYKIlBFUk1JU1NJT05fTU9ERV9CWVBBU1NfUEVSTUlTU0lPTlMQBBIcChhQRVJNSVNTSU9OX01PREVfRE9OVF9BU0sQBSpdCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhIKDkRFQ0lTSU9OX0FMTE9XEAESEAoMREVDSVNJT05fQVNLEAISEQoNREVDSVNJT05fREVOWRADKpwCCgxEZWNpZGluZ1N0ZXASHQoZREVDSURJTkdfU1RFUF9VTlNQRUNJRklFRBAAEhwKGERFQ0lESU5HX1NURVBfREVGSU5JVElPThABEhsKF0RFQ0lESU5HX1NURVBfREVOWV9MSVNUEAISIAocREVDSURJTkdfU1RFUF9FWFBMSUNJVF9BTExPVxADEhsKF0RFQ0lESU5HX1NURVBfUkVBRF9PTkxZEAQSHQoZREVDSURJTkdfU1RFUF9ERVNUUlVDVElWRRAFEiAKHERFQ0lESU5HX1NURVBfQ09NTUFORF9TQUZFVFkQBhIWChJERUNJRElOR19TVEVQX01PREUQBxIaChZERUNJRElOR19TVEVQX0FQUFJPVkFMEAgqbQoJVHJ1c3RUaWVyEhoKFlRSVVNUX1RJRVJfVU5TUEVDSUZJRUQQABIXChNUUlVTVF9USUVSX0JVSUxUX0lOEAESFQoRVFJVU1RfVElFUl9QTFVHSU4QAhIUChBUUlVTVF9USUVSX1NLSUxMEAMqvQEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIZChVBUFBST1ZBTF9TVEFURV9ERU5JRUQQAxIaChZBUFBST1ZBTF9TVEFURV9FWFBJUkVEEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUqggEKDkFwcHJvdmFsQW5zd2VyEh8KG0FQUFJPVkFMX0FOU1dFUl9VTlNQRUNJRklFRBAAEhgKFEFQUFJPVkFMX0FOU1dFUl9PTkNFEAESGwoXQVBQUk9WQUxfQU5TV0VSX1NFU1NJT04QAhIYChRBUFBST1ZBTF9BTlNXRVJfREVOWRADMrcECg1Qb2xpY3lTZXJ2aWNlEkcKBkRlY2lkZRIdLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlcXVlc3QaHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZRJcCg1Bd2FpdEFwcHJvdmFsEiQuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlcXVlc3QaJS5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVzcG9uc2USXAoNTGlzdEFwcHJvdmFscxIkLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlElYKC0dldEFwcHJvdmFsEiIuaGx2bS5wb2xpY3kudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiMuaGx2bS5wb2xpY3kudjEuR2V0QXBwcm92YWxSZXNwb25zZRJfCg5BbnN3ZXJBcHByb3ZhbBIlLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVxdWVzdBomLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * What a session's owner set for one run.
@@ -283,6 +283,14 @@ export type Approval = Message<"hlvm.policy.v1.Approval"> & {
    * @generated from field: google.protobuf.Timestamp answered_at = 15;
    */
   answeredAt?: Timestamp | undefined;
+
+  /**
+   * What a person has to see before they answer, the same in every client. Set where it is asked and by GetApproval, as
+   * long as the arguments are kept.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalRendering rendering = 20;
+   */
+  rendering?: ApprovalRendering | undefined;
 };
 
 /**
@@ -367,6 +375,14 @@ export type ApprovalJson = {
    * @generated from field: google.protobuf.Timestamp answered_at = 15;
    */
   answeredAt?: TimestampJson;
+
+  /**
+   * What a person has to see before they answer, the same in every client. Set where it is asked and by GetApproval, as
+   * long as the arguments are kept.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalRendering rendering = 20;
+   */
+  rendering?: ApprovalRenderingJson;
 };
 
 /**
@@ -375,6 +391,180 @@ export type ApprovalJson = {
  */
 export const ApprovalSchema: GenMessage<Approval, {jsonType: ApprovalJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_policy_v1_policy, 2);
+
+/**
+ * A call's arguments for a person, made of `arguments_json`: nothing hides in it, and nothing of it is lost, so arguments that
+ * differ never look the same.
+ *
+ * @generated from message hlvm.policy.v1.ApprovalRendering
+ */
+export type ApprovalRendering = Message<"hlvm.policy.v1.ApprovalRendering"> & {
+  /**
+   * An argument begins with a line whose first span is its LABEL; the lines without one go on with it. None is ever cut: a
+   * client breaks what is too long for its screen.
+   *
+   * @generated from field: repeated hlvm.policy.v1.RenderedLine lines = 1;
+   */
+  lines: RenderedLine[];
+
+  /**
+   * How many characters of the arguments' lines were left out at the end, since there are too many; where there are any,
+   * nobody can say yes to what is shown here. GetApproval leaves out less than Decide.
+   *
+   * @generated from field: uint32 omitted_characters = 2;
+   */
+  omittedCharacters: number;
+};
+
+/**
+ * A call's arguments for a person, made of `arguments_json`: nothing hides in it, and nothing of it is lost, so arguments that
+ * differ never look the same.
+ *
+ * @generated from message hlvm.policy.v1.ApprovalRendering
+ */
+export type ApprovalRenderingJson = {
+  /**
+   * An argument begins with a line whose first span is its LABEL; the lines without one go on with it. None is ever cut: a
+   * client breaks what is too long for its screen.
+   *
+   * @generated from field: repeated hlvm.policy.v1.RenderedLine lines = 1;
+   */
+  lines?: RenderedLineJson[];
+
+  /**
+   * How many characters of the arguments' lines were left out at the end, since there are too many; where there are any,
+   * nobody can say yes to what is shown here. GetApproval leaves out less than Decide.
+   *
+   * @generated from field: uint32 omitted_characters = 2;
+   */
+  omittedCharacters?: number;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.ApprovalRendering.
+ * Use `create(ApprovalRenderingSchema)` to create a new message.
+ */
+export const ApprovalRenderingSchema: GenMessage<ApprovalRendering, {jsonType: ApprovalRenderingJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 3);
+
+/**
+ * @generated from message hlvm.policy.v1.RenderedLine
+ */
+export type RenderedLine = Message<"hlvm.policy.v1.RenderedLine"> & {
+  /**
+   * @generated from field: repeated hlvm.policy.v1.RenderedSpan spans = 1;
+   */
+  spans: RenderedSpan[];
+};
+
+/**
+ * @generated from message hlvm.policy.v1.RenderedLine
+ */
+export type RenderedLineJson = {
+  /**
+   * @generated from field: repeated hlvm.policy.v1.RenderedSpan spans = 1;
+   */
+  spans?: RenderedSpanJson[];
+};
+
+/**
+ * Describes the message hlvm.policy.v1.RenderedLine.
+ * Use `create(RenderedLineSchema)` to create a new message.
+ */
+export const RenderedLineSchema: GenMessage<RenderedLine, {jsonType: RenderedLineJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 4);
+
+/**
+ * @generated from message hlvm.policy.v1.RenderedSpan
+ */
+export type RenderedSpan = Message<"hlvm.policy.v1.RenderedSpan"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: hlvm.policy.v1.RenderedSpan.Kind kind = 2;
+   */
+  kind: RenderedSpan_Kind;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.RenderedSpan
+ */
+export type RenderedSpanJson = {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: hlvm.policy.v1.RenderedSpan.Kind kind = 2;
+   */
+  kind?: RenderedSpan_KindJson;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.RenderedSpan.
+ * Use `create(RenderedSpanSchema)` to create a new message.
+ */
+export const RenderedSpanSchema: GenMessage<RenderedSpan, {jsonType: RenderedSpanJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 5);
+
+/**
+ * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
+ */
+export const RenderedSpan_Kind = {
+  /**
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * As it will run.
+   *
+   * @generated from enum value: KIND_PLAIN = 1;
+   */
+  PLAIN: 1,
+
+  /**
+   * The argument's name, and `:` before a text or ` =` before a value in JSON.
+   *
+   * @generated from enum value: KIND_LABEL = 2;
+   */
+  LABEL: 2,
+
+  /**
+   * A stand-in for what cannot be seen: a control picture or `U+202E`, where it stands in a row with ` × ` and how often;
+   * `60 empty lines`.
+   *
+   * @generated from enum value: KIND_ESCAPED = 3;
+   */
+  ESCAPED: 3,
+
+  /**
+   * As it will run, and the part that made policy ask.
+   *
+   * @generated from enum value: KIND_MARKED = 4;
+   */
+  MARKED: 4,
+} as const;
+
+/**
+ * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
+ */
+export type RenderedSpan_Kind = (typeof RenderedSpan_Kind)[keyof typeof RenderedSpan_Kind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
+ */
+export type RenderedSpan_KindJson = "KIND_UNSPECIFIED" | "KIND_PLAIN" | "KIND_LABEL" | "KIND_ESCAPED" | "KIND_MARKED";
+
+/**
+ * Describes the enum hlvm.policy.v1.RenderedSpan.Kind.
+ */
+export const RenderedSpan_KindSchema: GenEnum<RenderedSpan_Kind, RenderedSpan_KindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_policy_v1_policy, 5, 0);
 
 /**
  * @generated from message hlvm.policy.v1.DecideRequest
@@ -411,7 +601,7 @@ export type DecideRequestJson = {
  * Use `create(DecideRequestSchema)` to create a new message.
  */
 export const DecideRequestSchema: GenMessage<DecideRequest, {jsonType: DecideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 3);
+  messageDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from message hlvm.policy.v1.DecideResponse
@@ -438,7 +628,7 @@ export type DecideResponseJson = {
  * Use `create(DecideResponseSchema)` to create a new message.
  */
 export const DecideResponseSchema: GenMessage<DecideResponse, {jsonType: DecideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 4);
+  messageDesc(file_hlvm_policy_v1_policy, 7);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalRequest
@@ -465,7 +655,7 @@ export type AwaitApprovalRequestJson = {
  * Use `create(AwaitApprovalRequestSchema)` to create a new message.
  */
 export const AwaitApprovalRequestSchema: GenMessage<AwaitApprovalRequest, {jsonType: AwaitApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 5);
+  messageDesc(file_hlvm_policy_v1_policy, 8);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalResponse
@@ -496,7 +686,7 @@ export type AwaitApprovalResponseJson = {
  * Use `create(AwaitApprovalResponseSchema)` to create a new message.
  */
 export const AwaitApprovalResponseSchema: GenMessage<AwaitApprovalResponse, {jsonType: AwaitApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 6);
+  messageDesc(file_hlvm_policy_v1_policy, 9);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsRequest
@@ -527,7 +717,7 @@ export type ListApprovalsRequestJson = {
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonType: ListApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 7);
+  messageDesc(file_hlvm_policy_v1_policy, 10);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsResponse
@@ -558,7 +748,65 @@ export type ListApprovalsResponseJson = {
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse, {jsonType: ListApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 8);
+  messageDesc(file_hlvm_policy_v1_policy, 11);
+
+/**
+ * @generated from message hlvm.policy.v1.GetApprovalRequest
+ */
+export type GetApprovalRequest = Message<"hlvm.policy.v1.GetApprovalRequest"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.GetApprovalRequest
+ */
+export type GetApprovalRequestJson = {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.GetApprovalRequest.
+ * Use `create(GetApprovalRequestSchema)` to create a new message.
+ */
+export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest, {jsonType: GetApprovalRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 12);
+
+/**
+ * @generated from message hlvm.policy.v1.GetApprovalResponse
+ */
+export type GetApprovalResponse = Message<"hlvm.policy.v1.GetApprovalResponse"> & {
+  /**
+   * Pending or not, with its rendering whole.
+   *
+   * @generated from field: hlvm.policy.v1.Approval approval = 1;
+   */
+  approval?: Approval | undefined;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.GetApprovalResponse
+ */
+export type GetApprovalResponseJson = {
+  /**
+   * Pending or not, with its rendering whole.
+   *
+   * @generated from field: hlvm.policy.v1.Approval approval = 1;
+   */
+  approval?: ApprovalJson;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.GetApprovalResponse.
+ * Use `create(GetApprovalResponseSchema)` to create a new message.
+ */
+export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse, {jsonType: GetApprovalResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 13);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalRequest
@@ -573,6 +821,14 @@ export type AnswerApprovalRequest = Message<"hlvm.policy.v1.AnswerApprovalReques
    * @generated from field: hlvm.policy.v1.ApprovalAnswer answer = 2;
    */
   answer: ApprovalAnswer;
+
+  /**
+   * Of the arguments that the person was shown. Where it is set and they are not the ones that would run, the answer is refused
+   * (`arguments_differ`).
+   *
+   * @generated from field: string arguments_hash = 3;
+   */
+  argumentsHash: string;
 };
 
 /**
@@ -588,6 +844,14 @@ export type AnswerApprovalRequestJson = {
    * @generated from field: hlvm.policy.v1.ApprovalAnswer answer = 2;
    */
   answer?: ApprovalAnswerJson;
+
+  /**
+   * Of the arguments that the person was shown. Where it is set and they are not the ones that would run, the answer is refused
+   * (`arguments_differ`).
+   *
+   * @generated from field: string arguments_hash = 3;
+   */
+  argumentsHash?: string;
 };
 
 /**
@@ -595,7 +859,7 @@ export type AnswerApprovalRequestJson = {
  * Use `create(AnswerApprovalRequestSchema)` to create a new message.
  */
 export const AnswerApprovalRequestSchema: GenMessage<AnswerApprovalRequest, {jsonType: AnswerApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 9);
+  messageDesc(file_hlvm_policy_v1_policy, 14);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalResponse
@@ -622,7 +886,7 @@ export type AnswerApprovalResponseJson = {
  * Use `create(AnswerApprovalResponseSchema)` to create a new message.
  */
 export const AnswerApprovalResponseSchema: GenMessage<AnswerApprovalResponse, {jsonType: AnswerApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 10);
+  messageDesc(file_hlvm_policy_v1_policy, 15);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsRequest
@@ -649,7 +913,7 @@ export type WithdrawApprovalsRequestJson = {
  * Use `create(WithdrawApprovalsRequestSchema)` to create a new message.
  */
 export const WithdrawApprovalsRequestSchema: GenMessage<WithdrawApprovalsRequest, {jsonType: WithdrawApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 11);
+  messageDesc(file_hlvm_policy_v1_policy, 16);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsResponse
@@ -680,7 +944,7 @@ export type WithdrawApprovalsResponseJson = {
  * Use `create(WithdrawApprovalsResponseSchema)` to create a new message.
  */
 export const WithdrawApprovalsResponseSchema: GenMessage<WithdrawApprovalsResponse, {jsonType: WithdrawApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 12);
+  messageDesc(file_hlvm_policy_v1_policy, 17);
 
 /**
  * @generated from enum hlvm.policy.v1.PermissionMode
@@ -1016,6 +1280,16 @@ export const PolicyService: GenService<{
     methodKind: "unary";
     input: typeof ListApprovalsRequestSchema;
     output: typeof ListApprovalsResponseSchema;
+  },
+  /**
+   * One that the caller may answer, or asked for.
+   *
+   * @generated from rpc hlvm.policy.v1.PolicyService.GetApproval
+   */
+  getApproval: {
+    methodKind: "unary";
+    input: typeof GetApprovalRequestSchema;
+    output: typeof GetApprovalResponseSchema;
   },
   /**
    * @generated from rpc hlvm.policy.v1.PolicyService.AnswerApproval

@@ -1,25 +1,32 @@
 import type { Principal } from "@hlvm/identity/principal";
 import { demandAuthority } from "../authority.ts";
 import type { Approval, ApprovalAnswer } from "./approval.ts";
-import { approvalNotFound, approvalNotPending } from "./approval-errors.ts";
+import { approvalNotFound, approvalNotPending, argumentsDiffer } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 
 const WORDS: Readonly<Record<ApprovalAnswer, string>> = { once: "allowed once", session: "allowed for the session", deny: "denied" };
 
+export interface GivenAnswer {
+  readonly approvalId: string;
+  readonly answer: ApprovalAnswer;
+  /** Of the arguments that the person was shown; empty where the client does not say. */
+  readonly argumentsHash: string;
+}
+
 /**
  * A person's answer, recorded with their name in the same commit.
- * @throws HlvmError `role_missing`, `approval_not_found`, `approval_not_pending`, `approval_withdrawn`
+ * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `approval_not_pending`, `approval_withdrawn`
  */
 export async function answerApproval(
   store: ApprovalStore,
   principal: Principal,
   traceId: string,
-  approvalId: string,
-  answer: ApprovalAnswer,
+  { approvalId, answer, argumentsHash }: GivenAnswer,
 ): Promise<Approval> {
   demandAuthority(principal, "answer_approvals");
   const asked = await store.find(principal.organization, approvalId);
   if (asked === undefined) throw approvalNotFound(approvalId);
+  if (argumentsHash !== "" && argumentsHash !== asked.argumentsHash) throw argumentsDiffer(approvalId);
   const answered = await store.answer(principal.organization, approvalId, answer, {
     kind: "approval_answered",
     at: new Date().toISOString(),

@@ -35,3 +35,12 @@ export function approvalUsed(approvalId: string): HlvmError {
     advice: "Ask policy to decide on a new call.",
   });
 }
+
+export function argumentsDiffer(approvalId: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "arguments_differ",
+    message: `What would run with the approval ${approvalId} is not what was shown when it was answered.`,
+    advice: "Look at it again, and answer with the hash of what it shows then.",
+  });
+}

@@ -1,0 +1,53 @@
+import type { Client } from "@connectrpc/connect";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import type { Approval, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { printableLine } from "../terminal/printable.ts";
+import type { Keyboard } from "../terminal/read-key.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { putQuestion, type Key } from "./put-question.ts";
+import { questionLines, type Look } from "./question-lines.ts";
+import { questionPages, type Page } from "./question-pages.ts";
+
+/** Where a person is asked. */
+export interface Desk {
+  readonly screen: Screen;
+  readonly keyboard: Keyboard;
+  readonly onControlC: () => void;
+}
+
+const REASON_CHARACTERS = 500;
+
+/** `shell_exec (L2) has to be approved: …`; neither the tool nor the reason draws lines of its own. */
+export function headingOf({ tool, safetyLevel, reason }: Approval): string {
+  const level = enumWord(SafetyLevelSchema, safetyLevel).toUpperCase();
+  return `${printableLine(tool)} (${level}) has to be approved: ${printableLine(reason, REASON_CHARACTERS)}`;
+}
+
+/**
+ * Puts an approval to the person at the terminal, whole.
+ * @returns `closed` when the signal was aborted before they answered, and undefined when it was before they saw anything
+ */
+export async function askPerson(approval: Approval, look: Look, desk: Desk, signal: AbortSignal): Promise<Key | "closed" | undefined> {
+  const { screen, keyboard, onControlC } = desk;
+  using question = screen.question();
+  const pages = questionPages(headingOf(approval), questionLines(approval, look), { ...screen.size, colour: screen.colour });
+  let wasSeen = false;
+  const shown = {
+    page: (rows: Page): void => {
+      wasSeen = true;
+      for (const row of rows) question.line(row);
+    },
+    below: (text: string) => question.line([{ text, tone: "warning" }]),
+  };
+  const isTooLong = (approval.rendering?.omittedCharacters ?? 0) > 0;
+  const key = await putQuestion({ pages, isTooLong }, shown, keyboard, signal, onControlC);
+  return key ?? (wasSeen ? "closed" : undefined);
+}
+
+/** The approval with a rendering that leaves nothing out, as far as there is one: what comes with a run's events is bounded. */
+export async function wholeApproval(policy: Client<typeof PolicyService>, approval: Approval): Promise<Approval> {
+  if ((approval.rendering?.omittedCharacters ?? 0) === 0) return approval;
+  const { approval: whole } = await policy.getApproval({ approvalId: approval.approvalId });
+  return whole ?? approval;
+}

@@ -1,0 +1,63 @@
+import { readKey, type Keyboard } from "../terminal/read-key.ts";
+import type { Page } from "./question-pages.ts";
+
+export type Key = "y" | "n" | "a";
+
+/** Where a question is put: a page, or a line below it. */
+export interface QuestionScreen {
+  page(rows: Page): void;
+  below(text: string): void;
+}
+
+export interface Question {
+  readonly pages: readonly Page[];
+  /** Not all of it is on the pages, so nobody can say yes. */
+  readonly isTooLong: boolean;
+}
+
+const MORE = ["space", "enter", "down"];
+const NO = ["n", "q"];
+const YES = ["y", "a"];
+
+/**
+ * Shows a question page by page and waits for the answer. A yes counts only on the last page; a no, on every page.
+ * @returns undefined when the signal was aborted first
+ */
+export async function putQuestion(
+  { pages, isTooLong }: Question,
+  screen: QuestionScreen,
+  keyboard: Keyboard,
+  signal: AbortSignal,
+  onControlC: () => void,
+): Promise<Key | undefined> {
+  let index = 0;
+  let saidSo = false;
+  const show = (): void => {
+    screen.page(pages[index]!);
+    saidSo = false;
+    screen.below(promptOf(index, pages.length, isTooLong));
+  };
+  let put = show;
+  for (;;) {
+    const isLast = index === pages.length - 1;
+    const key = await readKey(keyboard, [...MORE, ...NO, ...YES], signal, put, onControlC);
+    put = () => {};
+    if (key === undefined) return undefined;
+    if (NO.includes(key)) return "n";
+    if (MORE.includes(key)) {
+      if (isLast) continue;
+      index += 1;
+      put = show;
+    } else if (isLast && !isTooLong) return key === "y" ? "y" : "a";
+    else if (!saidSo) {
+      saidSo = true;
+      put = () => screen.below(isLast ? "It cannot be allowed from here." : "Not yet: the rest has to be seen first.");
+    }
+  }
+}
+
+function promptOf(index: number, count: number, isTooLong: boolean): string {
+  if (index < count - 1) return `Space: go on (${count - index - 1} more) · n: deny · y: at the end`;
+  if (isTooLong) return "n: deny (it is too long to be allowed from here)";
+  return "Allow it? y / n / a (always for this session)";
+}

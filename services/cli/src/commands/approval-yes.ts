@@ -1,0 +1,54 @@
+import { createClient, type Client } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { ApprovalState, ApprovalStateSchema, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ANSWERS } from "../approval/answers.ts";
+import { askPerson } from "../approval/ask-person.ts";
+import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
+import { withMesh } from "../mesh/with-mesh.ts";
+import { wrongUsage } from "../options/wrong-usage.ts";
+import { Interrupts } from "../terminal/interrupts.ts";
+
+/**
+ * Allows what waits, to somebody who has seen it: on a terminal it is shown first, and elsewhere the hash of what was shown
+ * has to be given.
+ * @throws HlvmError wrong usage, where nobody can have seen it
+ */
+export async function approvalYes(approvalId: string, flags: { argumentsHash?: string }, context: CommandContext): Promise<number> {
+  const canShow = process.stdin.isTTY && process.stderr.isTTY;
+  if (flags.argumentsHash === undefined && !canShow)
+    throw wrongUsage(
+      "There is no terminal to show it on, so that nobody would have seen what they allow.",
+      "Look at it with `hlvm approval show ID --json`, and give its arguments_hash as --arguments-hash.",
+    );
+  return await withMesh(context, async (transport) => {
+    const policy = createClient(PolicyService, transport);
+    if (flags.argumentsHash === undefined) return await showAndAnswer(policy, approvalId, context);
+    const { answer, said } = ANSWERS.y;
+    await policy.answerApproval({ approvalId, answer, argumentsHash: flags.argumentsHash });
+    context.screen.note(said);
+    return EXIT_OK;
+  });
+}
+
+async function showAndAnswer(policy: Client<typeof PolicyService>, approvalId: string, { screen }: CommandContext): Promise<number> {
+  const { approval } = await policy.getApproval({ approvalId });
+  if (approval?.state !== ApprovalState.PENDING) throw notPending(approvalId, enumWord(ApprovalStateSchema, approval?.state ?? 0));
+  using interrupts = new Interrupts();
+  const desk = { screen, keyboard: process.stdin, onControlC: () => interrupts.interrupt(130) };
+  const key = await askPerson(approval, () => undefined, desk, interrupts.signal);
+  if (key === undefined || key === "closed") return interrupts.exitCode ?? EXIT_FAILED;
+  const { answer, said } = ANSWERS[key];
+  await policy.answerApproval({ approvalId, answer, argumentsHash: approval.argumentsHash });
+  screen.note(said);
+  return EXIT_OK;
+}
+
+function notPending(approvalId: string, state: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "approval_not_pending",
+    message: `The approval ${approvalId} no longer waits for an answer: it is ${state}.`,
+    advice: "`hlvm approval list` shows what waits.",
+  });
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { ApprovalAnswer, ApprovalState } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { edgeWith } from "../testing/edge-with.ts";
+import { runHlvm } from "../testing/run-hlvm.ts";
+import { approvalInit } from "../testing/test-approval.ts";
+
+const ID = "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e";
+const HASH = "ab".repeat(32);
+
+async function edgeThatAsks(command: string) {
+  const edge = await edgeWith(async () => {});
+  edge.approvals.push(approvalInit("shell_exec", { command }, "touch pwned"));
+  return edge;
+}
+
+describe("hlvm approval", () => {
+  it("lists what waits, with nothing of it hidden by blanks", async () => {
+    const edge = await edgeThatAsks(`ls;${" ".repeat(3_000)}touch pwned`);
+    const rows = runHlvm(["approval", "list"], { edgeUrl: edge.url });
+    const lines = runHlvm(["approval", "list", "--json"], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(new RegExp(`^APPROVAL .*\n${ID} .*user:ada +shell_exec +L2 +.*ls;␠ × 3000touch pwned`));
+    expect(await lines.ended).toBe(0);
+    expect(JSON.parse(lines.stdout)).toMatchObject({ approval_id: ID, tool: "shell_exec", state: "pending", arguments_hash: HASH });
+  });
+
+  it("shows one whole, and as JSON with its hash and its rendering", async () => {
+    const edge = await edgeThatAsks(`touch pwned;${"\n".repeat(61)}echo ${"x".repeat(500)}`);
+    const text = runHlvm(["approval", "show", ID], { edgeUrl: edge.url });
+    const json = runHlvm(["approval", "show", ID, "--json"], { edgeUrl: edge.url });
+    expect(await text.ended).toBe(0);
+    expect(text.stdout).toContain(` > command: >>>touch pwned<<<;\n|  ⟦60 empty lines⟧\n|  echo ${"x".repeat(500)}\n`);
+    expect(text.stdout).toContain(`pending`);
+    expect(text.stdout).toContain(`arguments ${HASH}`);
+    expect(await json.ended).toBe(0);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      arguments_hash: HASH,
+      rendering: {
+        lines: [
+          {
+            spans: [
+              { text: "command:", kind: "label" },
+              { text: "touch pwned", kind: "marked" },
+              { text: ";", kind: "plain" },
+            ],
+          },
+          { spans: [{ text: "60 empty lines", kind: "escaped" }] },
+          {},
+        ],
+      },
+    });
+  });
+
+  it("allows one without a terminal only by the hash of what was shown", async () => {
+    const edge = await edgeThatAsks("touch pwned");
+    const blind = runHlvm(["approval", "yes", ID], { edgeUrl: edge.url });
+    expect(await blind.ended).toBe(2);
+    expect(blind.stderr).toContain("--arguments-hash");
+    expect(edge.answers).toEqual([]);
+    const seen = runHlvm(["approval", "yes", ID, "--arguments-hash", HASH], { edgeUrl: edge.url });
+    expect(await seen.ended).toBe(0);
+    expect(edge.answers).toMatchObject([{ approvalId: ID, answer: ApprovalAnswer.ONCE, argumentsHash: HASH }]);
+  });
+
+  it("allows one on a terminal when the end of it was seen", async () => {
+    const edge = await edgeThatAsks(`touch pwned\n${"echo fine\n".repeat(30)}`);
+    const hlvm = runHlvm(["approval", "yes", ID], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("go on (1 more)");
+    hlvm.child.stdin!.write("y");
+    await hlvm.shows("the rest has to be seen first");
+    hlvm.child.stdin!.write(" ");
+    await hlvm.shows("y / n / a");
+    expect(edge.answers).toEqual([]);
+    hlvm.child.stdin!.write("y");
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers).toMatchObject([{ approvalId: ID, answer: ApprovalAnswer.ONCE, argumentsHash: HASH }]);
+  });
+
+  it("leaves one unanswered on Ctrl-C", async () => {
+    const edge = await edgeThatAsks("touch pwned");
+    const hlvm = runHlvm(["approval", "yes", ID], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("y / n / a");
+    hlvm.child.stdin!.write("\u0003");
+    expect(await hlvm.ended).toBe(130);
+    expect(edge.answers).toEqual([]);
+  });
+
+  it("denies one", async () => {
+    const edge = await edgeThatAsks("touch pwned");
+    const hlvm = runHlvm(["approval", "no", ID], { edgeUrl: edge.url });
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.answers).toMatchObject([{ approvalId: ID, answer: ApprovalAnswer.DENY }]);
+  });
+
+  it("says that one no longer waits, and what is no id", async () => {
+    const edge = await edgeThatAsks("touch pwned");
+    edge.approvals[0] = { ...edge.approvals[0], state: ApprovalState.EXPIRED };
+    const late = runHlvm(["approval", "yes", ID], { edgeUrl: edge.url, terminal: true });
+    expect(await late.ended).toBe(1);
+    expect(late.stdout).toContain("it is expired");
+    const wrong = runHlvm(["approval", "no", "the-last-one"], { edgeUrl: edge.url });
+    expect(await wrong.ended).toBe(2);
+  });
+});
