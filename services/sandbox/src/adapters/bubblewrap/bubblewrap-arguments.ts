@@ -1,4 +1,5 @@
 import type { SandboxRequest } from "../../domain/isolation.ts";
+import { nodeMounts } from "./node-mounts.ts";
 import { systemMounts } from "./system-mounts.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -21,7 +22,6 @@ export interface SandboxLayout {
   /** Inside; outside, files belong to whoever owns the workspace. */
   readonly userId: number;
   readonly runner: RunnerProgram;
-  readonly node: string;
   readonly ripgrep: string;
   readonly temporaryMebibytes: number;
   readonly fileMebibytes: number;
@@ -87,9 +87,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--ro-bind",
     layout.runner.folder,
     "/opt/hlvm/runner",
-    "--ro-bind",
-    layout.node,
-    "/opt/hlvm/bin/node",
+    ...nodeMounts(),
     "--ro-bind",
     layout.ripgrep,
     "/opt/hlvm/bin/rg",

@@ -116,7 +116,6 @@ export class BubblewrapIsolation implements Isolation {
           userId,
           // Only this process's user may look into the state directory.
           runner: owner === undefined ? this.#preparedRunner : RUNNER_SOURCE,
-          node: process.execPath,
           ripgrep: rgPath,
           temporaryMebibytes: this.#options.temporaryMebibytes,
           fileMebibytes: this.#options.fileMebibytes,
