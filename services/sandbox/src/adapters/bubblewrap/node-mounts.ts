@@ -1,8 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 
-const LIBRARIES = "/opt/hlvm/lib";
-
 /** @types/node 26 does not have its newest property yet. */
 type Report = NodeJS.ProcessReport & { excludeNetwork: boolean };
 
