@@ -32,9 +32,9 @@ export function unpackWithoutRoot(name, missing, packages) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   const own = ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${join(packages, "cache")}`];
   const here = { ...options, cwd: packages };
-  const download = (more) => run("apt-get", [...more, "download", name], here);
+  const download = (more) => run("apt-get", [...more, "-qq", "download", name], here);
   const downloaded = (holdsLists(lists) && download(own)) || (holdsLists("/var/lib/apt/lists") && download([]));
-  if (!downloaded && !(run("apt-get", [...own, "update"], here) && download(own)))
+  if (!downloaded && !(run("apt-get", [...own, "-qq", "-o", "Acquire::Languages=none", "update"], here) && download(own)))
     throw new NotPrepared(`${name} could not be fetched; what apt-get wrote above says why. As root: apt-get install ${name}`);
   const file = readdirSync(packages).find((entry) => entry.startsWith(`${name}_`) && entry.endsWith(".deb"));
   if (file === undefined || !run("dpkg", ["-x", file, "root"], here))
