@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findProcesses } from "../../src/testing/find-processes.ts";
 import { openTestSandbox, type TestSandbox } from "../../src/testing/open-test-sandbox.ts";
 
 let sandbox: TestSandbox;
@@ -108,7 +109,7 @@ describe("shell_exec", () => {
     const result = await sandbox.run("shell_exec", { command: "echo begun; sleep 100 & sleep 100", timeout_seconds: 1 });
     expect(result).toMatchObject({ success: false, errorCode: "timeout" });
     expect(result.content).toContain("begun\n[The command was ended after 1 s.");
-    expect((await sandbox.run("shell_exec", { command: "pgrep -x sleep" })).exitCode).toBe(1);
+    expect((await sandbox.run("shell_exec", { command: findProcesses.named("sleep") })).exitCode).toBe(1);
   });
 
   it("ends any tool at the limit of the call", async () => {
@@ -121,7 +122,7 @@ describe("shell_exec", () => {
     const result = await sandbox.run("shell_exec", { command: "sleep 30 & echo started" });
     expect(result).toMatchObject({ success: true, content: "started\n" });
     expect(result.durationMilliseconds).toBeLessThan(5_000);
-    expect((await sandbox.run("shell_exec", { command: "pkill -x sleep" })).exitCode).toBe(0);
+    expect((await sandbox.run("shell_exec", { command: `kill $(${findProcesses.named("sleep")})` })).exitCode).toBe(0);
   });
 
   it("runs calls in parallel", async () => {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { describe, expect, it } from "vitest";
+import { findProcesses } from "../testing/find-processes.ts";
 import { refusal } from "../testing/refusal.ts";
 import { useTestService } from "../testing/use-test-service.ts";
 
@@ -69,7 +70,7 @@ describe("Execute", () => {
     await expect.poll(async () => (await service.receipt(sessionId, "left")).state).toBe(State.DONE);
     expect((await service.receipt(sessionId, "left")).result).toMatchObject({ success: false, errorCode: "cancelled" });
     const last = readFileSync(join(workspace, "beat"), "utf8");
-    const left = await service.execute({ sessionId, tool: "shell_exec", given: { command: "pgrep -x 'date|sleep'" } });
+    const left = await service.execute({ sessionId, tool: "shell_exec", given: { command: findProcesses.named("date|sleep") } });
     expect(left.exitCode).toBe(1);
     expect(readFileSync(join(workspace, "beat"), "utf8")).toBe(last);
   });

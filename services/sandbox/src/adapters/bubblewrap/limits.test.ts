@@ -1,9 +1,11 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chownSync, closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { processesMatching } from "@hlvm/testing/processes-matching";
+import { findProcesses } from "../../testing/find-processes.ts";
 import { openTestSandbox, type TestSandbox } from "../../testing/open-test-sandbox.ts";
 import { findLimits } from "../limits/find-limits.ts";
 import { resourceLimits } from "../limits/resource-limits.ts";
@@ -38,7 +40,7 @@ describe("resources of a sandbox", () => {
     const full = await shell("i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i+1)); done");
     expect(full).toMatchObject({ success: false, content: expect.stringContaining("process limit of the sandbox was reached") });
     expect((await shell("echo alive")).content).toBe("alive\n");
-    expect((await shell("pgrep -x sleep")).exitCode).toBe(1);
+    expect((await shell(findProcesses.named("sleep"))).exitCode).toBe(1);
   });
 
   it.skipIf(!limitsWholeSandbox)("57: memory over the limit ends the program and is told as out of memory (needs a cgroup)", async () => {
@@ -52,14 +54,14 @@ describe("resources of a sandbox", () => {
     const hog = "/opt/hlvm/bin/node -e 'const held=Buffer.alloc(70<<20,1);setTimeout(()=>held,2000)'";
     const result = await shell(`${hog} & ${hog} & ${hog} & ${hog} & wait %1 && wait %2 && wait %3 && wait %4`);
     expect(result).toMatchObject({ success: false, errorCode: "out_of_memory" });
-    await shell("pkill -9 -f '[B]uffer.alloc'");
+    await shell(`kill -9 $(${findProcesses.startedAs("[B]uffer.alloc")})`);
   });
 
   it("58: endless output is cut at the limit and the program ended", async () => {
     const result = await shell("yes");
     expect(result).toMatchObject({ success: false, errorCode: "output_limit", truncated: true });
     expect(Buffer.byteLength(result.output)).toBe(2 * 1024 * 1024);
-    expect((await shell("pgrep -x yes")).exitCode).toBe(1);
+    expect((await shell(findProcesses.named("yes"))).exitCode).toBe(1);
   });
 
   it("60: neither /tmp nor one file grows over its limit", async () => {
@@ -74,7 +76,7 @@ describe("resources of a sandbox", () => {
     const other = await openTestSandbox();
     const marker = `daemon-${randomUUID()}`;
     await other.run("shell_exec", { command: `setsid sh -c 'while :; do sleep 0.02; done' ${marker} >/dev/null 2>&1 & echo ok` });
-    const isAlive = (): boolean => spawnSync("pgrep", ["-f", marker]).status === 0;
+    const isAlive = (): boolean => processesMatching(new RegExp(marker)).length > 0;
     await expect.poll(isAlive).toBe(true);
     await other.stop();
     expect(isAlive()).toBe(false);
@@ -89,7 +91,7 @@ describe("resources of a sandbox", () => {
     });
     expect(result).toMatchObject({ success: false, errorCode: "cancelled" });
     expect(result.content).toContain("begun");
-    expect((await shell("pgrep -x sleep")).exitCode).toBe(1);
+    expect((await shell(findProcesses.named("sleep"))).exitCode).toBe(1);
   });
 
   it.each([
@@ -102,14 +104,16 @@ describe("resources of a sandbox", () => {
       "(setsid sh -c 'while :; do date >> beat; sleep 0.02; done' &); while [ ! -s beat ]; do sleep 0.01; done; echo begun; sleep 60";
     const result = await sandbox.run("shell_exec", { command, ...limit }, { signal: cancel.signal, onOutput });
     expect(result).toMatchObject({ success: false, errorCode, content: expect.stringContaining("begun") });
-    await expect.poll(async () => (await shell("pgrep -f '[b]eat'")).exitCode).toBe(1);
+    await expect.poll(async () => (await shell(findProcesses.startedAs("[b]eat"))).exitCode).toBe(1);
     rmSync(join(sandbox.workspace, "beat"));
   });
 
   it("what another call has started goes on where one is cancelled", async () => {
     const go = openFifo("go");
     const begun = Promise.withResolvers<string>();
-    const other = shell("(setsid sleep 300 &); echo begun; read line < go; pgrep -x sleep > kept; echo $line", { onOutput: begun.resolve });
+    const other = shell(`(setsid sleep 300 &); echo begun; read line < go; ${findProcesses.named("sleep")} > kept; echo $line`, {
+      onOutput: begun.resolve,
+    });
     await begun.promise;
     const cancel = new AbortController();
     const cancelled = await shell("echo begun; sleep 60", { signal: cancel.signal, onOutput: () => cancel.abort() });
@@ -118,7 +122,7 @@ describe("resources of a sandbox", () => {
     expect((await other).content).toBe("begun\nlived\n");
     expect(readFileSync(join(sandbox.workspace, "kept"), "utf8")).toMatch(/^\d+\n$/);
     closeSync(go);
-    await shell("pkill -x sleep; rm go kept");
+    await shell(`kill $(${findProcesses.named("sleep")}); rm go kept`);
   });
 
   it("a call that finds no process left to run in leaves those of another call alone", async () => {
