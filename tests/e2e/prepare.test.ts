@@ -144,10 +144,20 @@ describe("libatomic, where the Node that was fetched lacks it", () => {
     const child = 'require("node:child_process").execFileSync(process.execPath, ["-p", "process.execPath"], { env: {}, encoding: "utf8" })';
     const ended = await runProgram(place, ["-p", `[process.execPath, process.env.LD_LIBRARY_PATH, ${child}].join()`], {
       cwd: machine,
-      environment: { PATH: "/usr/bin:/bin" },
+      environment: { PATH: machine },
     });
     expect(ended).toMatchObject({ code: 0, stdout: `${place},,${place}\n\n` });
     expect(await installNode("20.19.2")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it.skipIf(!isDebian)("is found by a launcher that is written anew where it is not that of this version", async () => {
+    program("apt-get", "touch libatomic1_14_amd64.deb");
+    program("dpkg", `mkdir -p root/usr/lib/x86_64-linux-gnu; cp ${libatomic} root/usr/lib/x86_64-linux-gnu/libatomic.so.1`);
+    await installNode("20.19.2");
+    const launcher = readFileSync(place, "utf8");
+    writeFileSync(place, "#!/bin/sh\nexit 1\n");
+    expect(await installNode("20.19.2")).toMatchObject({ code: 0 });
+    expect(readFileSync(place, "utf8")).toBe(launcher);
   });
 
   it("is named in one sentence where it cannot be fetched", async () => {
