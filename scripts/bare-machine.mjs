@@ -4,6 +4,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { NotPrepared, orExplain, say } from "./prepare/not-prepared.mjs";
 import { isOnPath } from "./prepare/programs.mjs";
@@ -27,15 +28,18 @@ const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(COMM
 
 await orExplain(requireMeans);
 const machine = mkdtempSync("/var/tmp/hlvm-bare-machine-");
-try {
-  await orExplain(makeMachine);
-  const results = names.map(runInside);
-  for (const { name, code, seconds } of results)
-    console.log(`${code === 0 ? "ok    " : "FAILED"} ${COMMANDS[name]} (exit code ${code}, ${seconds} s)`);
-  process.exitCode = results.every(({ code }) => code === 0) ? 0 : 1;
-} finally {
-  rmSync(machine, { recursive: true, force: true });
+process.on("exit", () => rmSync(machine, { recursive: true, force: true }));
+process.on("SIGINT", () => process.exit(130));
+await orExplain(makeMachine);
+const results = [];
+for (const name of names) {
+  results.push(runInside(name));
+  // A Ctrl-C is heard between two commands, since the first has ended with it.
+  await turn();
 }
+for (const { name, code, seconds } of results)
+  console.log(`${code === 0 ? "ok    " : "FAILED"} ${COMMANDS[name]} (exit code ${code}, ${seconds} s)`);
+process.exitCode = results.every(({ code }) => code === 0) ? 0 : 1;
 
 function requireMeans() {
   const unknown = names.find((name) => !Object.hasOwn(COMMANDS, name));
