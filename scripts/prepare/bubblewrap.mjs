@@ -1,8 +1,8 @@
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { installAsRoot, isDebianLike, unpackWithoutRoot } from "./debian-package.mjs";
 import { NotPrepared } from "./not-prepared.mjs";
-import { firstOnPath, isExecutable, searchPath } from "./programs.mjs";
+import { firstOnPath, isExecutable, removeIfThere, searchPath } from "./programs.mjs";
 
 const MISSING = "bubblewrap, which isolates what an agent runs, is missing";
 const COMMANDS = {
@@ -29,7 +29,7 @@ export function installBubblewrap(directory) {
   const root = unpackWithoutRoot("bubblewrap", MISSING, join(directory, "bin-packages"));
   const link = join(programs, "bwrap");
   mkdirSync(programs, { recursive: true, mode: 0o700 });
-  rmSync(link, { force: true });
+  removeIfThere(link);
   symlinkSync(join(root, "usr", "bin", "bwrap"), link);
   if (!isExecutable(link)) throw new NotPrepared(`The unpacked ${link} cannot be run. As root: apt-get install bubblewrap`);
 }

