@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { installAsRoot, isDebianLike, unpackWithoutRoot } from "./debian-package.mjs";
 import { NotPrepared } from "./not-prepared.mjs";
@@ -75,7 +75,10 @@ function unpackLibatomic(folder, place, directory) {
   const unpacked = unpackWithoutRoot("libatomic1", MISSING, join(directory, "bin-packages"));
   const libraries = join(folder, "node_modules", "lib");
   mkdirSync(libraries, { recursive: true });
-  copyFileSync(join(unpacked, "usr", "lib", "x86_64-linux-gnu", "libatomic.so.1"), join(libraries, "libatomic.so.1"));
+  const library = join(libraries, "libatomic.so.1");
+  // This very process may have the one that is there in its memory: it is replaced, not written over.
+  copyFileSync(join(unpacked, "usr", "lib", "x86_64-linux-gnu", "libatomic.so.1"), `${library}.new`);
+  renameSync(`${library}.new`, library);
   writeFileSync(place, LAUNCHER, { mode: 0o755 });
 }
 

@@ -1,4 +1,7 @@
 import {
+  closeSync,
+  fstatSync,
+  openSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -155,8 +158,11 @@ describe("libatomic, where the Node that was fetched lacks it", () => {
     program("dpkg", `mkdir -p root/usr/lib/x86_64-linux-gnu; cp ${libatomic} root/usr/lib/x86_64-linux-gnu/libatomic.so.1`);
     await installNode("20.19.2");
     const launcher = readFileSync(place, "utf8");
+    const inUse = openSync(join(checkout, "scripts", "node", "node_modules", "lib", "libatomic.so.1"), "r");
     writeFileSync(place, "#!/bin/sh\nexit 1\n");
     expect(await installNode("20.19.2")).toMatchObject({ code: 0 });
+    expect(fstatSync(inUse).nlink, "a library that a process has in its memory was written over").toBe(0);
+    closeSync(inUse);
     expect(readFileSync(place, "utf8")).toBe(launcher);
   });
 
