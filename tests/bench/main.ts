@@ -1,6 +1,7 @@
 import { benchCancel } from "./cancel.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
+import { benchSandboxes } from "./sandboxes.ts";
 import { benchStartAndSize } from "./start-and-size.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
@@ -8,6 +9,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "start-and-size": benchStartAndSize,
   "tool-turn": benchToolTurn,
   "mesh-call": benchMeshCall,
+  sandboxes: benchSandboxes,
   cancel: benchCancel,
   "memory-recall": benchMemoryRecall,
 };

@@ -21,16 +21,26 @@ export class GrantGate {
     this.#keys = keys;
   }
 
+  /** Looks at a grant without using it up. @throws HlvmError `grant_refused`, which says what does not fit */
+  verify(token: string, call: GrantedCall): Enforcement {
+    return this.#verified(token, call, Math.floor(Date.now() / 1000));
+  }
+
   /** @returns what the call is to be held to. @throws HlvmError `grant_refused`, which says what does not fit */
   pass(token: string, call: GrantedCall): Enforcement {
-    const grant = verifiedPayload(token, this.#keys);
-    if (!isGrant(grant)) throw refused("its signature does not hold");
     const now = Math.floor(Date.now() / 1000);
-    if (grant.expiresAt <= now) throw refused("it has expired");
-    for (const field of CALL_FIELDS) if (grant[field] !== call[field]) throw refused(`it was given for another ${field}`);
+    const grant = this.#verified(token, call, now);
     this.#forgetExpired(now);
     if (this.#used.has(grant.id)) throw refused("it was used before");
     this.#used.set(grant.id, grant.expiresAt);
+    return grant;
+  }
+
+  #verified(token: string, call: GrantedCall, now: number): Grant {
+    const grant = verifiedPayload(token, this.#keys);
+    if (!isGrant(grant)) throw refused("its signature does not hold");
+    if (grant.expiresAt <= now) throw refused("it has expired");
+    for (const field of CALL_FIELDS) if (grant[field] !== call[field]) throw refused(`it was given for another ${field}`);
     return grant;
   }
 

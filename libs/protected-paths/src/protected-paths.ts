@@ -29,7 +29,10 @@ export const protectedPaths: readonly ProtectedPath[] = [
   ...named("package manager", ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pypirc pip.conf .cargo .bundle .gemrc"),
   ...named("CI", ".github .gitlab .gitlab-ci.yml .circleci .travis.yml .drone.yml .drone.star .buildkite .teamcity .woodpecker"),
   ...named("CI", ".woodpecker.yml .semaphore .forgejo .gitea .azure-pipelines azure-pipelines.yml azure-pipelines.yaml jenkinsfile"),
-  ...named("CI", "bitbucket-pipelines.yml appveyor.yml .appveyor.yml .cirrus.yml .cirrus.star cloudbuild.yaml cloudbuild.yml buildspec.yml"),
+  ...named(
+    "CI",
+    "bitbucket-pipelines.yml appveyor.yml .appveyor.yml .cirrus.yml .cirrus.star cloudbuild.yaml cloudbuild.yml buildspec.yml",
+  ),
   ...named("CI", "wercker.yml .sourcehut .build.yml .builds codefresh.yml .tekton .argo .earthly"),
 ];
 

@@ -24,3 +24,8 @@ export function failureOf(thrown: unknown, path: string): ToolFailure {
   const [errorCode, words] = KNOWN[code] ?? ["internal", `could not be used (${code === "" ? String(thrown) : code})`];
   return new ToolFailure(errorCode, `${path} ${words}.`, thrown);
 }
+
+/** For notes that say why something could not be done. */
+export function messageOfThrown(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,59 +1,48 @@
 import { Socket } from "node:net";
-import type { RunnerRequest_ExecuteJson, RunnerRequestJson, RunnerResponseJson } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import type {
+  RunnerRequest_ApplyJson,
+  RunnerRequest_ExecuteJson,
+  RunnerRequest_RestoreJson,
+  RunnerRequestJson,
+  RunnerResponseJson,
+} from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import { changeFromJson, changeToJson } from "./change-json.ts";
 import { closeInherited } from "./close-inherited.ts";
-import { FrameDecoder } from "./frames.ts";
-import { Outbox } from "./outbox.ts";
+import { encodeFrame, FrameDecoder } from "./frames.ts";
+import { apply, protect, restore } from "./guard.ts";
 import { requireWorkspace } from "./require-workspace.ts";
-import { runningCalls } from "./running-calls.ts";
-import { currentShell } from "./current-shell.ts";
-import { sweepProcesses } from "./sweep-processes.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
 
 /** The descriptor on which the service that started this process speaks. */
 const SERVICE_DESCRIPTOR = 3;
-const PAUSE_AFTER_RESULT_MILLISECONDS = 4;
+const KEPT_CHANGES_BYTES = 4 * 1024 * 1024;
+const KEPT_CHANGES = 500;
 
 requireWorkspace();
 closeInherited(SERVICE_DESCRIPTOR);
 const service = new Socket({ fd: SERVICE_DESCRIPTOR, readable: true, writable: true });
-const outbox = new Outbox(service);
 const decoder = new FrameDecoder();
+/** The calls that run now, by id; aborting one ends its tool. */
+const running = new Map<string, AbortController>();
 
-async function execute({
-  callId = "",
-  tool = "",
-  argumentsJson = "{}",
-  timeoutMilliseconds = 0,
-}: RunnerRequest_ExecuteJson): Promise<void> {
+function send(response: RunnerResponseJson): void {
+  service.write(encodeFrame(response));
+}
+
+async function execute(call: RunnerRequest_ExecuteJson): Promise<void> {
+  const { callId = "", tool = "", argumentsJson = "{}", timeoutMilliseconds = 0, readOnly = false, protectedPaths = [] } = call;
   const controller = new AbortController();
-  runningCalls.set(callId, controller);
+  running.set(callId, controller);
   const timer = setTimeout(() => controller.abort(timedOut(timeoutMilliseconds)), timeoutMilliseconds);
-  const answer = await Promise.race([
-    runTool(tool, argumentsJson, {
-      signal: controller.signal,
-      output: (stream, text) => {
-        const output = { stream: stream === "stdout" ? "STREAM_STDOUT" : "STREAM_STDERR", text } as const;
-        outbox.sendSoon({ output: { callId, output } } satisfies RunnerResponseJson);
-      },
-    }),
-    abandoned(controller.signal),
-  ]);
+  const { signal } = controller;
+  const answer = await Promise.race([runTool(tool, argumentsJson, { signal, writes: { readOnly, protectedPaths } }), abandoned(signal)]);
   clearTimeout(timer);
-  runningCalls.delete(callId);
-  if (mayHaveDetached(tool, answer)) sweepProcesses();
-  outbox.send({ result: { callId, result: toResult(answer) } } satisfies RunnerResponseJson);
-  prepareShellSoon();
+  running.delete(callId);
+  send({ result: { callId, result: toResult(answer) } });
 }
 
-/** Between calls, and not at once: the kernel would let the service wait for the result until the new process stands. */
-function prepareShellSoon(): void {
-  setTimeout(() => {
-    if (runningCalls.size === 0) currentShell.prepare();
-  }, PAUSE_AFTER_RESULT_MILLISECONDS);
-}
-
-/** Programs are ended by the signal and say what they had printed; whatever does not heed it is not waited for. */
+/** A program is ended by the signal; whatever does not heed it is not waited for. */
 function abandoned(signal: AbortSignal): Promise<ToolAnswer> {
   const GRACE_MILLISECONDS = 80;
   return new Promise((resolve) => {
@@ -64,25 +53,37 @@ function abandoned(signal: AbortSignal): Promise<ToolAnswer> {
   });
 }
 
-/** Of a command that was cut off nothing goes on, unless another call may need what there is. */
-function mayHaveDetached(tool: string, { errorCode }: ToolAnswer): boolean {
-  const wasCutOff = tool === "shell_exec" && (errorCode === "cancelled" || errorCode === "timeout");
-  return wasCutOff && [...runningCalls.values()].every(({ signal }) => signal.aborted);
-}
-
 function timedOut(milliseconds: number): ToolFailure {
   return new ToolFailure("timeout", `The tool was ended after ${milliseconds / 1_000} s.`);
 }
 
+/** What does not fit into a frame is put back all the same, and cannot be made again. */
+function restoreFor({ callId = "", keepWatching = false }: RunnerRequest_RestoreJson): void {
+  let room = KEPT_CHANGES_BYTES;
+  const changes = restore(callId, keepWatching).map((change) => {
+    room -= (change.before.content?.length ?? 0) + (change.after.content?.length ?? 0);
+    return changeToJson(change, room > 0);
+  });
+  send({ restored: { callId, changes: changes.slice(0, KEPT_CHANGES) } });
+}
+
+function applyFor({ callId = "", changes = [] }: RunnerRequest_ApplyJson): void {
+  send({ applied: { callId, failure: apply(changes.map(changeFromJson)) } });
+}
+
 service.on("data", (chunk: Buffer) => {
   for (const message of decoder.push(chunk)) {
-    const request = message as RunnerRequestJson;
-    if (request.execute !== undefined) void execute(request.execute);
-    if (request.cancel !== undefined)
-      runningCalls.get(request.cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
+    const { execute: call, cancel, protect: protecting, restore: restoring, apply: applying } = message as RunnerRequestJson;
+    if (call !== undefined) void execute(call);
+    if (cancel !== undefined) running.get(cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
+    if (protecting !== undefined) {
+      protect(protecting.callId ?? "");
+      send({ protected: { callId: protecting.callId } });
+    }
+    if (restoring !== undefined) restoreFor(restoring);
+    if (applying !== undefined) applyFor(applying);
   }
 });
 service.on("error", () => process.exit(1));
 service.on("close", () => process.exit(0));
-outbox.send({ ready: {} } satisfies RunnerResponseJson);
-prepareShellSoon();
+send({ ready: {} });

@@ -1,9 +1,6 @@
-import { CappedText } from "./capped-text.ts";
-import type { ProcessEnd } from "./follow-process.ts";
-import { runProcess } from "./run-process.ts";
-import { toolEnvironment } from "./tool-environment.ts";
+import { runProcess, type ProcessEnd } from "./run-process.ts";
 
-const COMPLAINT_BYTES = 4_096;
+const COMPLAINT_CHARACTERS = 4_096;
 /** A line longer than this is taken in pieces. */
 const MAXIMUM_LINE_BYTES = 64 * 1024;
 
@@ -18,14 +15,13 @@ export interface LinesRequest {
 
 /** Runs a program and takes its output line by line, however much it prints. */
 export async function readLines(request: LinesRequest): Promise<ProcessEnd & { readonly complaint: string }> {
-  const complaint = new CappedText(COMPLAINT_BYTES);
+  let complaint = "";
   let rest: Buffer = Buffer.alloc(0);
   const end = await runProcess({
     ...request,
-    environment: toolEnvironment,
     onOutput: (stream, chunk) => {
       if (stream === "stderr") {
-        complaint.push(chunk);
+        complaint = (complaint + chunk.toString("utf8")).slice(0, COMPLAINT_CHARACTERS);
         return true;
       }
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -42,5 +38,5 @@ export async function readLines(request: LinesRequest): Promise<ProcessEnd & { r
     },
   });
   if (rest.length > 0 && !end.wasCut) request.onLine(rest.toString("utf8"));
-  return { ...end, complaint: complaint.toString().trim() };
+  return { ...end, complaint: complaint.trim() };
 }

@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { lstat, open, rename, unlink } from "node:fs/promises";
 import { failureOf } from "./failure-of.ts";
 import { MAXIMUM_FILE_BYTES } from "./text-file.ts";
-import { ToolFailure } from "./tool.ts";
+import { acceptChange } from "./guard.ts";
+import { ToolFailure, type ToolSurroundings } from "./tool.ts";
 import { holdPlace, type HeldPlace } from "./workspace-path.ts";
 
 const NEW_FILE_MODE = 0o666;
@@ -13,18 +14,20 @@ export type Replaced = "created" | "replaced";
 
 /**
  * Writes a whole file in one step: readers see the old content or the new, never a part. An existing file keeps its permissions.
- * @throws ToolFailure `outside_workspace`, `too_large`, `no_space`, …, or the reason of the signal; the file is then as it was
+ * @throws ToolFailure `outside_workspace`, `protected_path`, `too_large`, `no_space`, …, or the reason of the signal; the file is then as it was
  */
-export async function replaceFile(path: string, content: string, signal: AbortSignal): Promise<Replaced> {
+export async function replaceFile(path: string, content: string, { signal, writes }: ToolSurroundings): Promise<Replaced> {
   const bytes = Buffer.from(content, "utf8");
   if (bytes.length > MAXIMUM_FILE_BYTES)
     throw new ToolFailure(
       "too_large",
       `The content has ${bytes.length} bytes; the limit for one file is ${MAXIMUM_FILE_BYTES}. Write it in parts.`,
     );
-  const place = await holdPlace(path);
+  const place = await holdPlace(path, writes);
   try {
-    return await write(place, bytes, path, signal);
+    const done = await write(place, bytes, path, signal);
+    acceptChange(place.relative);
+    return done;
   } catch (thrown) {
     throw failureOf(thrown, path);
   } finally {

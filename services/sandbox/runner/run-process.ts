@@ -1,53 +1,51 @@
 import { spawn } from "node:child_process";
-import { setTimeout as wait } from "node:timers/promises";
-import { followProcess, type ProcessEnd, type ProcessWatch } from "./follow-process.ts";
-import { runningCalls } from "./running-calls.ts";
-import { sweepProcesses } from "./sweep-processes.ts";
 import { ToolFailure } from "./tool.ts";
 
-const PAUSE_AFTER_SWEEP_MILLISECONDS = 50;
-
-export interface ProcessRequest extends ProcessWatch {
+export interface ProcessRequest {
   readonly command: string;
   readonly arguments: readonly string[];
   readonly directory: string;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Return false to end the process: enough was read. */
+  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => boolean;
+}
+
+/** How a process ended: by itself with a code, or because it was cut off. */
+export interface ProcessEnd {
+  readonly exitCode?: number;
+  readonly wasCut: boolean;
 }
 
 /**
- * Runs a program without a shell and reads what it prints. Its whole tree is ended when the signal aborts.
+ * Runs a program of ours, which starts no others, and reads what it prints.
  * @throws ToolFailure `unavailable` where it cannot be started, or the reason of the signal
  */
-export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
-  request.signal.throwIfAborted();
-  try {
-    return await attempt(request);
-  } catch (thrown) {
-    if (!isOutOfProcesses(thrown)) throw thrown;
-    if (runningCalls.size > 1) throw noProcessLeft(thrown);
-    // What earlier calls left behind uses up the process limit; without this nothing could run in the session again.
-    sweepProcesses();
-    await wait(PAUSE_AFTER_SWEEP_MILLISECONDS);
-    return attempt(request).catch((cause: unknown) => {
-      throw isOutOfProcesses(cause) ? noProcessLeft(cause) : cause;
+export function runProcess({ command, arguments: words, directory, signal, onOutput }: ProcessRequest): Promise<ProcessEnd> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, words, { cwd: directory, env: { LANG: "C.UTF-8" }, stdio: ["ignore", "pipe", "pipe"] });
+    let wasCut = false;
+    const end = (): void => void child.kill("SIGKILL");
+    const read = (stream: "stdout" | "stderr") => (chunk: Buffer) => {
+      if (wasCut || onOutput(stream, chunk)) return;
+      wasCut = true;
+      end();
+    };
+    child.stdout.on("data", read("stdout"));
+    child.stderr.on("data", read("stderr"));
+    child.once("error", (cause: NodeJS.ErrnoException) => {
+      signal.removeEventListener("abort", end);
+      reject(
+        cause.code === "EAGAIN"
+          ? new ToolFailure("unavailable", "The sandbox has no process left to run this in. Try again.", cause)
+          : cause,
+      );
     });
-  }
-}
-
-function attempt(request: ProcessRequest): Promise<ProcessEnd> {
-  const child = spawn(request.command, request.arguments, {
-    cwd: request.directory,
-    env: request.environment,
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
+    child.once("close", (exitCode) => {
+      signal.removeEventListener("abort", end);
+      if (signal.aborted) reject(signal.reason);
+      else resolve({ exitCode: exitCode ?? undefined, wasCut });
+    });
+    signal.addEventListener("abort", end);
   });
-  return followProcess(child, request);
-}
-
-function noProcessLeft(cause: unknown): ToolFailure {
-  return new ToolFailure("unavailable", "The sandbox has no process left to run this in. Try again.", cause);
-}
-
-function isOutOfProcesses(thrown: unknown): boolean {
-  return (thrown as NodeJS.ErrnoException).code === "EAGAIN";
 }

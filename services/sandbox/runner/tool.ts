@@ -5,6 +5,7 @@ export type ToolErrorCode =
   | "not_found"
   | "not_readable"
   | "outside_workspace"
+  | "protected_path"
   | "too_large"
   | "binary_file"
   | "invalid_utf8"
@@ -29,12 +30,19 @@ export interface ToolAnswer {
   readonly exitCode?: number;
 }
 
+/** What a call may write. */
+export interface Writes {
+  readonly readOnly: boolean;
+  /** The protected paths, relative to the workspace, that it may write. */
+  readonly protectedPaths: readonly string[];
+}
+
 /** What a tool is given besides its arguments. */
 export interface ToolSurroundings {
   /** Aborted with a `ToolFailure` as its reason: `timeout` or `cancelled`. */
   readonly signal: AbortSignal;
-  /** Sends a piece of output while the tool runs. */
-  readonly output: (stream: "stdout" | "stderr", text: string) => void;
+  /** What the call may write, as its grant says. */
+  readonly writes: Writes;
 }
 
 /** Arguments were checked against the tool's schema before they came here. */

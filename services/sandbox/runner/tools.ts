@@ -2,13 +2,9 @@ import { failureOf } from "./failure-of.ts";
 import { ToolFailure, type Tool, type ToolAnswer, type ToolSurroundings } from "./tool.ts";
 import { editFile } from "./tools/edit-file.ts";
 import { fileStats } from "./tools/file-stats.ts";
-import { gitDiff } from "./tools/git-diff.ts";
-import { gitLog } from "./tools/git-log.ts";
-import { gitStatus } from "./tools/git-status.ts";
 import { listFiles } from "./tools/list-files.ts";
 import { readFile } from "./tools/read-file.ts";
 import { searchCode } from "./tools/search-code.ts";
-import { shellExec } from "./tools/shell-exec.ts";
 import { writeFile } from "./tools/write-file.ts";
 
 const tools: Readonly<Record<string, Tool<never>>> = {
@@ -18,10 +14,6 @@ const tools: Readonly<Record<string, Tool<never>>> = {
   write_file: writeFile,
   edit_file: editFile,
   search_code: searchCode,
-  shell_exec: shellExec,
-  git_status: gitStatus,
-  git_diff: gitDiff,
-  git_log: gitLog,
 };
 
 /** Runs a tool by its name. Never throws: what goes wrong is an answer that the model can act on. */

@@ -7,6 +7,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
+import { closeInherited } from "../runner/close-inherited.ts";
 import { BubblewrapIsolation } from "./adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findBubblewrap } from "./adapters/bubblewrap/find-bubblewrap.ts";
 import { FileJournal } from "./adapters/file-journal.ts";
@@ -17,9 +18,12 @@ import { Sessions } from "./domain/sessions.ts";
 import { ToolExecutor } from "./domain/tool-executor.ts";
 import { routes } from "./rpc/routes.ts";
 
+/** The standard ones, and the one on which its starter is told that it is up. */
+const LAST_OWN_DESCRIPTOR = 3;
 const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
 
 await runService("sandbox", async (log, environment) => {
+  closeInherited(LAST_OWN_DESCRIPTOR);
   const config = readConfig(knobs, environment);
   const tokens = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
   const gate = new GrantGate(readGrantKeys(config.grantPublicKeys));

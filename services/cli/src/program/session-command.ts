@@ -24,6 +24,16 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
       finish(await sessionShow(id, flags, context));
     });
   session
+    .command("processes")
+    .description("list what runs in the background of one, or stop it")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .addOption(new Option("--stop <number>", "end this one, with all that it started").argParser(wholeNumber(1, 1_000_000)))
+    .addOption(jsonOption())
+    .action(async (id: string, flags: { stop?: number; json?: boolean }) => {
+      const { sessionProcesses } = await import("../commands/session-processes.ts");
+      finish(await sessionProcesses(id, flags, context));
+    });
+  session
     .command("watch")
     .description("follow one until its run ends")
     .argument("<session-id>", "see `hlvm session list`", sessionId)

@@ -22,7 +22,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(AuditService, "policy", ["query"]),
   open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),
   open(ModelService, "model-gateway", ["listModels", "resolveModel"]),
-  open(SandboxService, "sandbox", ["describeIsolation"]),
+  open(SandboxService, "sandbox", ["describeIsolation", "listProcesses", "stopProcess"]),
 ];
 
 function open<Service extends DescService>(

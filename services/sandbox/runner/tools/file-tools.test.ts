@@ -13,6 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { prepareRunner } from "../../src/adapters/bubblewrap/prepare-runner.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestSandbox, type TestSandbox } from "../../src/testing/open-test-sandbox.ts";
 
@@ -24,12 +26,13 @@ const put = (path: string, content: string | Buffer): void => {
 const at = (path: string): string => readFileSync(join(sandbox.workspace, path), "utf8");
 
 /** Runs inside, with the tools as the runner has them: only there is the moment of the cancellation sure. */
+const RUNNER = fileURLToPath(new URL("..", import.meta.url));
 const CANCELLED_CALLS = `
   const runner = process.argv[2];
   const { runTool } = await import(runner + "/tools.js");
   const { ToolFailure } = await import(runner + "/tool.js");
   const cancel = new AbortController();
-  const run = (tool, given) => runTool(tool, JSON.stringify(given), { signal: cancel.signal, output: () => {} });
+  const run = (tool, given) => runTool(tool, JSON.stringify(given), { signal: cancel.signal, writes: { readOnly: false, protectedPaths: [] } });
   const calls = [
     run("write_file", { path: "cancelled.txt", content: "new" }),
     run("edit_file", { path: "cancelled.txt", old_text: "old", new_text: "new" }),
@@ -237,7 +240,8 @@ describe("write_file and edit_file on one file at the same time", () => {
   it("write nothing once the call is cancelled, though they had begun", async () => {
     put("cancelled.txt", "old");
     put("cancel.mjs", CANCELLED_CALLS);
-    const { content } = await sandbox.run("shell_exec", { command: "/opt/hlvm/bin/node cancel.mjs /opt/hlvm/runner" });
+    prepareRunner(RUNNER, join(sandbox.workspace, "program"));
+    const { content } = await sandbox.run("shell_exec", { command: "/opt/hlvm/bin/node cancel.mjs /workspace/program" });
     expect(content).toBe("cancelled cancelled cancelled\n");
     expect(at("cancelled.txt")).toBe("old");
     expect(readdirSync(sandbox.workspace).filter((name) => name.startsWith("never-made") || name.startsWith(".hlvm-"))).toEqual([]);

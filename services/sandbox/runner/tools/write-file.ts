@@ -7,8 +7,8 @@ export interface WriteFileArguments {
   readonly content: string;
 }
 
-export async function writeFile(given: WriteFileArguments, { signal }: ToolSurroundings): Promise<ToolAnswer> {
-  const done = await inTurn(given.path, () => replaceFile(given.path, given.content, signal));
+export async function writeFile(given: WriteFileArguments, surroundings: ToolSurroundings): Promise<ToolAnswer> {
+  const done = await inTurn(given.path, () => replaceFile(given.path, given.content, surroundings));
   const lines = given.content === "" ? 0 : given.content.split("\n").length - (given.content.endsWith("\n") ? 1 : 0);
   const summary = `${done}, ${lines} ${lines === 1 ? "line" : "lines"}`;
   return { content: `${given.path} ${summary}, ${Buffer.byteLength(given.content)} bytes.`, summary };

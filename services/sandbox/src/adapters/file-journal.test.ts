@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { afterAll, expect, it } from "vitest";
 import { Receipts } from "../domain/receipts.ts";
@@ -14,11 +15,11 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 it("gives back what was appended, past a line that was cut short", async () => {
   const journal = await FileJournal.open(directory, testLog);
-  journal.append("a", { kind: "opened", organization: "local" });
+  journal.append("a", { kind: "opened", organization: "local", owner: "user:test" });
   appendFileSync(join(directory, "receipts/a.ndjson"), '\n{"kind":"star');
   journal.append("a", { kind: "started", callId: "1", fingerprint: "x" });
   expect(await journal.read("a")).toEqual([
-    { kind: "opened", organization: "local" },
+    { kind: "opened", organization: "local", owner: "user:test" },
     { kind: "started", callId: "1", fingerprint: "x" },
   ]);
   expect(await journal.read("never")).toBeUndefined();
@@ -27,14 +28,14 @@ it("gives back what was appended, past a line that was cut short", async () => {
 
 it("drops old results of a journal that has grown large, and still knows that their calls ended", async () => {
   const journal = await FileJournal.open(directory, testLog);
-  const receipts = await Receipts.open(journal, "large", "local");
+  const receipts = await Receipts.open(journal, "large", testPrincipal);
   for (let call = 0; call < 40; call++) {
     receipts.begin(`call-${call}`, "f");
     receipts.end(`call-${call}`, failedResult("internal", "x".repeat(1024 * 1024), 1));
   }
   const path = join(directory, "receipts/large.ndjson");
   expect(statSync(path).size).toBeGreaterThan(32 * 1024 * 1024);
-  const later = await Receipts.open(await FileJournal.open(directory, testLog), "large", "local");
+  const later = await Receipts.open(await FileJournal.open(directory, testLog), "large", testPrincipal);
   expect(statSync(path).size).toBeLessThan(9 * 1024 * 1024);
   expect((await later.find("call-0")).state).toBe("unknown");
   expect((await later.find("call-39")).state).toBe("done");
@@ -43,7 +44,7 @@ it("drops old results of a journal that has grown large, and still knows that th
 
 it("loses nothing that is written while it drops old results", async () => {
   const journal = await FileJournal.open(directory, testLog);
-  const receipts = await Receipts.open(journal, "busy", "local");
+  const receipts = await Receipts.open(journal, "busy", testPrincipal);
   for (let call = 0; call < 40; call++) {
     receipts.begin(`call-${call}`, "f");
     receipts.end(`call-${call}`, failedResult("internal", "x".repeat(1024 * 1024), 1));
@@ -58,7 +59,7 @@ it("loses nothing that is written while it drops old results", async () => {
   await journal.prune();
   receipts.begin("last", "f");
   expect(statSync(join(directory, "receipts/busy.ndjson")).size).toBeLessThan(10 * 1024 * 1024);
-  const later = await Receipts.open(await FileJournal.open(directory, testLog), "busy", "local");
+  const later = await Receipts.open(await FileJournal.open(directory, testLog), "busy", testPrincipal);
   for (const call of written) expect((await later.find(call)).state).toBe("unknown");
   expect(readdirSync(join(directory, "receipts"))).not.toContain("busy.ndjson.tmp");
 });
@@ -67,17 +68,17 @@ it("forgets a session a week after its last use, at start and later", async () =
   const path = join(directory, "receipts/old.ndjson");
   const makeOld = (): void => utimesSync(path, longAgo, longAgo);
   const journal = await FileJournal.open(directory, testLog);
-  const receipts = await Receipts.open(journal, "old", "local");
+  const receipts = await Receipts.open(journal, "old", testPrincipal);
   receipts.begin("call", "f");
   makeOld();
-  receipts.renew("local");
+  receipts.renew(testPrincipal);
   await journal.prune();
   expect(existsSync(path)).toBe(true);
   makeOld();
   await journal.prune();
   expect(existsSync(path)).toBe(false);
-  receipts.renew("local");
-  expect(await journal.read("old")).toEqual([{ kind: "opened", organization: "local" }]);
+  receipts.renew(testPrincipal);
+  expect(await journal.read("old")).toEqual([{ kind: "opened", organization: "local", owner: "user:test" }]);
   makeOld();
   await FileJournal.open(directory, testLog);
   expect(existsSync(path)).toBe(false);

@@ -1,12 +1,18 @@
 import { constants, realpathSync } from "node:fs";
 import { access, lstat, open, readlink, stat, type FileHandle } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join, sep } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { folderIdentity } from "../../runner/folder-identity.ts";
 import type { WorkspaceFolder, WorkspaceFolders } from "../domain/workspace-folder.ts";
 
-const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
+/** The machine's own, with all below: a tool that works there works on the machine, and not on somebody's project. */
+const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/run"]
+  .concat(["/root/.ssh", "/root/.gnupg"])
+  .concat(["/var/lib", "/var/log", "/var/run", "/var/spool", "/var/cache"]);
+/** Those that hold the homes and files of many: what lies below may be a project. */
+const SHARED_FOLDERS = new Set(["/", "/home", "/root", "/var", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var/tmp", homedir()]);
 const MAXIMUM_HEAD_BYTES = 1_024;
 
 /** Folders of this machine. */
@@ -35,8 +41,9 @@ export class LocalFolders implements WorkspaceFolders {
   }
 
   #requireAllowed(real: string, path: string): void {
-    const kernel = KERNEL_FOLDERS.find((folder) => isWithin(real, folder));
-    if (kernel !== undefined) throw notAllowed(path, `it lies in ${kernel}`);
+    const system = SYSTEM_FOLDERS.find((folder) => isWithin(real, folder));
+    if (system !== undefined) throw notAllowed(path, `it lies in ${system}, which belongs to the machine`);
+    if (SHARED_FOLDERS.has(real)) throw notAllowed(path, "it is no project, but holds the homes or files of many");
     for (const secret of this.#protected) {
       if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);
     }

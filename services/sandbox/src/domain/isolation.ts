@@ -1,3 +1,5 @@
+import type { Enforcement, SandboxProfile } from "@hlvm/grant/grant";
+import type { ProtectedChange } from "./protected-change.ts";
 import type { ToolOutput, ToolResult } from "./tool-event.ts";
 import type { WorkspaceFolder } from "./workspace-folder.ts";
 
@@ -14,20 +16,68 @@ export interface ToolRun {
   /** The canonical form: the bytes that were granted. */
   readonly argumentsJson: string;
   readonly timeoutMilliseconds: number;
+  /** What its grant holds it to. */
+  readonly enforcement: Enforcement;
 }
 
-/** A session's own sandbox: isolated, resident, able to run calls in parallel. */
-export interface SessionSandbox {
-  /**
-   * Runs a call. What a tool does is a result, also where the sandbox ends under it (`unavailable`, `out_of_memory`).
-   * Aborting the signal ends the tool and everything it started; the result then says `cancelled`.
-   */
-  readonly run: (run: ToolRun, onOutput: (output: ToolOutput) => void, signal: AbortSignal) => Promise<ToolResult>;
+/** Takes what a tool prints while it runs. */
+export type TakeOutput = (output: ToolOutput) => void;
+
+/** A sandbox of a session: it ends with everything in it. */
+export interface Sandbox {
   /** Resolves when it takes no call any more: it is being ended, or has ended. */
   readonly ending: Promise<void>;
   /** Resolves when nothing of the sandbox is left, whoever ended it. */
   readonly ended: Promise<void>;
   readonly close: () => Promise<void>;
+}
+
+/** A session's own runner: file tools and search, and the guard of the protected paths. No command can reach it. */
+export interface Runner extends Sandbox {
+  /**
+   * Runs a call of a file tool. What a tool does is a result, also where the sandbox ends under it (`unavailable`,
+   * `out_of_memory`).
+   */
+  readonly run: (run: ToolRun, signal: AbortSignal) => Promise<ToolResult>;
+  /** Notes what stands at the protected paths, before a command that may write. */
+  readonly protect: (callId: string) => Promise<void>;
+  /** Puts back what has changed there since. @param keepWatching the command is still running */
+  readonly restore: (callId: string, keepWatching: boolean) => Promise<readonly ProtectedChange[]>;
+  /** Makes changes again that were put back. @returns why it cannot be done; empty where it was */
+  readonly apply: (callId: string, changes: readonly ProtectedChange[]) => Promise<string>;
+}
+
+/** A command line for the shell, or a program with its arguments, and where it starts. No NUL is in it. */
+export type Command = ({ readonly text: string } | { readonly program: readonly string[] }) & {
+  /** Absolute, inside the sandbox. */
+  readonly directory: string;
+};
+
+export interface CommandWatch {
+  /** Aborted, everything in the sandbox ends. */
+  readonly signal: AbortSignal;
+  /** Return false to end the command: enough was read. */
+  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => boolean;
+}
+
+/** How a command ended, with all that it started. */
+export interface CommandEnd {
+  /** 128 and more: by a signal. Left out where the sandbox was ended from outside. */
+  readonly exitCode?: number;
+  readonly wasCut: boolean;
+  /** Where it could not start in its folder: the command did not run. */
+  readonly refusal?: "folder_missing" | "folder_outside";
+  readonly outOfMemory: boolean;
+  readonly outOfProcesses: boolean;
+}
+
+/** A sandbox for a single command: it stands by, runs the one, and ends with it. */
+export interface CommandSandbox extends Sandbox {
+  /**
+   * Comes back when the command and all that it started have ended.
+   * @throws the reason of the signal; then too all has ended
+   */
+  readonly run: (command: Command, watch: CommandWatch) => Promise<CommandEnd>;
 }
 
 export interface IsolationFeature {
@@ -46,6 +96,10 @@ export interface IsolationDescription {
 /** A way to isolate processes on this machine. */
 export interface Isolation {
   /** @throws HlvmError `sandbox_not_started`, `workspace_replaced` where the path leads to another folder by now */
-  readonly start: (request: SandboxRequest) => Promise<SessionSandbox>;
+  readonly startRunner: (request: SandboxRequest) => Promise<Runner>;
+  /** Makes a sandbox that stands by for one command. @throws as `startRunner` does */
+  readonly startCommand: (request: SandboxRequest, profile: SandboxProfile) => Promise<CommandSandbox>;
+  /** Removes what the session keeps besides its workspace: the home of its open commands. */
+  readonly forget: (sessionId: string) => Promise<void>;
   readonly describe: () => IsolationDescription;
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { testLog } from "@hlvm/testing/test-log";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { FileJournal } from "../adapters/file-journal.ts";
-import { Receipts } from "./receipts.ts";
+import { testPrincipal } from "@hlvm/testing/test-identity";
+import { Receipts, type Owner } from "./receipts.ts";
 import { failedResult } from "./tool-event.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-receipts-"));
@@ -20,7 +21,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 beforeEach(() => {
   sessionId = `session-${++session}`;
 });
-const open = (organization = "local"): Promise<Receipts> => Receipts.open(journal, sessionId, organization);
+const open = (owner: Owner = testPrincipal): Promise<Receipts> => Receipts.open(journal, sessionId, owner);
 
 it("tells a call that was never started from one that runs and one that is done", async () => {
   const receipts = await open();
@@ -48,22 +49,25 @@ it("does not know what came of a call whose result is no longer there", async ()
   expect(() => receipts.begin("call", "f")).toThrow("was started before");
 });
 
-it("keeps to its organization, whether the session is open or not", async () => {
+it.each<Owner>([
+  { ...testPrincipal, organization: "other" },
+  { ...testPrincipal, id: "user:bob" },
+])("keeps to its owner, whether the session is open or not (%o)", async (other) => {
   (await open()).begin("call", "f");
   const stranger = { reason: "session_not_found" };
-  await expect(open("other")).rejects.toMatchObject(stranger);
-  await expect(Receipts.find(journal, sessionId, "other", "call")).rejects.toMatchObject(stranger);
-  await expect(Receipts.discard(journal, sessionId, "other")).rejects.toMatchObject(stranger);
-  expect(await Receipts.find(journal, sessionId, "local", "call")).toEqual({ state: "unknown" });
+  await expect(open(other)).rejects.toMatchObject(stranger);
+  await expect(Receipts.find(journal, sessionId, other, "call")).rejects.toMatchObject(stranger);
+  await expect(Receipts.discard(journal, sessionId, other)).rejects.toMatchObject(stranger);
+  expect(await Receipts.find(journal, sessionId, testPrincipal, "call")).toEqual({ state: "unknown" });
 });
 
 it("writes nothing once it was stopped", async () => {
   const receipts = await open();
   receipts.begin("call", "f");
   receipts.stop();
-  await Receipts.discard(journal, sessionId, "local");
+  await Receipts.discard(journal, sessionId, testPrincipal);
   receipts.end("call", result);
   expect(() => receipts.begin("next", "f")).toThrow(`There is no session ${sessionId}`);
   expect(await journal.read(sessionId)).toBeUndefined();
-  expect(await Receipts.find(journal, sessionId, "local", "call")).toEqual({ state: "unknown" });
+  expect(await Receipts.find(journal, sessionId, testPrincipal, "call")).toEqual({ state: "unknown" });
 });

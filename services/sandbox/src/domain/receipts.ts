@@ -1,15 +1,19 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Principal } from "@hlvm/identity/principal";
 import type { ToolResult } from "./tool-event.ts";
 
 /** Each id is about 100 bytes for as long as the session is open. */
 const MAXIMUM_CALLS = 50_000;
+
+/** Whose session it is: nobody else opens, closes, uses or asks about it. */
+export type Owner = Pick<Principal, "organization" | "id">;
 
 /**
  * One line of a session's journal. A fingerprint is the tool's name and the hash of its arguments: what a repeated call
  * must have in common with the first.
  */
 export type JournalEntry =
-  | { readonly kind: "opened"; readonly organization: string }
+  | { readonly kind: "opened"; readonly organization: string; readonly owner: string }
   | { readonly kind: "started"; readonly callId: string; readonly fingerprint: string }
   /** Without a result where it was dropped to keep the journal small. */
   | { readonly kind: "ended"; readonly callId: string; readonly result?: ToolResult };
@@ -48,23 +52,23 @@ export class Receipts {
 
   /**
    * Takes up what an earlier process wrote.
-   * @throws HlvmError `session_not_found` where the session is another organization's
+   * @throws HlvmError `session_not_found` where the session is another person's
    */
-  static async open(journal: ReceiptJournal, sessionId: string, organization: string): Promise<Receipts> {
-    const entries = await readOwn(journal, sessionId, organization);
+  static async open(journal: ReceiptJournal, sessionId: string, owner: Owner): Promise<Receipts> {
+    const entries = await readOwn(journal, sessionId, owner);
     const receipts = new Receipts(journal, sessionId, entries ?? []);
-    receipts.renew(organization);
+    receipts.renew(owner);
     return receipts;
   }
 
   /** Forgets the receipts of a session that may or may not be open here. */
-  static async discard(journal: ReceiptJournal, sessionId: string, organization: string): Promise<void> {
-    if ((await readOwn(journal, sessionId, organization)) !== undefined) journal.remove(sessionId);
+  static async discard(journal: ReceiptJournal, sessionId: string, owner: Owner): Promise<void> {
+    if ((await readOwn(journal, sessionId, owner)) !== undefined) journal.remove(sessionId);
   }
 
   /** The receipt of a call whose session is not open here. */
-  static async find(journal: ReceiptJournal, sessionId: string, organization: string, callId: string): Promise<Receipt> {
-    const entries = await readOwn(journal, sessionId, organization);
+  static async find(journal: ReceiptJournal, sessionId: string, owner: Owner, callId: string): Promise<Receipt> {
+    const entries = await readOwn(journal, sessionId, owner);
     // Without a journal nothing says that the call did not happen.
     return entries === undefined ? { state: "unknown" } : receiptIn(entries, callId);
   }
@@ -80,8 +84,8 @@ export class Receipts {
   }
 
   /** Writes that the session is in use: the journal begins with it, and its time to be kept begins anew. */
-  renew(organization: string): void {
-    this.#journal.append(this.#sessionId, { kind: "opened", organization });
+  renew({ organization, id }: Owner): void {
+    this.#journal.append(this.#sessionId, { kind: "opened", organization, owner: id });
   }
 
   /** From now on nothing is written: what still runs belongs to a session that is closed. */
@@ -119,11 +123,11 @@ export class Receipts {
   }
 }
 
-async function readOwn(journal: ReceiptJournal, sessionId: string, organization: string): Promise<readonly JournalEntry[] | undefined> {
+async function readOwn(journal: ReceiptJournal, sessionId: string, owner: Owner): Promise<readonly JournalEntry[] | undefined> {
   const entries = await journal.read(sessionId);
   if (entries === undefined) return undefined;
   const opened = entries.find((entry) => entry.kind === "opened");
-  if (opened?.organization !== organization) throw sessionNotFound(sessionId);
+  if (opened?.organization !== owner.organization || opened.owner !== owner.id) throw sessionNotFound(sessionId);
   return entries;
 }
 

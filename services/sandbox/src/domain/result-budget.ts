@@ -24,6 +24,7 @@ export class ResultBudget {
       resultBytes: result.resultBytes,
       truncated: true,
       exitCode: result.exitCode,
+      heldChange: result.heldChange,
     };
   }
 

@@ -1,8 +1,8 @@
 import { EventQueue } from "./event-queue.ts";
 import type { ToolRun } from "./isolation.ts";
-import type { Receipts } from "./receipts.ts";
-import type { ResidentSandbox } from "./resident-sandbox.ts";
+import type { Owner, Receipts } from "./receipts.ts";
 import { ResultBudget } from "./result-budget.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
 import type { ToolEvent } from "./tool-event.ts";
 import type { WorkspaceFolder } from "./workspace-folder.ts";
 
@@ -14,14 +14,14 @@ export interface SessionRun extends ToolRun {
 
 /** A session whose workspace is open. */
 export class Session {
-  readonly organization: string;
+  readonly owner: Owner;
   readonly workspace: WorkspaceFolder;
   readonly receipts: Receipts;
-  readonly sandbox: ResidentSandbox;
+  readonly sandbox: SessionSandbox;
   readonly #budget = new ResultBudget();
 
-  constructor(organization: string, workspace: WorkspaceFolder, receipts: Receipts, sandbox: ResidentSandbox) {
-    this.organization = organization;
+  constructor(owner: Owner, workspace: WorkspaceFolder, receipts: Receipts, sandbox: SessionSandbox) {
+    this.owner = owner;
     this.workspace = workspace;
     this.receipts = receipts;
     this.sandbox = sandbox;
@@ -40,10 +40,10 @@ export class Session {
   }
 
   #finish(run: SessionRun, events: EventQueue<ToolEvent>, signal: AbortSignal): Promise<void> {
-    return this.sandbox.use(async (sandbox) => {
+    return this.sandbox.use(run, async (execute) => {
       signal.throwIfAborted();
       this.receipts.begin(run.callId, run.fingerprint);
-      const whole = await sandbox.run(run, (output) => events.push({ kind: "output", output }), signal);
+      const whole = await execute((output) => events.push({ kind: "output", output }), signal);
       const result = this.#budget.fit(run.runId, whole);
       this.receipts.end(run.callId, result);
       events.push({ kind: "result", result });

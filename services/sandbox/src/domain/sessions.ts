@@ -1,9 +1,9 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
 import type { Isolation } from "./isolation.ts";
-import { Receipts, sessionNotFound, type Receipt, type ReceiptJournal } from "./receipts.ts";
-import { ResidentSandbox } from "./resident-sandbox.ts";
+import { Receipts, sessionNotFound, type Owner, type Receipt, type ReceiptJournal } from "./receipts.ts";
 import { Session } from "./session.ts";
+import { SessionSandbox } from "./session-sandbox.ts";
 import type { WorkspaceFolder, WorkspaceFolders } from "./workspace-folder.ts";
 
 /** An open session without a sandbox is a few kilobytes; whoever needs a forgotten one opens it again. */
@@ -33,50 +33,56 @@ export class Sessions {
    * Binds a folder to a session and warms its sandbox; does not wait for it.
    * @throws HlvmError `workspace_already_bound`, and what `WorkspaceFolders.inspect` throws
    */
-  async open(organization: string, sessionId: string, path: string): Promise<WorkspaceFolder> {
+  async open(owner: Owner, sessionId: string, path: string): Promise<WorkspaceFolder> {
     const workspace = await this.#options.folders.inspect(path);
     const known = this.#sessions.get(sessionId);
-    if (known !== undefined) requireSame(known, organization, sessionId, workspace);
+    if (known !== undefined) requireSame(known, owner, sessionId, workspace);
     // The folder was made anew.
     if (known !== undefined && known.workspace.identity !== workspace.identity) await this.#forget(sessionId, known);
-    const session = this.#sessions.get(sessionId) ?? (await this.#add(organization, sessionId, workspace));
-    requireSame(session, organization, sessionId, workspace);
-    if (session === known) session.receipts.renew(organization);
+    const session = this.#sessions.get(sessionId) ?? (await this.#add(owner, sessionId, workspace));
+    requireSame(session, owner, sessionId, workspace);
+    if (session === known) session.receipts.renew(owner);
     this.#makeRoom(session);
-    session.sandbox
-      .use(() => Promise.resolve())
-      .catch((error: unknown) => this.#options.log.warn({ err: error, sessionId }, "the sandbox could not be warmed"));
+    session.sandbox.warm();
     return workspace;
   }
 
   /**
    * Ends the session's sandbox and forgets its receipts, also where an earlier process opened it. One that is not open is no error.
-   * @throws HlvmError `session_not_found` where the session is another organization's
+   * @throws HlvmError `session_not_found` where the session is another person's
    */
-  async close(organization: string, sessionId: string): Promise<void> {
+  async close(owner: Owner, sessionId: string): Promise<void> {
     const session = this.#sessions.get(sessionId);
-    if (session !== undefined && session.organization !== organization) throw sessionNotFound(sessionId);
+    if (session !== undefined && !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
     session?.receipts.stop();
     if (session !== undefined) await this.#forget(sessionId, session);
-    await Receipts.discard(this.#options.journal, sessionId, organization);
+    await this.#options.isolation.forget(sessionId);
+    await Receipts.discard(this.#options.journal, sessionId, owner);
   }
 
   /**
    * An open session with room for its sandbox.
    * @throws HlvmError `session_not_found`, `too_many_sandboxes`
    */
-  get(organization: string, sessionId: string): Session {
+  get(owner: Owner, sessionId: string): Session {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined || session.organization !== organization) throw sessionNotFound(sessionId);
+    if (session === undefined || !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
     this.#makeRoom(session);
     return session;
   }
 
-  /** Whether a call happened, asked also for sessions of an earlier process. @throws HlvmError `session_not_found` */
-  async receipt(organization: string, sessionId: string, callId: string): Promise<Receipt> {
+  /** An open session of this person; undefined where it is not open here. @throws HlvmError `session_not_found` where it is another's */
+  find(owner: Owner, sessionId: string): Session | undefined {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) return Receipts.find(this.#options.journal, sessionId, organization, callId);
-    if (session.organization !== organization) throw sessionNotFound(sessionId);
+    if (session !== undefined && !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
+    return session;
+  }
+
+  /** Whether a call happened, asked also for sessions of an earlier process. @throws HlvmError `session_not_found` */
+  async receipt(owner: Owner, sessionId: string, callId: string): Promise<Receipt> {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) return Receipts.find(this.#options.journal, sessionId, owner, callId);
+    if (!isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
     return session.receipts.find(callId);
   }
 
@@ -93,14 +99,14 @@ export class Sessions {
     await session.sandbox.close();
   }
 
-  async #add(organization: string, sessionId: string, workspace: WorkspaceFolder): Promise<Session> {
-    const receipts = await Receipts.open(this.#options.journal, sessionId, organization);
+  async #add(owner: Owner, sessionId: string, workspace: WorkspaceFolder): Promise<Session> {
+    const receipts = await Receipts.open(this.#options.journal, sessionId, owner);
     const addedMeanwhile = this.#sessions.get(sessionId);
     if (addedMeanwhile !== undefined) return addedMeanwhile;
     if (this.#sessions.size >= MAXIMUM_OPEN_SESSIONS) this.#forgetOldest();
     const request = { sessionId, workspace };
-    const sandbox = new ResidentSandbox(this.#options.isolation, request, this.#options.idleMilliseconds, this.#options.log);
-    const session = new Session(organization, workspace, receipts, sandbox);
+    const sandbox = new SessionSandbox(this.#options.isolation, request, this.#options.idleMilliseconds, this.#options.log);
+    const session = new Session(owner, workspace, receipts, sandbox);
     this.#sessions.set(sessionId, session);
     return session;
   }
@@ -123,9 +129,13 @@ export class Sessions {
   }
 }
 
-function requireSame(session: Session, organization: string, sessionId: string, workspace: WorkspaceFolder): void {
-  if (session.organization !== organization) throw sessionNotFound(sessionId);
+function requireSame(session: Session, owner: Owner, sessionId: string, workspace: WorkspaceFolder): void {
+  if (!isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
   if (session.workspace.path !== workspace.path) throw alreadyBound(sessionId, session.workspace.path);
+}
+
+function isOwnedBy({ owner }: Session, { organization, id }: Owner): boolean {
+  return owner.organization === organization && owner.id === id;
 }
 
 function alreadyBound(sessionId: string, path: string): HlvmError {

@@ -1,5 +1,6 @@
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Enforcement } from "@hlvm/grant/grant";
 import type { GrantedCall } from "@hlvm/grant/grant-gate";
 import type { Principal } from "@hlvm/identity/principal";
 import { checkArguments } from "@hlvm/tools/check-arguments";
@@ -25,8 +26,10 @@ export interface RequestedCall {
 
 /** Lets a call through once, and only with a grant that was signed for exactly that call. */
 export interface Gate {
+  /** Looks at a grant without using it up. @throws HlvmError `grant_refused` */
+  readonly verify: (grant: string, call: GrantedCall) => Enforcement;
   /** @throws HlvmError `grant_refused` */
-  readonly pass: (grant: string, call: GrantedCall) => void;
+  readonly pass: (grant: string, call: GrantedCall) => Enforcement;
 }
 
 /** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. */
@@ -44,11 +47,17 @@ export class ToolExecutor {
    * `invalid_arguments`, `grant_refused`, `call_already_started`, `sandbox_not_started`, …
    */
   async *execute(principal: Principal, call: RequestedCall, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
-    const session = this.#sessions.get(principal.organization, call.sessionId);
+    const session = this.#sessions.get(principal, call.sessionId);
     const tool = knownTool(call);
     const given = canonicalArguments(call.argumentsJson);
     checkArguments(tool, given.value);
 
+    const { sessionId, runId, callId } = call;
+    const { organization, id } = principal;
+    const named = { organization, principal: id, sessionId, runId, callId, tool: tool.name, definitionHash: definitionHash(tool) };
+    const granted = { ...named, argumentsHash: given.hash };
+    // What a call came to is for those alone who may run it.
+    this.#gate.verify(call.grant, granted);
     const fingerprint = `${tool.name} ${given.hash}`;
     const receipt = await session.receipts.find(call.callId, fingerprint);
     if (receipt.state === "done") {
@@ -57,13 +66,10 @@ export class ToolExecutor {
     }
     if (receipt.state !== "never_started") throw inDoubt(call.callId, receipt);
 
-    const { sessionId, runId, callId } = call;
-    const { organization, id } = principal;
-    const granted = { organization, principal: id, sessionId, runId, callId, tool: tool.name, definitionHash: definitionHash(tool) };
-    this.#gate.pass(call.grant, { ...granted, argumentsHash: given.hash });
-
-    const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || tool.timeoutMilliseconds, tool.timeoutMilliseconds);
-    yield* session.run({ runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds }, signal);
+    const enforcement = this.#gate.pass(call.grant, granted);
+    const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || enforcement.timeoutMilliseconds, enforcement.timeoutMilliseconds);
+    const run = { runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds, enforcement };
+    yield* session.run(run, signal);
   }
 }
 

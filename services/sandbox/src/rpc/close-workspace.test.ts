@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { testPrincipal } from "@hlvm/testing/test-identity";
+import { testEnforcement, testPrincipal } from "@hlvm/testing/test-identity";
 import { describe, expect, it } from "vitest";
 import { refusal } from "../testing/refusal.ts";
 import { stranger } from "../testing/stranger.ts";
@@ -38,9 +38,16 @@ describe("CloseWorkspace", () => {
 
   it("starts no call that came before it and was not yet begun", async () => {
     const { sessionId, workspace } = await service.open();
-    const session = service.sessions.get("local", sessionId);
+    const session = service.sessions.get(testPrincipal, sessionId);
     await close(sessionId);
-    const run = { callId: "late", runId: "run", tool: "shell_exec", argumentsJson: '{"command":"touch late"}', fingerprint: "f" };
+    const run = {
+      callId: "late",
+      runId: "run",
+      tool: "shell_exec",
+      argumentsJson: '{"command":"touch late"}',
+      fingerprint: "f",
+      enforcement: testEnforcement,
+    };
     const events = session.run({ ...run, timeoutMilliseconds: 10_000 }, new AbortController().signal);
     await expect(events.next()).rejects.toMatchObject({ reason: "session_not_found" });
     expect(existsSync(journalOf(sessionId))).toBe(false);

@@ -4,6 +4,6 @@ import { callContext } from "@hlvm/rpc/call-context";
 import type { Sessions } from "../domain/sessions.ts";
 
 export async function closeWorkspace(sessions: Sessions, request: CloseWorkspaceRequest, context: HandlerContext) {
-  await sessions.close(callContext(context).principal.organization, request.sessionId);
+  await sessions.close(callContext(context).principal, request.sessionId);
   return {};
 }

@@ -42,6 +42,30 @@ describe("Execute", () => {
     expect(await refusal(service.execute({ ...call, callId: "second", grant }))).toBe("PermissionDenied grant_refused");
   });
 
+  it("tells nobody what a call came to before the grant was checked", async () => {
+    const { sessionId } = await service.open();
+    const call = { sessionId, callId: "told", runId: randomUUID(), tool: "shell_exec", given: { command: "echo secret" } };
+    const grant = service.sign({ ...call, principal: testPrincipal });
+    expect((await service.execute({ ...call, grant })).content).toBe("secret\n");
+    expect(await refusal(service.execute({ ...call, grant: "nonsense" }))).toBe("PermissionDenied grant_refused");
+    expect((await service.execute({ ...call, grant })).content).toBe("secret\n");
+  });
+
+  it("lets nobody of the same organization open, use, ask about or close another person's session", async () => {
+    const { sessionId, workspace } = await service.open();
+    await service.execute({ sessionId, callId: "own", tool: "shell_exec", given: { command: "true" } });
+    const headers = await service.headersOf(colleague);
+    const refused = "NotFound session_not_found";
+    expect(await refusal(service.client.openWorkspace({ sessionId, path: workspace }, headers))).toBe(refused);
+    expect(await refusal(service.client.closeWorkspace({ sessionId }, headers))).toBe(refused);
+    expect(await refusal(service.receipt(sessionId, "own", colleague))).toBe(refused);
+    expect(await refusal(service.client.listProcesses({ sessionId }, headers))).toBe(refused);
+    expect(await refusal(service.execute({ sessionId, tool: "git_status", given: {}, principal: colleague }))).toBe(refused);
+    await service.restart();
+    expect(await refusal(service.client.openWorkspace({ sessionId, path: workspace }, headers))).toBe(refused);
+    expect(await refusal(service.receipt(sessionId, "own", colleague))).toBe(refused);
+  });
+
   it("takes arguments in any order of keys: what is granted and run is their canonical form", async () => {
     const { sessionId } = await service.open();
     const call = { sessionId, callId: "order", runId: randomUUID(), tool: "write_file", principal: testPrincipal };

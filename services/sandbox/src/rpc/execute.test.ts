@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { describe, expect, it } from "vitest";
-import { findProcesses } from "../testing/find-processes.ts";
 import { refusal } from "../testing/refusal.ts";
 import { useTestService } from "../testing/use-test-service.ts";
 
@@ -70,15 +69,14 @@ describe("Execute", () => {
     await expect.poll(async () => (await service.receipt(sessionId, "left")).state).toBe(State.DONE);
     expect((await service.receipt(sessionId, "left")).result).toMatchObject({ success: false, errorCode: "cancelled" });
     const last = readFileSync(join(workspace, "beat"), "utf8");
-    const left = await service.execute({ sessionId, tool: "shell_exec", given: { command: findProcesses.named("date|sleep") } });
-    expect(left.exitCode).toBe(1);
+    await service.execute({ sessionId, tool: "shell_exec", given: { command: "sleep 0.1" } });
     expect(readFileSync(join(workspace, "beat"), "utf8")).toBe(last);
   });
 
-  it("starts a new sandbox where the last one ended", async () => {
+  it("gives every command a sandbox of its own, whatever the last one did to its own", async () => {
     const { sessionId } = await service.open();
-    const killed = await service.execute({ sessionId, tool: "shell_exec", given: { command: "touch kept; kill -9 $PPID" } });
-    expect(killed).toMatchObject({ success: false, errorCode: "unavailable" });
+    const killed = await service.execute({ sessionId, tool: "shell_exec", given: { command: "touch kept; kill -9 -1; kill -9 $$" } });
+    expect(killed).toMatchObject({ success: false, errorCode: "command_failed", exitCode: 137 });
     expect((await service.execute({ sessionId, tool: "shell_exec", given: { command: "ls" } })).content).toBe("kept\n");
   });
 

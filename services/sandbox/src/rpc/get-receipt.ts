@@ -12,7 +12,6 @@ const states = {
 };
 
 export async function getReceipt(sessions: Sessions, request: GetReceiptRequest, context: HandlerContext) {
-  const { organization } = callContext(context).principal;
-  const receipt = await sessions.receipt(organization, request.sessionId, request.callId);
+  const receipt = await sessions.receipt(callContext(context).principal, request.sessionId, request.callId);
   return { state: states[receipt.state], result: receipt.state === "done" ? toolResultMessage(receipt.result) : undefined };
 }

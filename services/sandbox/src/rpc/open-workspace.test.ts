@@ -58,8 +58,14 @@ describe("OpenWorkspace", () => {
     writeFileSync(file, "");
     expect(await refusal(open(join(tmpdir(), "hlvm-does-not-exist")))).toBe("NotFound workspace_not_found");
     expect(await refusal(open(file))).toBe("FailedPrecondition workspace_not_a_folder");
-    expect(await refusal(open("/proc"))).toBe("FailedPrecondition workspace_not_allowed");
   });
+
+  it.each(["/proc", "/proc/self", "/etc", "/usr", "/usr/share", "/root", "/run", "/var/lib", "/home", "/tmp", "/"])(
+    "takes no folder of the machine's own: %s",
+    async (path) => {
+      expect(await refusal(open(path))).toBe("FailedPrecondition workspace_not_allowed");
+    },
+  );
 
   it("shows no sandbox the service's own data", async () => {
     for (const path of [service.stateDirectory, join(service.stateDirectory, "receipts"), tmpdir(), "/"])

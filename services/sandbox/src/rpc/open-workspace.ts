@@ -4,7 +4,6 @@ import { callContext } from "@hlvm/rpc/call-context";
 import type { Sessions } from "../domain/sessions.ts";
 
 export async function openWorkspace(sessions: Sessions, request: OpenWorkspaceRequest, context: HandlerContext) {
-  const { organization } = callContext(context).principal;
-  const { path, isGitRepository, gitBranch } = await sessions.open(organization, request.sessionId, request.path);
+  const { path, isGitRepository, gitBranch } = await sessions.open(callContext(context).principal, request.sessionId, request.path);
   return { path, gitRepository: isGitRepository, gitBranch };
 }

@@ -3,6 +3,7 @@ import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { Isolation } from "../domain/isolation.ts";
 import type { Sessions } from "../domain/sessions.ts";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
+import { listProcesses, stopProcess } from "./background-processes.ts";
 import { closeWorkspace } from "./close-workspace.ts";
 import { describeIsolation } from "./describe-isolation.ts";
 import { execute } from "./execute.ts";
@@ -21,6 +22,8 @@ export function routes(router: ConnectRouter, { sessions, executor, isolation }:
     closeWorkspace: (request, context) => closeWorkspace(sessions, request, context),
     execute: (request, context) => execute(executor, request, context),
     getReceipt: (request, context) => getReceipt(sessions, request, context),
+    listProcesses: (request, context) => listProcesses(sessions, request, context),
+    stopProcess: (request, context) => stopProcess(sessions, request, context),
     describeIsolation: () => describeIsolation(isolation),
   });
 }

@@ -1,3 +1,4 @@
+import { testPrincipal } from "@hlvm/testing/test-identity";
 import { describe, expect, it } from "vitest";
 import { refusal } from "../testing/refusal.ts";
 import { startTestService } from "../testing/start-test-service.ts";
@@ -7,10 +8,8 @@ describe("sandboxes over time", () => {
     const short = await startTestService({ idleMilliseconds: 100 });
     const { sessionId } = await short.open();
     await short.execute({ sessionId, tool: "shell_exec", given: { command: "touch kept /tmp/gone" } });
-    await expect.poll(() => short.sessions.get("local", sessionId).sandbox.isUp).toBe(false);
-    expect((await short.execute({ sessionId, tool: "shell_exec", given: { command: "ls . /tmp" } })).content).toBe(
-      ".:\nkept\n\n/tmp:\nhome\n",
-    );
+    await expect.poll(() => short.sessions.get(testPrincipal, sessionId).sandbox.isUp).toBe(false);
+    expect((await short.execute({ sessionId, tool: "shell_exec", given: { command: "ls . /tmp" } })).content).toBe(".:\nkept\n\n/tmp:\n");
     await short.close();
   });
 
@@ -20,7 +19,7 @@ describe("sandboxes over time", () => {
     await small.execute({ ...one, tool: "shell_exec", given: { command: "true" } });
     const two = await small.open();
     await small.execute({ ...two, tool: "shell_exec", given: { command: "true" } });
-    expect(small.sessions.get("local", two.sessionId).sandbox.isUp).toBe(true);
+    expect(small.sessions.get(testPrincipal, two.sessionId).sandbox.isUp).toBe(true);
     const begun = Promise.withResolvers<string>();
     const leave = new AbortController();
     const busy = small.execute({

@@ -1,11 +1,13 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { testEnforcement } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { BubblewrapIsolation, type BubblewrapOptions } from "../adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findLimits } from "../adapters/limits/find-limits.ts";
 import { LocalFolders } from "../adapters/local-folders.ts";
-import { ResidentSandbox } from "../domain/resident-sandbox.ts";
+import type { Enforcement } from "@hlvm/grant/grant";
+import { SessionSandbox } from "../domain/session-sandbox.ts";
 import type { ToolOutput, ToolResult } from "../domain/tool-event.ts";
 import { findTestBubblewrap } from "./find-test-bubblewrap.ts";
 
@@ -50,6 +52,8 @@ export interface TestSandbox {
 export interface TestRun {
   readonly signal?: AbortSignal;
   readonly timeoutMilliseconds?: number;
+  /** Left out, what an L2 call may do. */
+  readonly enforcement?: Partial<Enforcement>;
   readonly onOutput?: (text: string) => void;
 }
 
@@ -58,19 +62,25 @@ export async function openTestSandbox(limits: TestLimits = {}, folder?: string):
   const { isolation, stateDirectory } = await openTestIsolation(limits);
   const workspace = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "hlvm-workspace-")));
   const request = { sessionId: "test", workspace: await new LocalFolders([]).inspect(workspace) };
-  const resident = new ResidentSandbox(isolation, request, IDLE_MILLISECONDS, testLog);
+  const resident = new SessionSandbox(isolation, request, IDLE_MILLISECONDS, testLog);
   let calls = 0;
   return {
     workspace,
     isolation,
-    run: async (tool, given, { signal = new AbortController().signal, timeoutMilliseconds = 20_000, onOutput } = {}) => {
+    run: async (tool, given, { signal = new AbortController().signal, timeoutMilliseconds = 20_000, onOutput, enforcement } = {}) => {
       let output = "";
-      const run = { callId: `call-${++calls}`, tool, argumentsJson: JSON.stringify(given), timeoutMilliseconds };
+      const run = {
+        callId: `call-${++calls}`,
+        tool,
+        argumentsJson: JSON.stringify(given),
+        timeoutMilliseconds,
+        enforcement: { ...testEnforcement, ...enforcement },
+      };
       const take = ({ text }: ToolOutput): void => {
         output += text;
         onOutput?.(text);
       };
-      return { ...(await resident.use((sandbox) => sandbox.run(run, take, signal))), output };
+      return { ...(await resident.use(run, (execute) => execute(take, signal))), output };
     },
     stop: () => resident.stop(),
     close: async () => {

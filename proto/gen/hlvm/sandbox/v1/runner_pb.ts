@@ -5,17 +5,214 @@
 // What the sandbox service and the runner inside a session's sandbox say to each other: frames on an inherited
 // descriptor, each a four-byte big-endian length and the JSON form of one of these messages.
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hlvm/sandbox/v1/runner.proto.
  */
 export const file_hlvm_sandbox_v1_runner: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEiiQIKDVJ1bm5lclJlcXVlc3QSOQoHZXhlY3V0ZRgBIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkV4ZWN1dGVIABI3CgZjYW5jZWwYAiABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DYW5jZWxIABpeCgdFeGVjdXRlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgEIAEoDRoZCgZDYW5jZWwSDwoHY2FsbF9pZBgBIAEoCUIJCgdyZXF1ZXN0ItsCCg5SdW5uZXJSZXNwb25zZRI2CgVyZWFkeRgBIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZWFkeUgAEjgKBm91dHB1dBgCIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5PdXRwdXRIABI4CgZyZXN1bHQYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdWx0SAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHRCCgoIcmVzcG9uc2ViBnByb3RvMw", [file_hlvm_tool_v1_tool]);
+  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCL/BAoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAAaigEKB0V4ZWN1dGUSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAQgASgNEhcKD3Byb3RlY3RlZF9wYXRocxgFIAMoCRIRCglyZWFkX29ubHkYBiABKAgaGQoGQ2FuY2VsEg8KB2NhbGxfaWQYASABKAkaGgoHUHJvdGVjdBIPCgdjYWxsX2lkGAEgASgJGjEKB1Jlc3RvcmUSDwoHY2FsbF9pZBgBIAEoCRIVCg1rZWVwX3dhdGNoaW5nGAIgASgIGksKBUFwcGx5Eg8KB2NhbGxfaWQYASABKAkSMQoHY2hhbmdlcxgCIAMoCzIgLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRDaGFuZ2VCCQoHcmVxdWVzdCK0BQoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABoHCgVSZWFkeRpDCgZPdXRwdXQSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dBpDCgZSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIoCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdBocCglQcm90ZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRpOCghSZXN0b3JlZBIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKB0FwcGxpZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJQgoKCHJlc3BvbnNlYgZwcm90bzM", [file_hlvm_tool_v1_tool]);
+
+/**
+ * What stands at a protected path.
+ *
+ * @generated from message hlvm.sandbox.v1.ProtectedEntry
+ */
+export type ProtectedEntry = Message<"hlvm.sandbox.v1.ProtectedEntry"> & {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry.Kind kind = 2;
+   */
+  kind: ProtectedEntry_Kind;
+
+  /**
+   * The permission bits.
+   *
+   * @generated from field: uint32 mode = 3;
+   */
+  mode: number;
+
+  /**
+   * Left out where the file is too large to be kept.
+   *
+   * @generated from field: optional bytes content = 4;
+   */
+  content?: Uint8Array | undefined;
+};
+
+/**
+ * What stands at a protected path.
+ *
+ * @generated from message hlvm.sandbox.v1.ProtectedEntry
+ */
+export type ProtectedEntryJson = {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry.Kind kind = 2;
+   */
+  kind?: ProtectedEntry_KindJson;
+
+  /**
+   * The permission bits.
+   *
+   * @generated from field: uint32 mode = 3;
+   */
+  mode?: number;
+
+  /**
+   * Left out where the file is too large to be kept.
+   *
+   * @generated from field: optional bytes content = 4;
+   */
+  content?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ProtectedEntry.
+ * Use `create(ProtectedEntrySchema)` to create a new message.
+ */
+export const ProtectedEntrySchema: GenMessage<ProtectedEntry, {jsonType: ProtectedEntryJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 0);
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ProtectedEntry.Kind
+ */
+export const ProtectedEntry_Kind = {
+  /**
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: KIND_ABSENT = 1;
+   */
+  ABSENT: 1,
+
+  /**
+   * @generated from enum value: KIND_FILE = 2;
+   */
+  FILE: 2,
+
+  /**
+   * `content` is where it leads.
+   *
+   * @generated from enum value: KIND_LINK = 3;
+   */
+  LINK: 3,
+
+  /**
+   * @generated from enum value: KIND_FOLDER = 4;
+   */
+  FOLDER: 4,
+
+  /**
+   * A socket, a device, a named pipe.
+   *
+   * @generated from enum value: KIND_OTHER = 5;
+   */
+  OTHER: 5,
+} as const;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ProtectedEntry.Kind
+ */
+export type ProtectedEntry_Kind = (typeof ProtectedEntry_Kind)[keyof typeof ProtectedEntry_Kind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ProtectedEntry.Kind
+ */
+export type ProtectedEntry_KindJson = "KIND_UNSPECIFIED" | "KIND_ABSENT" | "KIND_FILE" | "KIND_LINK" | "KIND_FOLDER" | "KIND_OTHER";
+
+/**
+ * Describes the enum hlvm.sandbox.v1.ProtectedEntry.Kind.
+ */
+export const ProtectedEntry_KindSchema: GenEnum<ProtectedEntry_Kind, ProtectedEntry_KindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_sandbox_v1_runner, 0, 0);
+
+/**
+ * A change that a command made to a protected path.
+ *
+ * @generated from message hlvm.sandbox.v1.ProtectedChange
+ */
+export type ProtectedChange = Message<"hlvm.sandbox.v1.ProtectedChange"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry before = 1;
+   */
+  before?: ProtectedEntry | undefined;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry after = 2;
+   */
+  after?: ProtectedEntry | undefined;
+
+  /**
+   * For people: a unified diff, or a line that says what changed.
+   *
+   * @generated from field: string diff = 3;
+   */
+  diff: string;
+
+  /**
+   * False where what was there before could not be put back; `diff` then says why.
+   *
+   * @generated from field: bool restored = 4;
+   */
+  restored: boolean;
+};
+
+/**
+ * A change that a command made to a protected path.
+ *
+ * @generated from message hlvm.sandbox.v1.ProtectedChange
+ */
+export type ProtectedChangeJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry before = 1;
+   */
+  before?: ProtectedEntryJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry after = 2;
+   */
+  after?: ProtectedEntryJson;
+
+  /**
+   * For people: a unified diff, or a line that says what changed.
+   *
+   * @generated from field: string diff = 3;
+   */
+  diff?: string;
+
+  /**
+   * False where what was there before could not be put back; `diff` then says why.
+   *
+   * @generated from field: bool restored = 4;
+   */
+  restored?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ProtectedChange.
+ * Use `create(ProtectedChangeSchema)` to create a new message.
+ */
+export const ProtectedChangeSchema: GenMessage<ProtectedChange, {jsonType: ProtectedChangeJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 1);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest
@@ -36,6 +233,24 @@ export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
      */
     value: RunnerRequest_Cancel;
     case: "cancel";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Protect protect = 3;
+     */
+    value: RunnerRequest_Protect;
+    case: "protect";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Restore restore = 4;
+     */
+    value: RunnerRequest_Restore;
+    case: "restore";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Apply apply = 5;
+     */
+    value: RunnerRequest_Apply;
+    case: "apply";
   } | { case: undefined; value?: undefined };
 };
 
@@ -52,6 +267,21 @@ export type RunnerRequestJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerRequest.Cancel cancel = 2;
    */
   cancel?: RunnerRequest_CancelJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Protect protect = 3;
+   */
+  protect?: RunnerRequest_ProtectJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Restore restore = 4;
+   */
+  restore?: RunnerRequest_RestoreJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Apply apply = 5;
+   */
+  apply?: RunnerRequest_ApplyJson;
 };
 
 /**
@@ -59,7 +289,7 @@ export type RunnerRequestJson = {
  * Use `create(RunnerRequestSchema)` to create a new message.
  */
 export const RunnerRequestSchema: GenMessage<RunnerRequest, {jsonType: RunnerRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 2);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Execute
@@ -84,6 +314,20 @@ export type RunnerRequest_Execute = Message<"hlvm.sandbox.v1.RunnerRequest.Execu
    * @generated from field: uint32 timeout_milliseconds = 4;
    */
   timeoutMilliseconds: number;
+
+  /**
+   * The protected paths, relative to the workspace, that this call may write.
+   *
+   * @generated from field: repeated string protected_paths = 5;
+   */
+  protectedPaths: string[];
+
+  /**
+   * Nothing may be written.
+   *
+   * @generated from field: bool read_only = 6;
+   */
+  readOnly: boolean;
 };
 
 /**
@@ -109,6 +353,20 @@ export type RunnerRequest_ExecuteJson = {
    * @generated from field: uint32 timeout_milliseconds = 4;
    */
   timeoutMilliseconds?: number;
+
+  /**
+   * The protected paths, relative to the workspace, that this call may write.
+   *
+   * @generated from field: repeated string protected_paths = 5;
+   */
+  protectedPaths?: string[];
+
+  /**
+   * Nothing may be written.
+   *
+   * @generated from field: bool read_only = 6;
+   */
+  readOnly?: boolean;
 };
 
 /**
@@ -116,7 +374,7 @@ export type RunnerRequest_ExecuteJson = {
  * Use `create(RunnerRequest_ExecuteSchema)` to create a new message.
  */
 export const RunnerRequest_ExecuteSchema: GenMessage<RunnerRequest_Execute, {jsonType: RunnerRequest_ExecuteJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 0, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 2, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Cancel
@@ -143,7 +401,124 @@ export type RunnerRequest_CancelJson = {
  * Use `create(RunnerRequest_CancelSchema)` to create a new message.
  */
 export const RunnerRequest_CancelSchema: GenMessage<RunnerRequest_Cancel, {jsonType: RunnerRequest_CancelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 0, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 2, 1);
+
+/**
+ * Notes what stands at the protected paths, before a command that may write.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Protect
+ */
+export type RunnerRequest_Protect = Message<"hlvm.sandbox.v1.RunnerRequest.Protect"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+};
+
+/**
+ * Notes what stands at the protected paths, before a command that may write.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Protect
+ */
+export type RunnerRequest_ProtectJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Protect.
+ * Use `create(RunnerRequest_ProtectSchema)` to create a new message.
+ */
+export const RunnerRequest_ProtectSchema: GenMessage<RunnerRequest_Protect, {jsonType: RunnerRequest_ProtectJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 2, 2);
+
+/**
+ * Puts back what has changed there since, after the command and all that it started have ended.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Restore
+ */
+export type RunnerRequest_Restore = Message<"hlvm.sandbox.v1.RunnerRequest.Restore"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * The command is still running: it is looked after further.
+   *
+   * @generated from field: bool keep_watching = 2;
+   */
+  keepWatching: boolean;
+};
+
+/**
+ * Puts back what has changed there since, after the command and all that it started have ended.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Restore
+ */
+export type RunnerRequest_RestoreJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * The command is still running: it is looked after further.
+   *
+   * @generated from field: bool keep_watching = 2;
+   */
+  keepWatching?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Restore.
+ * Use `create(RunnerRequest_RestoreSchema)` to create a new message.
+ */
+export const RunnerRequest_RestoreSchema: GenMessage<RunnerRequest_Restore, {jsonType: RunnerRequest_RestoreJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 2, 3);
+
+/**
+ * Makes changes again that were put back, because a person allowed them.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Apply
+ */
+export type RunnerRequest_Apply = Message<"hlvm.sandbox.v1.RunnerRequest.Apply"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ProtectedChange changes = 2;
+   */
+  changes: ProtectedChange[];
+};
+
+/**
+ * Makes changes again that were put back, because a person allowed them.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Apply
+ */
+export type RunnerRequest_ApplyJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ProtectedChange changes = 2;
+   */
+  changes?: ProtectedChangeJson[];
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Apply.
+ * Use `create(RunnerRequest_ApplySchema)` to create a new message.
+ */
+export const RunnerRequest_ApplySchema: GenMessage<RunnerRequest_Apply, {jsonType: RunnerRequest_ApplyJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 2, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse
@@ -160,7 +535,10 @@ export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
     case: "ready";
   } | {
     /**
-     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Output output = 2;
+     * Not sent any more: what the runner runs says nothing before its result.
+     *
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Output output = 2 [deprecated = true];
+     * @deprecated
      */
     value: RunnerResponse_Output;
     case: "output";
@@ -170,6 +548,24 @@ export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
      */
     value: RunnerResponse_Result;
     case: "result";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Protected protected = 4;
+     */
+    value: RunnerResponse_Protected;
+    case: "protected";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Restored restored = 5;
+     */
+    value: RunnerResponse_Restored;
+    case: "restored";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Applied applied = 6;
+     */
+    value: RunnerResponse_Applied;
+    case: "applied";
   } | { case: undefined; value?: undefined };
 };
 
@@ -183,7 +579,10 @@ export type RunnerResponseJson = {
   ready?: RunnerResponse_ReadyJson;
 
   /**
-   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Output output = 2;
+   * Not sent any more: what the runner runs says nothing before its result.
+   *
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Output output = 2 [deprecated = true];
+   * @deprecated
    */
   output?: RunnerResponse_OutputJson;
 
@@ -191,6 +590,21 @@ export type RunnerResponseJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerResponse.Result result = 3;
    */
   result?: RunnerResponse_ResultJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Protected protected = 4;
+   */
+  protected?: RunnerResponse_ProtectedJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Restored restored = 5;
+   */
+  restored?: RunnerResponse_RestoredJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Applied applied = 6;
+   */
+  applied?: RunnerResponse_AppliedJson;
 };
 
 /**
@@ -198,7 +612,7 @@ export type RunnerResponseJson = {
  * Use `create(RunnerResponseSchema)` to create a new message.
  */
 export const RunnerResponseSchema: GenMessage<RunnerResponse, {jsonType: RunnerResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Ready
@@ -217,7 +631,7 @@ export type RunnerResponse_ReadyJson = {
  * Use `create(RunnerResponse_ReadySchema)` to create a new message.
  */
 export const RunnerResponse_ReadySchema: GenMessage<RunnerResponse_Ready, {jsonType: RunnerResponse_ReadyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 1, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Output
@@ -254,7 +668,7 @@ export type RunnerResponse_OutputJson = {
  * Use `create(RunnerResponse_OutputSchema)` to create a new message.
  */
 export const RunnerResponse_OutputSchema: GenMessage<RunnerResponse_Output, {jsonType: RunnerResponse_OutputJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 1, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 1);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Result
@@ -291,5 +705,110 @@ export type RunnerResponse_ResultJson = {
  * Use `create(RunnerResponse_ResultSchema)` to create a new message.
  */
 export const RunnerResponse_ResultSchema: GenMessage<RunnerResponse_Result, {jsonType: RunnerResponse_ResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 1, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 2);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Protected
+ */
+export type RunnerResponse_Protected = Message<"hlvm.sandbox.v1.RunnerResponse.Protected"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Protected
+ */
+export type RunnerResponse_ProtectedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Protected.
+ * Use `create(RunnerResponse_ProtectedSchema)` to create a new message.
+ */
+export const RunnerResponse_ProtectedSchema: GenMessage<RunnerResponse_Protected, {jsonType: RunnerResponse_ProtectedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 3);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Restored
+ */
+export type RunnerResponse_Restored = Message<"hlvm.sandbox.v1.RunnerResponse.Restored"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ProtectedChange changes = 2;
+   */
+  changes: ProtectedChange[];
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Restored
+ */
+export type RunnerResponse_RestoredJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ProtectedChange changes = 2;
+   */
+  changes?: ProtectedChangeJson[];
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Restored.
+ * Use `create(RunnerResponse_RestoredSchema)` to create a new message.
+ */
+export const RunnerResponse_RestoredSchema: GenMessage<RunnerResponse_Restored, {jsonType: RunnerResponse_RestoredJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 4);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Applied
+ */
+export type RunnerResponse_Applied = Message<"hlvm.sandbox.v1.RunnerResponse.Applied"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Empty: all of them were made. Else why not.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Applied
+ */
+export type RunnerResponse_AppliedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Empty: all of them were made. Else why not.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Applied.
+ * Use `create(RunnerResponse_AppliedSchema)` to create a new message.
+ */
+export const RunnerResponse_AppliedSchema: GenMessage<RunnerResponse_Applied, {jsonType: RunnerResponse_AppliedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 5);
 

@@ -7,6 +7,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { ToolCall, ToolCallJson, ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -15,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNInkKD0V4ZWN1dGVSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dEgAEioKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0SABCDgoFZXZlbnQSBbpIAggBIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQiGgoYRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0IkAKEElzb2xhdGlvbkZlYXR1cmUSDAoEbmFtZRgBIAEoCRIOCgZhY3RpdmUYAiABKAgSDgoGZGV0YWlsGAMgASgJIngKGURlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2USDgoGZHJpdmVyGAEgASgJEhYKDmRyaXZlcl92ZXJzaW9uGAIgASgJEjMKCGZlYXR1cmVzGAMgAygLMiEuaGx2bS5zYW5kYm94LnYxLklzb2xhdGlvbkZlYXR1cmUy5gMKDlNhbmRib3hTZXJ2aWNlEl4KDU9wZW5Xb3Jrc3BhY2USJS5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlc3BvbnNlEmEKDkNsb3NlV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlc3BvbnNlEk4KB0V4ZWN1dGUSHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3QaIC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlMAESVQoKR2V0UmVjZWlwdBIiLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2USagoRRGVzY3JpYmVJc29sYXRpb24SKS5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0GiouaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNInkKD0V4ZWN1dGVSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dEgAEioKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0SABCDgoFZXZlbnQSBbpIAggBIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlMqAFCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElUKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlEl4KDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmoKEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -389,6 +391,211 @@ export const GetReceiptResponse_StateSchema: GenEnum<GetReceiptResponse_State, G
   enumDesc(file_hlvm_sandbox_v1_sandbox, 7, 0);
 
 /**
+ * A command that was asked to run on after its call.
+ *
+ * @generated from message hlvm.sandbox.v1.BackgroundProcess
+ */
+export type BackgroundProcess = Message<"hlvm.sandbox.v1.BackgroundProcess"> & {
+  /**
+   * Counts from 1 in each session.
+   *
+   * @generated from field: uint32 process_id = 1;
+   */
+  processId: number;
+
+  /**
+   * @generated from field: string command = 2;
+   */
+  command: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 3;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * How it ended, in words; empty while it runs.
+   *
+   * @generated from field: string end = 4;
+   */
+  end: string;
+
+  /**
+   * Beginning and end of what it has printed so far.
+   *
+   * @generated from field: string output = 5;
+   */
+  output: string;
+};
+
+/**
+ * A command that was asked to run on after its call.
+ *
+ * @generated from message hlvm.sandbox.v1.BackgroundProcess
+ */
+export type BackgroundProcessJson = {
+  /**
+   * Counts from 1 in each session.
+   *
+   * @generated from field: uint32 process_id = 1;
+   */
+  processId?: number;
+
+  /**
+   * @generated from field: string command = 2;
+   */
+  command?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 3;
+   */
+  startedAt?: TimestampJson;
+
+  /**
+   * How it ended, in words; empty while it runs.
+   *
+   * @generated from field: string end = 4;
+   */
+  end?: string;
+
+  /**
+   * Beginning and end of what it has printed so far.
+   *
+   * @generated from field: string output = 5;
+   */
+  output?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.BackgroundProcess.
+ * Use `create(BackgroundProcessSchema)` to create a new message.
+ */
+export const BackgroundProcessSchema: GenMessage<BackgroundProcess, {jsonType: BackgroundProcessJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 8);
+
+/**
+ * @generated from message hlvm.sandbox.v1.ListProcessesRequest
+ */
+export type ListProcessesRequest = Message<"hlvm.sandbox.v1.ListProcessesRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.ListProcessesRequest
+ */
+export type ListProcessesRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ListProcessesRequest.
+ * Use `create(ListProcessesRequestSchema)` to create a new message.
+ */
+export const ListProcessesRequestSchema: GenMessage<ListProcessesRequest, {jsonType: ListProcessesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 9);
+
+/**
+ * @generated from message hlvm.sandbox.v1.ListProcessesResponse
+ */
+export type ListProcessesResponse = Message<"hlvm.sandbox.v1.ListProcessesResponse"> & {
+  /**
+   * Oldest first; those that run, and the latest that have ended.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.BackgroundProcess processes = 1;
+   */
+  processes: BackgroundProcess[];
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.ListProcessesResponse
+ */
+export type ListProcessesResponseJson = {
+  /**
+   * Oldest first; those that run, and the latest that have ended.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.BackgroundProcess processes = 1;
+   */
+  processes?: BackgroundProcessJson[];
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ListProcessesResponse.
+ * Use `create(ListProcessesResponseSchema)` to create a new message.
+ */
+export const ListProcessesResponseSchema: GenMessage<ListProcessesResponse, {jsonType: ListProcessesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 10);
+
+/**
+ * @generated from message hlvm.sandbox.v1.StopProcessRequest
+ */
+export type StopProcessRequest = Message<"hlvm.sandbox.v1.StopProcessRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: uint32 process_id = 2;
+   */
+  processId: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.StopProcessRequest
+ */
+export type StopProcessRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: uint32 process_id = 2;
+   */
+  processId?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.StopProcessRequest.
+ * Use `create(StopProcessRequestSchema)` to create a new message.
+ */
+export const StopProcessRequestSchema: GenMessage<StopProcessRequest, {jsonType: StopProcessRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 11);
+
+/**
+ * @generated from message hlvm.sandbox.v1.StopProcessResponse
+ */
+export type StopProcessResponse = Message<"hlvm.sandbox.v1.StopProcessResponse"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.BackgroundProcess process = 1;
+   */
+  process?: BackgroundProcess | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.StopProcessResponse
+ */
+export type StopProcessResponseJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.BackgroundProcess process = 1;
+   */
+  process?: BackgroundProcessJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.StopProcessResponse.
+ * Use `create(StopProcessResponseSchema)` to create a new message.
+ */
+export const StopProcessResponseSchema: GenMessage<StopProcessResponse, {jsonType: StopProcessResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 12);
+
+/**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
  */
 export type DescribeIsolationRequest = Message<"hlvm.sandbox.v1.DescribeIsolationRequest"> & {
@@ -405,7 +612,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 8);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 13);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -460,7 +667,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 9);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 14);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -507,7 +714,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 10);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
 
 /**
  * @generated from service hlvm.sandbox.v1.SandboxService
@@ -552,6 +759,26 @@ export const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof GetReceiptRequestSchema;
     output: typeof GetReceiptResponseSchema;
+  },
+  /**
+   * What runs in the background of a session that is open here; of no other there is any.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.ListProcesses
+   */
+  listProcesses: {
+    methodKind: "unary";
+    input: typeof ListProcessesRequestSchema;
+    output: typeof ListProcessesResponseSchema;
+  },
+  /**
+   * Ends a process in the background with all that it started; one that has ended is no error.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.StopProcess
+   */
+  stopProcess: {
+    methodKind: "unary";
+    input: typeof StopProcessRequestSchema;
+    output: typeof StopProcessResponseSchema;
   },
   /**
    * @generated from rpc hlvm.sandbox.v1.SandboxService.DescribeIsolation

@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/tool/v1/tool.proto.
  */
 export const file_hlvm_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChdobHZtL3Rvb2wvdjEvdG9vbC5wcm90bxIMaGx2bS50b29sLnYxIuMBCghUb29sQ2FsbBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAyABKAlCCrpIB3IFEAEYgAESLAoEdG9vbBgEIAEoCUIeukgbchkyF15bYS16XVthLXowLTlfXXswLDEyN30kEiQKDmFyZ3VtZW50c19qc29uGAUgASgJQgy6SAlyBxACKICAgAISLgoPZGVmaW5pdGlvbl9oYXNoGAYgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQinQEKClRvb2xPdXRwdXQSOQoGc3RyZWFtGAEgASgOMh8uaGx2bS50b29sLnYxLlRvb2xPdXRwdXQuU3RyZWFtQgi6SAWCAQIQARIMCgR0ZXh0GAIgASgJIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACIsEBCgpUb29sUmVzdWx0Eg8KB3N1Y2Nlc3MYASABKAgSDwoHY29udGVudBgCIAEoCRIPCgdzdW1tYXJ5GAMgASgJEhIKCmVycm9yX2NvZGUYBCABKAkSHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAUgASgNEhQKDHJlc3VsdF9ieXRlcxgGIAEoBBIRCgl0cnVuY2F0ZWQYByABKAgSFgoJZXhpdF9jb2RlGAggASgFSACIAQFCDAoKX2V4aXRfY29kZSpqCgtTYWZldHlMZXZlbBIcChhTQUZFVFlfTEVWRUxfVU5TUEVDSUZJRUQQABITCg9TQUZFVFlfTEVWRUxfTDAQARITCg9TQUZFVFlfTEVWRUxfTDEQAhITCg9TQUZFVFlfTEVWRUxfTDIQA2IGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("ChdobHZtL3Rvb2wvdjEvdG9vbC5wcm90bxIMaGx2bS50b29sLnYxIuMBCghUb29sQ2FsbBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAyABKAlCCrpIB3IFEAEYgAESLAoEdG9vbBgEIAEoCUIeukgbchkyF15bYS16XVthLXowLTlfXXswLDEyN30kEiQKDmFyZ3VtZW50c19qc29uGAUgASgJQgy6SAlyBxACKICAgAISLgoPZGVmaW5pdGlvbl9oYXNoGAYgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQinQEKClRvb2xPdXRwdXQSOQoGc3RyZWFtGAEgASgOMh8uaGx2bS50b29sLnYxLlRvb2xPdXRwdXQuU3RyZWFtQgi6SAWCAQIQARIMCgR0ZXh0GAIgASgJIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACIjwKCkhlbGRDaGFuZ2USEQoJY2hhbmdlX2lkGAEgASgJEg0KBXBhdGhzGAIgAygJEgwKBGRpZmYYAyABKAki8AEKClRvb2xSZXN1bHQSDwoHc3VjY2VzcxgBIAEoCBIPCgdjb250ZW50GAIgASgJEg8KB3N1bW1hcnkYAyABKAkSEgoKZXJyb3JfY29kZRgEIAEoCRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBSABKA0SFAoMcmVzdWx0X2J5dGVzGAYgASgEEhEKCXRydW5jYXRlZBgHIAEoCBIWCglleGl0X2NvZGUYCCABKAVIAIgBARItCgtoZWxkX2NoYW5nZRgJIAEoCzIYLmhsdm0udG9vbC52MS5IZWxkQ2hhbmdlQgwKCl9leGl0X2NvZGUqagoLU2FmZXR5TGV2ZWwSHAoYU0FGRVRZX0xFVkVMX1VOU1BFQ0lGSUVEEAASEwoPU0FGRVRZX0xFVkVMX0wwEAESEwoPU0FGRVRZX0xFVkVMX0wxEAISEwoPU0FGRVRZX0xFVkVMX0wyEANiBnByb3RvMw", [file_buf_validate_validate]);
 
 /**
  * One use of a tool, as the model asked for it.
@@ -186,6 +186,67 @@ export const ToolOutput_StreamSchema: GenEnum<ToolOutput_Stream, ToolOutput_Stre
   enumDesc(file_hlvm_tool_v1_tool, 1, 0);
 
 /**
+ * A change of files that programs outside of the sandbox obey. It was put back, and is made again by the tool keep_changes,
+ * whose arguments these are, when a person has allowed it.
+ *
+ * @generated from message hlvm.tool.v1.HeldChange
+ */
+export type HeldChange = Message<"hlvm.tool.v1.HeldChange"> & {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * For people: unified diffs.
+   *
+   * @generated from field: string diff = 3;
+   */
+  diff: string;
+};
+
+/**
+ * A change of files that programs outside of the sandbox obey. It was put back, and is made again by the tool keep_changes,
+ * whose arguments these are, when a person has allowed it.
+ *
+ * @generated from message hlvm.tool.v1.HeldChange
+ */
+export type HeldChangeJson = {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId?: string;
+
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths?: string[];
+
+  /**
+   * For people: unified diffs.
+   *
+   * @generated from field: string diff = 3;
+   */
+  diff?: string;
+};
+
+/**
+ * Describes the message hlvm.tool.v1.HeldChange.
+ * Use `create(HeldChangeSchema)` to create a new message.
+ */
+export const HeldChangeSchema: GenMessage<HeldChange, {jsonType: HeldChangeJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_tool_v1_tool, 2);
+
+/**
  * What a tool call came to.
  *
  * @generated from message hlvm.tool.v1.ToolResult
@@ -211,7 +272,7 @@ export type ToolResult = Message<"hlvm.tool.v1.ToolResult"> & {
   summary: string;
 
   /**
-   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, too_large, binary_file,
+   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, protected_path, too_large, binary_file,
    * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, internal.
    *
    * @generated from field: string error_code = 4;
@@ -241,6 +302,13 @@ export type ToolResult = Message<"hlvm.tool.v1.ToolResult"> & {
    * @generated from field: optional int32 exit_code = 8;
    */
   exitCode?: number | undefined;
+
+  /**
+   * What the call changed and may not change without a person's word.
+   *
+   * @generated from field: hlvm.tool.v1.HeldChange held_change = 9;
+   */
+  heldChange?: HeldChange | undefined;
 };
 
 /**
@@ -269,7 +337,7 @@ export type ToolResultJson = {
   summary?: string;
 
   /**
-   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, too_large, binary_file,
+   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, protected_path, too_large, binary_file,
    * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, internal.
    *
    * @generated from field: string error_code = 4;
@@ -299,6 +367,13 @@ export type ToolResultJson = {
    * @generated from field: optional int32 exit_code = 8;
    */
   exitCode?: number;
+
+  /**
+   * What the call changed and may not change without a person's word.
+   *
+   * @generated from field: hlvm.tool.v1.HeldChange held_change = 9;
+   */
+  heldChange?: HeldChangeJson;
 };
 
 /**
@@ -306,7 +381,7 @@ export type ToolResultJson = {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult, {jsonType: ToolResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_tool_v1_tool, 2);
+  messageDesc(file_hlvm_tool_v1_tool, 3);
 
 /**
  * How much harm a tool can do: L0 reads, L1 changes the workspace in a way that can be taken back, L2 anything else.

@@ -4,7 +4,7 @@ import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
-import type { Slots } from "../tools/slots.ts";
+import type { Semaphore } from "@hlvm/semaphore/semaphore";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
 import type { Records } from "./records.ts";
@@ -24,7 +24,7 @@ export interface RunContext {
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
-  readonly slots: Slots;
+  readonly slots: Semaphore;
   /** Aborted with an Interruption. */
   readonly signal: AbortSignal;
 }

@@ -16,7 +16,7 @@ import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
-import { Slots } from "../tools/slots.ts";
+import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { Interruption } from "./interruption.ts";
 
 /** Tools that one run has going at a time. */
@@ -72,7 +72,7 @@ export async function executeRun(
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(limits.toolResultLength),
-      slots: new Slots(PARALLEL_TOOLS),
+      slots: new Semaphore(PARALLEL_TOOLS),
       signal,
     };
     stop = await runLoop(begun.question, conversation, run, progress);

@@ -2,6 +2,7 @@ import type { ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
+import { askToKeep } from "./ask-to-keep.ts";
 import { callId } from "./call-id.ts";
 import { callTool, type Place } from "./call-tool.ts";
 import { memoryActivity } from "./memory-activity.ts";
@@ -30,10 +31,21 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
 
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
   const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
+  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => callTool(one, where, turn, before, run, signal);
+  const keep = async (one: ReadyCall, where: Place): Promise<ToolResult> => {
+    const result = await call(one, where);
+    const { callId, tool } = one.call;
+    await run.journal.append(turn, eventPayload("toolEnd", { callId, tool, result }));
+    return result;
+  };
   const results: Promise<ToolResult>[] = [];
   for (const [index, one] of prepared.entries()) {
     const earlier = "call" in one ? results.filter((_, other) => isBefore(prepared[other]!, one)) : [];
-    const work = Promise.all(earlier).then(() => ("call" in one ? callTool(one, place(index), turn, before, run, signal) : one.refusal));
+    const work = Promise.all(earlier).then(() =>
+      "call" in one
+        ? call(one, place(index)).then((result) => askToKeep(result, one.call, (ready) => keep(ready, place(index))))
+        : one.refusal,
+    );
     results[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
       failing.abort();

@@ -1,13 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { findTestBubblewrap } from "../../testing/find-test-bubblewrap.ts";
 import { openTestSandbox, type TestSandbox } from "../../testing/open-test-sandbox.ts";
-import { LocalFolders } from "../local-folders.ts";
 
 let sandbox: TestSandbox;
 let outside: string;
@@ -30,7 +29,7 @@ describe("paths out of the workspace", () => {
     expect((await shell("ln -s /etc x && ln -s /tmp t")).success).toBe(true);
     for (const path of ["x/f", "x/passwd", "t/f", "t/new/f"])
       expect(await sandbox.run("write_file", { path, content: "x" })).toMatchObject({ success: false, errorCode: "outside_workspace" });
-    expect((await shell("ls -A /tmp")).content).toBe("home\n");
+    expect((await shell("ls -A /tmp")).content).toBe("[no output]");
   });
 
   it("23: a folder whose name begins like the workspace is not the workspace", async () => {
@@ -105,7 +104,7 @@ describe("paths out of the workspace", () => {
       "cat /proc/1/root/etc/hostname /proc/1/environ ~/.ssh/* /root/* /home/* /etc/shadow /etc/hostname; ls /proc | grep -c '^[0-9]'",
     );
     expect(found.content).not.toContain("do-not-leak");
-    const lines = found.content.split("\n").filter((line) => !/No such file|Permission denied|cannot|can't/.test(line));
+    const lines = found.content.split("\n").filter((line) => !/No such file|Permission denied|Is a directory|cannot|can't/.test(line));
     expect(Number(lines[0])).toBeLessThan(12);
     expect(lines.slice(1)).toEqual([""]);
     expect((await sandbox.run("read_file", { path: "/proc/1/environ" })).errorCode).toBe("outside_workspace");
@@ -165,22 +164,17 @@ describe("what a tool finds inside", () => {
     expect(content).toMatch(/^NoNewPrivs:\s+1$/m);
   });
 
-  it("gives each sandbox another user", async () => {
-    const workspace = await new LocalFolders([]).inspect(outside);
-    const other = await sandbox.isolation.start({ sessionId: "other", workspace });
-    const run = { callId: "who", tool: "shell_exec", argumentsJson: '{"command":"id -u"}', timeoutMilliseconds: 10_000 };
-    expect((await other.run(run, () => undefined, new AbortController().signal)).content).toBe("20001\n");
-    await other.close();
-  });
-
   it("inherits no variable and no descriptor of the service", async () => {
     expect((await shell("env; cat /proc/*/environ | tr '\\0' '\\n'")).content).not.toContain("HLVM_TEST_SECRET");
-    // The last is the folder itself, being read.
-    expect((await shell("ls /proc/self/fd")).content).toBe("0\n1\n2\n3\n");
+    const { content } = await shell("ls /proc/self/fd");
+    // 3 is the folder itself, being read; what this process inherited without wanting it, the service closes at its start.
+    const inherited = new Set(readdirSync("/proc/self/fd").map(Number));
+    const own = content.trim().split("\n").map(Number);
+    expect(own.filter((descriptor) => descriptor < 10 || !inherited.has(descriptor))).toEqual([0, 1, 2, 3]);
   });
 
   it("can write nowhere but in the workspace and in temporary folders", async () => {
-    const folders = "/ /etc /usr /usr/bin /opt/hlvm /opt/hlvm/bin /opt/hlvm/runner /dev /proc/sys/kernel";
+    const folders = "/ /etc /usr /usr/bin /opt/hlvm /opt/hlvm/bin /dev /proc/sys/kernel";
     const { content } = await shell(
       `for d in ${folders}; do touch $d/new 2>/dev/null && echo wrote $d; done; for d in /tmp /dev/shm /workspace; do touch $d/new && echo wrote $d; done`,
     );
@@ -223,7 +217,7 @@ describe("what a tool finds inside", () => {
 
   it("does not see what the service sees of its workspace's surroundings", async () => {
     expect(existsSync(join(sandbox.workspace, ".."))).toBe(true);
-    expect((await shell("ls /workspace/..")).content).toBe("bin\ndev\netc\nlib\nlib64\nopt\nproc\nsbin\ntmp\nusr\nworkspace\n");
+    expect((await shell("ls /workspace/..")).content).toBe("bin\ndev\netc\nhome\nlib\nlib64\nopt\nproc\nsbin\ntmp\nusr\nworkspace\n");
     expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("secret");
   });
 });

@@ -1,27 +1,39 @@
-import type { SandboxRequest } from "../../domain/isolation.ts";
+import type { SandboxProfile } from "@hlvm/grant/grant";
 import { nodeMounts } from "./node-mounts.ts";
+import { commandEnvironment, HOME, runnerEnvironment, type RunnerEnvironment } from "./sandbox-environment.ts";
 import { systemMounts } from "./system-mounts.ts";
+import { WAIT_FOR_COMMAND } from "./wait-for-command.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const OPEN_FILES = 4_096;
 /** Node sets aside 512 MiB for compiled code before it does anything. */
 export const LEAST_MEBIBYTES_OF_A_PROCESS = 1_024;
+/** Inside; outside, files belong to whoever owns the workspace. */
+export const USER_ID = 20_000;
 
-/** Numbers of the descriptors that bwrap is started with. The runner's own goes through to it. */
-export const descriptors = { runner: 3, information: 4, block: 5, seccomp: 6, passwd: 7, group: 8, hosts: 9 } as const;
+/** Numbers of the descriptors that bwrap is started with. The first goes through to what runs inside. */
+export const descriptors = { occupant: 3, information: 4, block: 5, seccomp: 6, passwd: 7, group: 8, hosts: 9 } as const;
 
-/** What runs inside: a folder and the file in it to start. */
+/** The runner's program: a folder and the file in it to start. */
 export interface RunnerProgram {
   readonly folder: string;
   readonly file: string;
 }
 
+/** What runs in a sandbox. */
+export type Occupant =
+  | ({ readonly kind: "runner"; readonly program: RunnerProgram } & RunnerEnvironment)
+  | {
+      readonly kind: "command";
+      readonly profile: SandboxProfile;
+      /** Of the open profile: the folder on this machine that the session's open commands share as their home. */
+      readonly home?: string;
+    };
+
 export interface SandboxLayout {
-  /** The folder to bind, on this machine, and what the runner is to find there. */
-  readonly workspace: SandboxRequest["workspace"];
-  /** Inside; outside, files belong to whoever owns the workspace. */
-  readonly userId: number;
-  readonly runner: RunnerProgram;
+  /** The folder to bind, on this machine. */
+  readonly workspace: string;
+  readonly occupant: Occupant;
   readonly ripgrep: string;
   readonly temporaryMebibytes: number;
   readonly fileMebibytes: number;
@@ -36,15 +48,17 @@ export interface SandboxLayout {
  * write /proc/sys (and so have the kernel run a program) without any capability.
  */
 export function bubblewrapArguments(layout: SandboxLayout): string[] {
-  const { userId } = layout;
+  const { occupant } = layout;
   const temporary = ["--size", String(layout.temporaryMebibytes * MEBIBYTE), "--tmpfs"];
+  const isReadOnly = occupant.kind === "command" && occupant.profile === "read";
+  const environment = occupant.kind === "runner" ? runnerEnvironment(occupant) : commandEnvironment(occupant.profile);
   return [
     "--unshare-all",
     "--unshare-user",
     "--uid",
-    String(userId),
+    String(USER_ID),
     "--gid",
-    String(userId),
+    String(USER_ID),
     "--hostname",
     "hlvm",
     "--die-with-parent",
@@ -52,18 +66,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--cap-drop",
     "ALL",
     "--clearenv",
-    "--setenv",
-    "PATH",
-    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/opt/hlvm/bin",
-    "--setenv",
-    "HOME",
-    "/tmp/home",
-    "--setenv",
-    "HLVM_WORKSPACE_OUTSIDE",
-    layout.workspace.path,
-    "--setenv",
-    "HLVM_WORKSPACE_IDENTITY",
-    layout.workspace.identity,
+    ...Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]),
     ...systemMounts(),
     "--ro-bind-data",
     String(descriptors.passwd),
@@ -82,17 +85,13 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "/dev/shm",
     ...temporary,
     "/tmp",
-    "--dir",
-    "/tmp/home",
-    "--ro-bind",
-    layout.runner.folder,
-    "/opt/hlvm/runner",
+    ...(occupant.kind === "runner" ? ["--ro-bind", occupant.program.folder, "/opt/hlvm/runner"] : homeOf(occupant, temporary)),
     ...nodeMounts(),
     "--ro-bind",
     layout.ripgrep,
     "/opt/hlvm/bin/rg",
-    "--bind",
-    layout.workspace.path,
+    isReadOnly ? "--ro-bind" : "--bind",
+    layout.workspace,
     "/workspace",
     "--remount-ro",
     "/dev",
@@ -120,18 +119,29 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
           `--data=${Math.max(layout.perProcess.memoryBytes, LEAST_MEBIBYTES_OF_A_PROCESS * MEBIBYTE)}`,
         ]),
     "--",
-    "/opt/hlvm/bin/node",
-    // A runner lives as long as its session: what makes its code fast is gathered from the first call on.
-    "--no-lazy-feedback-allocation",
-    `/opt/hlvm/runner/${layout.runner.file}`,
+    ...programOf(occupant),
   ];
 }
 
-/** The few system files that the sandbox gets written for it, by descriptor. */
-export function syntheticFiles(userId: number): ReadonlyMap<number, string> {
-  return new Map([
-    [descriptors.passwd, `hlvm:x:${userId}:${userId}:HLVM:/tmp/home:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`],
-    [descriptors.group, `hlvm:x:${userId}:\nnogroup:x:65534:\n`],
-    [descriptors.hosts, "127.0.0.1 localhost hlvm\n::1 localhost hlvm\n"],
-  ]);
+/** Empty where the next command must find nothing of this one. */
+function homeOf({ home }: { readonly home?: string }, temporary: readonly string[]): string[] {
+  return home === undefined ? [...temporary, HOME] : ["--bind", home, HOME];
 }
+
+function programOf(occupant: Occupant): string[] {
+  if (occupant.kind === "command") return ["/bin/sh", "-c", WAIT_FOR_COMMAND, "sh"];
+  return [
+    "/opt/hlvm/bin/node",
+    // A runner lives as long as its session is in use: what makes its code fast is gathered from the first call on.
+    "--no-lazy-feedback-allocation",
+    "--disable-sigusr1",
+    `/opt/hlvm/runner/${occupant.program.file}`,
+  ];
+}
+
+/** The few system files that a sandbox gets written for it, by descriptor. */
+export const syntheticFiles: Readonly<Record<"passwd" | "group" | "hosts", string>> = {
+  passwd: `hlvm:x:${USER_ID}:${USER_ID}:HLVM:${HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
+  group: `hlvm:x:${USER_ID}:\nnogroup:x:65534:\n`,
+  hosts: "127.0.0.1 localhost hlvm\n::1 localhost hlvm\n",
+};

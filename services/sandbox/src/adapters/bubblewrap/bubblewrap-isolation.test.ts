@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { testEnforcement } from "@hlvm/testing/test-identity";
 import type { SandboxRequest } from "../../domain/isolation.ts";
 import { findTestBubblewrap } from "../../testing/find-test-bubblewrap.ts";
 import { openTestIsolation } from "../../testing/open-test-sandbox.ts";
@@ -34,13 +35,11 @@ async function openWith(instead: string): Promise<BubblewrapIsolation> {
   return isolation;
 }
 
-/** The user that a sandbox runs as: the first that no other has. */
-async function userOf(isolation: BubblewrapIsolation): Promise<string> {
-  const sandbox = await isolation.start(request);
-  const run = { callId: "who", tool: "shell_exec", argumentsJson: '{"command":"id -u"}', timeoutMilliseconds: 10_000 };
-  const { content } = await sandbox.run(run, () => undefined, new AbortController().signal);
-  await sandbox.close();
-  return content;
+/** Whether a sandbox can be started, and what it is made for runs. */
+async function works(isolation: BubblewrapIsolation): Promise<boolean> {
+  const sandbox = await isolation.startCommand(request, "open");
+  const watch = { signal: new AbortController().signal, onOutput: () => true };
+  return (await sandbox.run({ text: "exit 7", directory: "/workspace" }, watch)).exitCode === 7;
 }
 
 describe("the start of a sandbox", () => {
@@ -48,25 +47,25 @@ describe("the start of a sandbox", () => {
     const isolation = await openWith(`: > ${folder}/waits; exec /bin/sleep 1000`);
     writeFileSync(join(folder, "armed"), "");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const starting = isolation.start(request);
+    const starting = isolation.startCommand(request, "open");
     starting.catch(() => undefined);
     while (!existsSync(join(folder, "waits"))) await new Promise(setImmediate);
     await vi.advanceTimersByTimeAsync(10_000);
     await expect(starting).rejects.toMatchObject({ reason: "sandbox_not_started", message: expect.stringContaining("not up within 10 s") });
     vi.useRealTimers();
     rmSync(join(folder, "armed"));
-    await expect.poll(() => userOf(isolation)).toBe("20000\n");
+    await expect.poll(() => works(isolation)).toBe(true);
   });
 
   it("says what bwrap says, and leaves nothing taken", async () => {
     const isolation = await openWith("echo bwrap: no such thing >&2; exit 1");
     writeFileSync(join(folder, "armed"), "");
-    await expect(isolation.start(request)).rejects.toMatchObject({
+    await expect(isolation.startCommand(request, "open")).rejects.toMatchObject({
       reason: "sandbox_not_started",
       message: `The sandbox for ${folder} could not be started: bwrap: no such thing.`,
     });
     rmSync(join(folder, "armed"));
-    expect(await userOf(isolation)).toBe("20000\n");
+    expect(await works(isolation)).toBe(true);
   });
 
   it("fails clearly where its limits cannot be set, and leaves nothing taken", async () => {
@@ -79,19 +78,19 @@ describe("the start of a sandbox", () => {
     const { isolation, stateDirectory } = await openTestIsolation({ limits: { ...limits, createGroup } });
     folders.push(stateDirectory);
     isRefused = true;
-    await expect(isolation.start(request)).rejects.toMatchObject({ code: "unavailable", reason: "sandbox_not_started" });
+    await expect(isolation.startCommand(request, "open")).rejects.toMatchObject({ code: "unavailable", reason: "sandbox_not_started" });
     isRefused = false;
-    expect(await userOf(isolation)).toBe("20000\n");
+    expect(await works(isolation)).toBe(true);
   });
 });
 
 it("answers a call that comes after the end of its sandbox", async () => {
   const { isolation, stateDirectory } = await openTestIsolation();
   folders.push(stateDirectory);
-  const sandbox = await isolation.start(request);
-  await sandbox.close();
-  const run = { callId: "late", tool: "shell_exec", argumentsJson: '{"command":"true"}', timeoutMilliseconds: 10_000 };
-  expect(await sandbox.run(run, () => undefined, new AbortController().signal)).toMatchObject({ success: false, errorCode: "unavailable" });
+  const runner = await isolation.startRunner(request);
+  await runner.close();
+  const run = { callId: "late", tool: "list_files", argumentsJson: "{}", timeoutMilliseconds: 10_000, enforcement: testEnforcement };
+  expect(await runner.run(run, new AbortController().signal)).toMatchObject({ success: false, errorCode: "unavailable" });
 });
 
 it("leaves no folder where isolation cannot be opened", async () => {

@@ -1,27 +1,33 @@
-import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
+import type { SandboxProfile } from "@hlvm/grant/grant";
 import type { Log } from "@hlvm/log/create-log";
-import type { Isolation, IsolationDescription, SandboxRequest, SessionSandbox } from "../../domain/isolation.ts";
-import type { LimitGroup, SandboxLimits } from "../limits/sandbox-limits.ts";
+import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { folderIdentity } from "../../../runner/folder-identity.ts";
+import type { CommandSandbox, Isolation, IsolationDescription, Runner, Sandbox, SandboxRequest } from "../../domain/isolation.ts";
+import type { LimitGroup, SandboxLimits } from "../limits/sandbox-limits.ts";
 import { seccompFilter } from "../seccomp/seccomp-filter.ts";
-import { BubblewrapSandbox } from "./bubblewrap-sandbox.ts";
-import type { RunnerProgram } from "./bubblewrap-arguments.ts";
+import { syntheticFiles, type Occupant, type RunnerProgram } from "./bubblewrap-arguments.ts";
+import { BubblewrapCommand } from "./bubblewrap-command.ts";
+import { BubblewrapRunner } from "./bubblewrap-runner.ts";
 import type { Bubblewrap } from "./find-bubblewrap.ts";
-import { inspectWorkspace } from "./inspect-workspace.ts";
+import { inspectWorkspace, type WorkspaceOwner } from "./inspect-workspace.ts";
 import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
 import { prepareRunner } from "./prepare-runner.ts";
 import { sandboxNotStarted } from "./sandbox-not-started.ts";
-import { startSandboxProcess } from "./sandbox-process.ts";
+import { startSandboxProcess, type SandboxProcess, type SystemFiles } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
+import { SessionHomes } from "./session-homes.ts";
 
-const FIRST_USER_ID = 20_000;
 const START_DEADLINE_MILLISECONDS = 10_000;
+/** Many that start at once would each take as long as all of them together. */
+const STARTS_AT_A_TIME = 2 * availableParallelism();
 const RUNNER_SOURCE = { folder: fileURLToPath(new URL("../../../runner", import.meta.url)), file: "main.ts" };
 const LIMITER = "/usr/bin/prlimit";
 
@@ -36,18 +42,21 @@ export interface BubblewrapOptions {
   readonly log: Log;
 }
 
+type Start<Started> = (owner: WorkspaceOwner | undefined, late: Promise<never>) => Promise<Started>;
+
 /** Isolation by bubblewrap, on this machine. */
 export class BubblewrapIsolation implements Isolation {
   readonly #options: BubblewrapOptions;
-  readonly #filter: Buffer;
+  readonly #systemFiles: SystemFiles;
   readonly #preparedRunner: RunnerProgram;
-  /** Users of the sandboxes that are up: each has one of its own. */
-  readonly #userIds = new Set<number>();
+  readonly #homes: SessionHomes;
+  readonly #starting = new Semaphore(STARTS_AT_A_TIME);
 
-  private constructor(options: BubblewrapOptions, filter: Buffer) {
+  private constructor(options: BubblewrapOptions, systemFiles: SystemFiles) {
     this.#options = options;
-    this.#filter = filter;
+    this.#systemFiles = systemFiles;
     this.#preparedRunner = { folder: join(options.stateDirectory, "runner"), file: "main.js" };
+    this.#homes = new SessionHomes(options.stateDirectory);
   }
 
   /**
@@ -59,36 +68,52 @@ export class BubblewrapIsolation implements Isolation {
       throw cannotIsolate(`nothing: it runs on Linux on x64 and arm64 only, and this is ${process.platform} on ${process.arch}`, undefined);
     requireLimiter();
     prepareRunner(RUNNER_SOURCE.folder, join(options.stateDirectory, "runner"));
-    const isolation = new BubblewrapIsolation(options, seccompFilter(process.arch));
+    const isolation = new BubblewrapIsolation(options, writeSystemFiles(options.stateDirectory, seccompFilter(process.arch)));
     const path = mkdtempSync(join(options.stateDirectory, "self-test-"));
     try {
       const workspace = { path, identity: folderIdentity(statSync(path, { bigint: true })) };
-      const sandbox = await isolation.start({ sessionId: "self-test", workspace }).catch((thrown: HlvmError) => {
+      const sandbox = await isolation.startCommand({ sessionId: "self-test", workspace }, "read").catch((thrown: HlvmError) => {
         throw cannotIsolate(messageOf(thrown.cause), thrown);
       });
-      try {
-        await selfTest(sandbox);
-      } finally {
-        await sandbox.close();
-      }
+      await selfTest(sandbox);
       return isolation;
     } finally {
       rmSync(path, { recursive: true, force: true });
     }
   }
 
-  async start(request: SandboxRequest): Promise<SessionSandbox> {
-    const late = Promise.withResolvers<never>();
-    late.promise.catch(() => undefined);
-    const tellLate = (): void => late.reject(new Error(`it was not up within ${START_DEADLINE_MILLISECONDS / 1_000} s`));
-    const timer = setTimeout(tellLate, START_DEADLINE_MILLISECONDS);
-    try {
-      return await this.#start(request, late.promise);
-    } catch (thrown) {
-      throw thrown instanceof HlvmError ? thrown : sandboxNotStarted(request.workspace.path, thrown as Error);
-    } finally {
-      clearTimeout(timer);
-    }
+  startRunner(request: SandboxRequest): Promise<Runner> {
+    return this.#start(request, async (owner, late) => {
+      const { workspace } = request;
+      // Only this process's user may look into the state directory.
+      const program = owner === undefined ? this.#preparedRunner : RUNNER_SOURCE;
+      const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
+      const [sandboxProcess, group] = this.#spawn(request, occupant, owner);
+      const runner = new BubblewrapRunner(sandboxProcess, group, this.#options.log.child({ sessionId: request.sessionId }));
+      await this.#up(
+        runner,
+        sandboxProcess,
+        sandboxProcess.release().then(() => runner.ready),
+        late,
+      );
+      return runner;
+    });
+  }
+
+  startCommand(request: SandboxRequest, profile: SandboxProfile): Promise<CommandSandbox> {
+    return this.#start(request, async (owner, late) => {
+      const home = profile === "open" ? this.#homes.open(request.sessionId, owner) : undefined;
+      const [sandboxProcess, group] = this.#spawn(request, { kind: "command", profile, home }, owner);
+      const log = this.#options.log.child({ sessionId: request.sessionId });
+      const command = new BubblewrapCommand(sandboxProcess, group, profile !== "read", log);
+      const checked = command.ready().then((processId) => requireMounted(processId, request.workspace.identity));
+      await this.#up(command, sandboxProcess, checked, late);
+      return command;
+    });
+  }
+
+  forget(sessionId: string): Promise<void> {
+    return this.#homes.remove(sessionId);
   }
 
   describe(): IsolationDescription {
@@ -99,55 +124,75 @@ export class BubblewrapIsolation implements Isolation {
     };
   }
 
-  async #start({ sessionId, workspace }: SandboxRequest, late: Promise<never>): Promise<SessionSandbox> {
-    const { limits, log } = this.#options;
-    const owner = await Promise.race([inspectWorkspace(workspace), late]);
-    const memoryBytes = this.#options.memoryMebibytes * 1024 * 1024;
-    const values = { processes: this.#options.processes, memoryBytes };
-    const userId = this.#takeUserId();
-    let group: LimitGroup | undefined;
-    let sandbox: BubblewrapSandbox | undefined;
+  #start<Started>(request: SandboxRequest, start: Start<Started>): Promise<Started> {
+    return this.#starting.use(() => this.#startInTime(request, start));
+  }
+
+  async #startInTime<Started>(request: SandboxRequest, start: Start<Started>): Promise<Started> {
+    const late = Promise.withResolvers<never>();
+    late.promise.catch(() => undefined);
+    const tellLate = (): void => late.reject(new Error(`it was not up within ${START_DEADLINE_MILLISECONDS / 1_000} s`));
+    const timer = setTimeout(tellLate, START_DEADLINE_MILLISECONDS);
     try {
-      group = limits.createGroup(values);
-      const sandboxProcess = startSandboxProcess({
-        bubblewrap: this.#options.bubblewrap.path,
-        layout: {
-          workspace,
-          userId,
-          // Only this process's user may look into the state directory.
-          runner: owner === undefined ? this.#preparedRunner : RUNNER_SOURCE,
-          ripgrep: rgPath,
-          temporaryMebibytes: this.#options.temporaryMebibytes,
-          fileMebibytes: this.#options.fileMebibytes,
-          perProcess: limits.perProcess ? values : undefined,
-        },
-        seccompFilter: this.#filter,
-        group,
-        owner,
-      });
-      const freeUserId = (): boolean => this.#userIds.delete(userId);
-      sandbox = new BubblewrapSandbox(sandboxProcess, group, log.child({ sessionId }), freeUserId);
-      const ended = sandboxProcess.exited.then((complaint) => Promise.reject(new Error(complaint)));
-      await Promise.race([sandboxProcess.release().then(() => sandbox!.ready), ended, late]);
-      return sandbox;
+      return await start(await Promise.race([inspectWorkspace(request.workspace), late.promise]), late.promise);
     } catch (thrown) {
-      if (sandbox === undefined) {
-        this.#userIds.delete(userId);
-        await group?.remove().catch(() => undefined);
-      } else {
-        // What cannot be ended, since the kernel waits for a disk that does not answer, is not waited for.
-        await Promise.race([sandbox.close(), late]).catch(() => undefined);
-      }
+      throw thrown instanceof HlvmError ? thrown : sandboxNotStarted(request.workspace.path, thrown as Error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #spawn(request: SandboxRequest, occupant: Occupant, owner: WorkspaceOwner | undefined): [SandboxProcess, LimitGroup] {
+    const { limits, memoryMebibytes, processes, temporaryMebibytes, fileMebibytes, bubblewrap } = this.#options;
+    const values = { processes, memoryBytes: memoryMebibytes * 1024 * 1024 };
+    const group = limits.createGroup(values);
+    try {
+      const layout = {
+        workspace: request.workspace.path,
+        occupant,
+        ripgrep: rgPath,
+        temporaryMebibytes,
+        fileMebibytes,
+        perProcess: limits.perProcess ? values : undefined,
+      };
+      const systemFiles = this.#systemFiles;
+      return [startSandboxProcess({ bubblewrap: bubblewrap.path, layout, systemFiles, group, owner }), group];
+    } catch (thrown) {
+      void group.remove().catch(() => undefined);
       throw thrown;
     }
   }
 
-  #takeUserId(): number {
-    let userId = FIRST_USER_ID;
-    while (this.#userIds.has(userId)) userId++;
-    this.#userIds.add(userId);
-    return userId;
+  async #up(sandbox: Sandbox, { exited }: SandboxProcess, ready: Promise<unknown>, late: Promise<never>): Promise<void> {
+    const ended = exited.then(({ complaint }) => Promise.reject(new Error(complaint)));
+    try {
+      await Promise.race([ready, ended, late]);
+    } catch (thrown) {
+      ready.catch(() => undefined);
+      // What cannot be ended, since the kernel waits for a disk that does not answer, is not waited for.
+      await Promise.race([sandbox.close(), late]).catch(() => undefined);
+      throw thrown;
+    }
   }
+}
+
+/** bwrap gets them by descriptor: where it runs as another user, it may not look into the state directory. */
+function writeSystemFiles(stateDirectory: string, filter: Buffer): SystemFiles {
+  const folder = join(stateDirectory, "system-files");
+  mkdirSync(folder, { recursive: true });
+  const write = (name: string, content: string | Buffer): string => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const { passwd, group, hosts } = syntheticFiles;
+  return { seccomp: write("seccomp", filter), passwd: write("passwd", passwd), group: write("group", group), hosts: write("hosts", hosts) };
+}
+
+/** The path may have led elsewhere while bwrap looked it up: what counts is what the processes inside see. */
+function requireMounted(processId: number, identity: string): void {
+  if (folderIdentity(statSync(`/proc/${processId}/root/workspace`, { bigint: true })) === identity) return;
+  throw new Error("another folder has taken the place of the one that the session was opened on");
 }
 
 function requireLimiter(): void {

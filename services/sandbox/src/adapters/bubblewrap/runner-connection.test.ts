@@ -1,11 +1,11 @@
 import { duplexPair } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ToolOutput } from "../../domain/tool-event.ts";
+import { testEnforcement } from "@hlvm/testing/test-identity";
 import { encodeFrame, MAXIMUM_FRAME_BYTES } from "../../../runner/frames.ts";
 import { RunnerConnection } from "./runner-connection.ts";
 
-const run = { callId: "call", tool: "read_file", argumentsJson: "{}", timeoutMilliseconds: 1_000 };
+const run = { callId: "call", tool: "read_file", argumentsJson: "{}", timeoutMilliseconds: 1_000, enforcement: testEnforcement };
 
 /** A connection, and the end that a hostile runner would hold. */
 function connect() {
@@ -16,16 +16,13 @@ function connect() {
 }
 
 describe("RunnerConnection", () => {
-  it("gives output and result of a call", async () => {
+  it("gives the result of a call", async () => {
     const { connection, runner } = connect();
-    const output: ToolOutput[] = [];
-    const result = connection.execute(run, (piece) => output.push(piece));
-    runner.write(encodeFrame({ output: { callId: "call", output: { stream: "STREAM_STDERR", text: "oops" } } }));
+    const result = connection.execute(run);
     runner.write(
       encodeFrame({ result: { callId: "call", result: { success: true, content: "x", summary: "a\nb", resultBytes: "1", exitCode: 0 } } }),
     );
     expect(await result).toMatchObject({ success: true, content: "x", summary: "a b", resultBytes: 1, exitCode: 0 });
-    expect(output).toEqual([{ stream: "stderr", text: "oops" }]);
   });
 
   it.each([
@@ -35,10 +32,10 @@ describe("RunnerConnection", () => {
     ["a field of the wrong type", encodeFrame({ result: { callId: 7 } })],
     ["a message of nothing", encodeFrame({})],
     ["no object at all", encodeFrame([1])],
-    ["more output than any tool gives", encodeFrame({ output: { callId: "call", output: { text: "x".repeat(5 * 1024 * 1024) } } })],
+    ["output, which no tool of the runner has", encodeFrame({ output: { callId: "call", output: { text: "x" } } })],
   ])("ends with %s", async (_what, bytes) => {
     const { connection, runner, failed } = connect();
-    void connection.execute(run, () => undefined);
+    void connection.execute(run);
     runner.write(bytes);
     expect((await failed).message).toBe("the runner does not keep to its contract");
   });
@@ -55,9 +52,9 @@ describe("RunnerConnection", () => {
 
   it("lets a runner speak only of calls that it was given, once, and in bounds", async () => {
     const { connection, runner } = connect();
-    const result = connection.execute(run, () => undefined);
+    const result = connection.execute(run);
     runner.write(encodeFrame({ result: { callId: "other", result: { success: true } } }));
-    runner.write(encodeFrame({ output: { callId: "other", output: { text: "x" } } }));
+    runner.write(encodeFrame({ restored: { callId: "other", changes: [] } }));
     runner.write(
       encodeFrame({
         result: {

@@ -1,14 +1,18 @@
 import type { Duplex } from "node:stream";
-import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import type { RunnerRequestJson } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
-import { RunnerResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
-import { ToolOutput_Stream, type ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { create, fromJson, toJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  ProtectedChangeSchema,
+  ProtectedEntrySchema,
+  RunnerResponseSchema,
+  type ProtectedChange as ChangeMessage,
+  type RunnerRequestJson,
+} from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import type { ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { ToolRun } from "../../domain/isolation.ts";
-import type { ToolOutput, ToolResult } from "../../domain/tool-event.ts";
+import type { ProtectedChange, ProtectedEntry } from "../../domain/protected-change.ts";
+import type { ToolResult } from "../../domain/tool-event.ts";
 import { encodeFrame, FrameDecoder } from "../../../runner/frames.ts";
 
-/** What a runner sends of one call: tools are ended at half of it, so that more is not a tool but an attack. */
-const MAXIMUM_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAXIMUM_CONTENT_CHARACTERS = 2 * 1024 * 1024;
 const MAXIMUM_SUMMARY_CHARACTERS = 500;
 const ERROR_CODES = new Set([
@@ -17,6 +21,7 @@ const ERROR_CODES = new Set([
   "not_found",
   "not_readable",
   "outside_workspace",
+  "protected_path",
   "too_large",
   "binary_file",
   "invalid_utf8",
@@ -33,18 +38,18 @@ const ERROR_CODES = new Set([
 
 interface Pending {
   readonly began: number;
-  readonly onOutput: (output: ToolOutput) => void;
   readonly resolve: (result: ToolResult) => void;
-  outputBytes: number;
 }
 
 /**
- * Speaks with the runner in a sandbox. What comes from there is data of somebody who may be hostile: it is parsed, bounded,
+ * Speaks with the runner in a sandbox. What comes from there is data of files that may be hostile: it is parsed, bounded,
  * and anything that does not fit the contract ends the connection.
  */
 export class RunnerConnection {
   readonly #socket: Duplex;
   readonly #pending = new Map<string, Pending>();
+  /** Who waits for an answer of the guard, by its kind and the call's id. */
+  readonly #guarding = new Map<string, (answer: never) => void>();
   readonly #ready = Promise.withResolvers<void>();
   #fail: (cause: Error) => void;
 
@@ -74,11 +79,41 @@ export class RunnerConnection {
   }
 
   /** Resolves with the result; never, where the connection fails before it comes. */
-  execute(run: ToolRun, onOutput: (output: ToolOutput) => void): Promise<ToolResult> {
+  execute({ callId, tool, argumentsJson, timeoutMilliseconds, enforcement }: ToolRun): Promise<ToolResult> {
     return new Promise((resolve) => {
-      this.#pending.set(run.callId, { began: performance.now(), onOutput, resolve, outputBytes: 0 });
-      this.#send({ execute: { ...run } });
+      this.#pending.set(callId, { began: performance.now(), resolve });
+      const { profile, protectedPaths } = enforcement;
+      const writes = { readOnly: profile === "read", protectedPaths: [...protectedPaths] };
+      this.#send({ execute: { callId, tool, argumentsJson, timeoutMilliseconds, ...writes } });
     });
+  }
+
+  /** Resolves when the runner has noted what stands at the protected paths; never, where the connection fails. */
+  protect(callId: string): Promise<void> {
+    return this.#askGuard("protected", callId, { protect: { callId } });
+  }
+
+  restore(callId: string, keepWatching: boolean): Promise<readonly ProtectedChange[]> {
+    return this.#askGuard("restored", callId, { restore: { callId, keepWatching } });
+  }
+
+  /** @returns why it cannot be done; empty where it was */
+  apply(callId: string, changes: readonly ProtectedChange[]): Promise<string> {
+    const wire = changes.map((change) => toJson(ProtectedChangeSchema, create(ProtectedChangeSchema, messageOf(change))));
+    return this.#askGuard("applied", callId, { apply: { callId, changes: wire } });
+  }
+
+  #askGuard<Answer>(kind: "protected" | "restored" | "applied", callId: string, request: RunnerRequestJson): Promise<Answer> {
+    return new Promise((resolve) => {
+      this.#guarding.set(`${kind} ${callId}`, resolve);
+      this.#send(request);
+    });
+  }
+
+  #answerGuard(kind: "protected" | "restored" | "applied", callId: string, answer: unknown): void {
+    const name = `${kind} ${callId}`;
+    this.#guarding.get(name)?.(answer as never);
+    this.#guarding.delete(name);
   }
 
   cancel(callId: string): void {
@@ -94,21 +129,17 @@ export class RunnerConnection {
     switch (response.case) {
       case "ready":
         return this.#ready.resolve();
-      case "output":
-        return this.#output(response.value.callId, response.value.output?.stream, response.value.output?.text ?? "");
       case "result":
         return this.#result(response.value.callId, response.value.result);
+      case "protected":
+        return this.#answerGuard("protected", response.value.callId, undefined);
+      case "restored":
+        return this.#answerGuard("restored", response.value.callId, response.value.changes.map(required));
+      case "applied":
+        return this.#answerGuard("applied", response.value.callId, response.value.failure);
       default:
         throw new Error("a response without content");
     }
-  }
-
-  #output(callId: string, stream: ToolOutput_Stream | undefined, text: string): void {
-    const pending = this.#pending.get(callId);
-    if (pending === undefined) return;
-    pending.outputBytes += Buffer.byteLength(text);
-    if (pending.outputBytes > MAXIMUM_OUTPUT_BYTES) throw new Error(`more than ${MAXIMUM_OUTPUT_BYTES} bytes of output`);
-    pending.onOutput({ stream: stream === ToolOutput_Stream.STDERR ? "stderr" : "stdout", text });
   }
 
   #result(callId: string, result: ResultMessage | undefined): void {
@@ -132,4 +163,15 @@ function bounded(result: ResultMessage, durationMilliseconds: number): ToolResul
     truncated: result.truncated || isLong,
     exitCode: result.exitCode,
   };
+}
+
+function messageOf({ before, after, diff, restored }: ProtectedChange): MessageInitShape<typeof ProtectedChangeSchema> {
+  const entry = ({ path, kind, mode, content }: ProtectedEntry) =>
+    create(ProtectedEntrySchema, { path, kind, mode, ...(content === undefined ? {} : { content: new Uint8Array(content) }) });
+  return { before: entry(before), after: entry(after), diff, restored };
+}
+
+function required({ before, after, diff, restored }: ChangeMessage): ProtectedChange {
+  if (before === undefined || after === undefined) throw new Error("a change without its two sides");
+  return { before, after, diff, restored };
 }

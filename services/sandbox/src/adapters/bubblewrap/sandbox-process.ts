@@ -1,63 +1,91 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
-import { bubblewrapArguments, descriptors, syntheticFiles, type SandboxLayout } from "./bubblewrap-arguments.ts";
+import { bubblewrapArguments, descriptors, type SandboxLayout } from "./bubblewrap-arguments.ts";
 
 const MAXIMUM_COMPLAINT_CHARACTERS = 4_096;
 const MAXIMUM_INFORMATION_CHARACTERS = 4_096;
 
+/** Files that bwrap reads by their descriptors. */
+export type SystemFiles = Readonly<Record<"seccomp" | "passwd" | "group" | "hosts", string>>;
+
 export interface SandboxProcessOptions {
   readonly bubblewrap: string;
   readonly layout: SandboxLayout;
-  readonly seccompFilter: Buffer;
+  readonly systemFiles: SystemFiles;
   readonly group: LimitGroup;
   /** Whose processes these are on this machine; left out, this process's user. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
 }
 
+/** How bwrap ended, and what it or the program inside said on standard error before it was released. */
+export interface SandboxExit {
+  readonly code: number | null;
+  readonly complaint: string;
+}
+
 /** A bwrap process and what runs in it. */
 export interface SandboxProcess {
-  /** The runner speaks here. */
-  readonly runner: Duplex;
-  /** Has what is inside run, under the limits of the group. @throws Error with what bwrap said */
-  readonly release: () => Promise<void>;
-  /** Resolves when bwrap has ended, with what it said on standard error. */
-  readonly exited: Promise<string>;
+  /** Of the program inside; a runner has neither standard input nor standard output. */
+  readonly stdin: Writable | null;
+  readonly stdout: Readable | null;
+  readonly stderr: Readable;
+  /** The descriptor that goes through to the program inside. */
+  readonly occupant: Duplex;
+  /**
+   * Has what is inside run, under the limits of the group.
+   * @returns the id on this machine of the first process inside. @throws Error with what bwrap said
+   */
+  readonly release: () => Promise<number>;
+  /** Resolves when bwrap has ended and nobody holds its pipes any more. */
+  readonly exited: Promise<SandboxExit>;
   /** Ends everything inside: bwrap's end is the end of its init process, and that the end of the process namespace. */
   readonly kill: () => void;
 }
 
 /** Starts a sandbox. bwrap makes all its mounts and waits, with nothing run, until it is released. */
-export function startSandboxProcess(options: SandboxProcessOptions): SandboxProcess {
-  const child = spawn(options.bubblewrap, bubblewrapArguments(options.layout), {
-    stdio: ["ignore", "ignore", "pipe", ...Object.values(descriptors).map(() => "pipe" as const)],
-    env: {},
-    cwd: "/",
-    ...(options.owner === undefined ? {} : { uid: options.owner.userId, gid: options.owner.groupId }),
-  });
-  const exited = exitOf(child);
+export function startSandboxProcess({ bubblewrap, layout, systemFiles, group, owner }: SandboxProcessOptions): SandboxProcess {
+  const standard = layout.occupant.kind === "runner" ? "ignore" : "pipe";
+  const files = [systemFiles.seccomp, systemFiles.passwd, systemFiles.group, systemFiles.hosts].map((path) => openSync(path, "r"));
+  const stdio: StdioOptions = [standard, standard, "pipe", "pipe", "pipe", "pipe", ...files];
+  let child: ChildProcess;
+  try {
+    child = spawn(bubblewrap, bubblewrapArguments(layout), {
+      stdio,
+      env: {},
+      cwd: "/",
+      ...(owner === undefined ? {} : { uid: owner.userId, gid: owner.groupId }),
+    });
+  } finally {
+    for (const file of files) closeSync(file);
+  }
   for (const stream of child.stdio) stream?.on("error", () => undefined);
-  feed(child, descriptors.seccomp, options.seccompFilter);
-  for (const [descriptor, text] of syntheticFiles(options.layout.userId)) feed(child, descriptor, text);
+  const exited = exitOf(child);
   return {
-    runner: child.stdio[descriptors.runner] as Duplex,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr!,
+    occupant: pipeOf(child, descriptors.occupant) as Duplex,
     release: async () => {
-      options.group.join(await initProcessId(child, exited));
-      feed(child, descriptors.block, "x");
+      const processId = await initProcessId(child, exited);
+      group.join(processId);
+      (pipeOf(child, descriptors.block) as Writable).end("x");
+      return processId;
     },
     exited,
     kill: () => child.kill("SIGKILL"),
   };
 }
 
-function feed(child: ChildProcess, descriptor: number, content: string | Buffer): void {
-  (child.stdio[descriptor] as Writable).end(content);
+function pipeOf(child: ChildProcess, descriptor: number): unknown {
+  return (child.stdio as readonly unknown[])[descriptor];
 }
 
 /** bwrap tells the id of the first process in the new namespaces as `{"child-pid": 42, …}`. */
-function initProcessId(child: ChildProcess, exited: Promise<string>): Promise<number> {
-  const information = child.stdio[descriptors.information] as Readable;
+function initProcessId(child: ChildProcess, exited: Promise<SandboxExit>): Promise<number> {
+  const information = pipeOf(child, descriptors.information) as Readable;
   let text = "";
   const told = new Promise<number>((resolve, reject) => {
     information.setEncoding("utf8");
@@ -68,18 +96,19 @@ function initProcessId(child: ChildProcess, exited: Promise<string>): Promise<nu
       else if (text.length > MAXIMUM_INFORMATION_CHARACTERS) reject(new Error("bwrap said too much of its process"));
     });
   });
-  return Promise.race([told, exited.then((complaint) => Promise.reject(new Error(complaint)))]);
+  return Promise.race([told, exited.then(({ complaint }) => Promise.reject(new Error(complaint)))]);
 }
 
-function exitOf(child: ChildProcess): Promise<string> {
+function exitOf(child: ChildProcess): Promise<SandboxExit> {
   let complaint = "";
-  child.stderr?.setEncoding("utf8");
-  child.stderr?.on("data", (piece: string) => {
-    complaint = (complaint + piece).slice(0, MAXIMUM_COMPLAINT_CHARACTERS);
+  child.stderr?.on("data", (piece: Buffer) => {
+    if (complaint.length < MAXIMUM_COMPLAINT_CHARACTERS) complaint += piece.toString("latin1");
   });
   return new Promise((resolve) => {
-    child.once("error", (cause) => resolve(messageOf(cause)));
-    child.once("close", (code, signal) => resolve(firstLine(complaint) ?? `bwrap ended with ${signal ?? `exit code ${String(code)}`}`));
+    child.once("error", (cause) => resolve({ code: null, complaint: messageOf(cause) }));
+    child.once("close", (code, signal) =>
+      resolve({ code, complaint: firstLine(complaint) ?? `bwrap ended with ${signal ?? `exit code ${String(code)}`}` }),
+    );
   });
 }
 

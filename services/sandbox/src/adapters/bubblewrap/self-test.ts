@@ -1,10 +1,11 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { SessionSandbox } from "../../domain/isolation.ts";
+import type { CommandSandbox } from "../../domain/isolation.ts";
 
 const TIMEOUT_MILLISECONDS = 10_000;
 
 /** A setting by which the kernel could be told to run a program outside is opened for writing, and not written. */
-const COMMAND = "(true >> /proc/sys/kernel/core_pattern) 2>/dev/null && echo kernel-settings-open; cat /proc/self/status /proc/net/dev";
+const COMMAND =
+  "(true >> /proc/sys/kernel/core_pattern) 2>/dev/null && echo kernel-settings-open; (true >> /workspace/written) 2>/dev/null && echo workspace-written; cat /proc/self/status /proc/net/dev";
 
 /** What the kernel says of a process inside, by the name of the protection that it proves. */
 const PROOFS: readonly (readonly [protection: string, holds: (report: string) => boolean])[] = [
@@ -14,6 +15,7 @@ const PROOFS: readonly (readonly [protection: string, holds: (report: string) =>
   ["a seccomp filter", (report) => /^Seccomp:\s+2$/m.test(report)],
   ["processes of its own", (report) => /^NSpid:\s+[1-9]\d?$/m.test(report)],
   ["kernel settings out of reach", (report) => !report.includes("kernel-settings-open")],
+  ["a workspace that reading leaves alone", (report) => !report.includes("workspace-written")],
   ["no network", (report) => interfacesOf(report).every((name) => name === "lo")],
 ];
 
@@ -27,18 +29,24 @@ function interfacesOf(report: string): string[] {
  * Looks from inside whether the isolation holds, before any session relies on it.
  * @throws HlvmError `isolation_incomplete`
  */
-export async function selfTest(sandbox: SessionSandbox): Promise<void> {
-  const argumentsJson = JSON.stringify({ command: COMMAND });
-  const run = { callId: "self-test", tool: "shell_exec", argumentsJson, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
-  const result = await sandbox.run(run, () => undefined, new AbortController().signal);
-  const missing = result.success
-    ? PROOFS.filter(([, holds]) => !holds(result.content)).map(([protection]) => protection)
-    : ["a command that runs"];
+export async function selfTest(sandbox: CommandSandbox): Promise<void> {
+  let report = "";
+  const { exitCode } = await sandbox.run(
+    { text: COMMAND, directory: "/workspace" },
+    {
+      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+      onOutput: (_, chunk) => {
+        report += chunk.toString("latin1");
+        return true;
+      },
+    },
+  );
+  const missing = exitCode === 0 ? PROOFS.filter(([, holds]) => !holds(report)).map(([protection]) => protection) : ["a command that runs"];
   if (missing.length === 0) return;
   throw new HlvmError({
     code: "failed_precondition",
     reason: "isolation_incomplete",
-    message: `A process that was started in the sandbox lacks ${missing.join(", ")}. ${result.success ? "" : result.content}`.trim(),
+    message: `A process that was started in the sandbox lacks ${missing.join(", ")}. ${exitCode === 0 ? "" : report}`.trim(),
     advice: "Tools are not run without it. Update bubblewrap and the kernel, or run HLVM on another machine.",
   });
 }

@@ -6,8 +6,15 @@ const ROOT_FOLDERS = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 /** Of /etc only what programs need to start, to find their alternatives and to know certificates and time zone. */
 const ETC_FILES = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/localtime"];
 
-/** bwrap arguments that show the machine's programs and libraries, read-only. */
-export function systemMounts(): string[] {
+let found: readonly string[] | undefined;
+
+/** bwrap arguments that show the machine's programs and libraries, read-only; looked up once. */
+export function systemMounts(): readonly string[] {
+  found ??= findMounts();
+  return found;
+}
+
+function findMounts(): string[] {
   const roots = ROOT_FOLDERS.flatMap((name) => {
     const path = `/${name}`;
     if (!existsSync(path)) return [];

@@ -9,6 +9,7 @@ export interface Instruction {
 
 const LOAD_WORD = 0x20;
 const AND = 0x54;
+const JUMP = 0x05;
 const JUMP_EQUAL = 0x15;
 const JUMP_GREATER_OR_EQUAL = 0x35;
 const RETURN = 0x06;
@@ -42,6 +43,23 @@ export function whenAtLeast(value: number, block: readonly Instruction[]): Instr
   return [{ code: JUMP_GREATER_OR_EQUAL, jumpTrue: 0, jumpFalse: skip(block), operand: value }, ...block];
 }
 
+export interface Range {
+  readonly from: number;
+  /** Ends with giveBack on every way through it. */
+  readonly block: readonly Instruction[];
+}
+
+/**
+ * Runs the block of the last range that begins at or below the loaded word, found by halving: as many comparisons as the
+ * number of ranges has binary digits. Ranges are in ascending order, and the first holds whatever is below the second.
+ */
+export function chooseRange(ranges: readonly Range[]): Instruction[] {
+  if (ranges.length <= 1) return [...(ranges[0]?.block ?? [])];
+  const middle = ranges.length >> 1;
+  const below = chooseRange(ranges.slice(0, middle));
+  return [...skipWhenAtLeast(ranges[middle]!.from, below), ...chooseRange(ranges.slice(middle))];
+}
+
 /** The program as the kernel takes it on a little-endian machine. */
 export function assemble(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
@@ -53,6 +71,13 @@ export function assemble(program: readonly Instruction[]): Buffer {
     bytes.writeUInt32LE(operand, at + 4);
   }
   return bytes;
+}
+
+/** A block too long for the eight bits of a comparison's jump is skipped by an instruction of its own. */
+function skipWhenAtLeast(value: number, block: readonly Instruction[]): Instruction[] {
+  if (block.length <= MAXIMUM_JUMP)
+    return [{ code: JUMP_GREATER_OR_EQUAL, jumpTrue: block.length, jumpFalse: 0, operand: value }, ...block];
+  return [...whenAtLeast(value, [{ code: JUMP, jumpTrue: 0, jumpFalse: 0, operand: block.length }]), ...block];
 }
 
 function skip(block: readonly Instruction[]): number {

@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Log } from "@hlvm/log/create-log";
+import type { Command, CommandEnd, CommandSandbox, CommandWatch } from "../../domain/isolation.ts";
+import type { LimitGroup } from "../limits/sandbox-limits.ts";
+import type { SandboxProcess } from "./sandbox-process.ts";
+import { READY, REFUSALS, toWaitingShell } from "./wait-for-command.ts";
+
+const GONE_TRIES = 500;
+const GONE_PAUSE_MILLISECONDS = 2;
+
+/** A sandbox by bubblewrap for one command: a shell that waits in it, becomes the command, and ends with all it started. */
+export class BubblewrapCommand implements CommandSandbox {
+  readonly #process: SandboxProcess;
+  readonly #group: LimitGroup;
+  readonly #mayWrite: boolean;
+  readonly #initProcess: Promise<number>;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #ending = Promise.withResolvers<void>();
+  readonly ended: Promise<void>;
+  #said = "";
+  #kills = 0;
+  #refusals = 0;
+  #watch: CommandWatch | undefined;
+  #wasCut = false;
+
+  constructor(process: SandboxProcess, group: LimitGroup, mayWrite: boolean, log: Log) {
+    this.#mayWrite = mayWrite;
+    this.#process = process;
+    this.#group = group;
+    process.occupant.setEncoding("latin1");
+    process.occupant.on("data", (piece: string) => this.#hear(piece));
+    process.stdout!.on("data", (chunk: Buffer) => this.#take("stdout", chunk));
+    process.stderr.on("data", (chunk: Buffer) => this.#take("stderr", chunk));
+    this.#initProcess = process.release();
+    this.#initProcess.catch(() => undefined);
+    this.ended = this.#end(log);
+  }
+
+  /** Resolves with the id on this machine of the first process inside when the shell waits. @throws Error where it never will */
+  async ready(): Promise<number> {
+    const died = this.#process.exited.then(({ complaint }) => Promise.reject(new Error(complaint)));
+    await Promise.race([this.#ready.promise, died]);
+    return this.#initProcess;
+  }
+
+  get ending(): Promise<void> {
+    return this.#ending.promise;
+  }
+
+  async run(command: Command, watch: CommandWatch): Promise<CommandEnd> {
+    watch.signal.throwIfAborted();
+    const abort = (): void => this.#process.kill();
+    watch.signal.addEventListener("abort", abort);
+    this.#watch = watch;
+    this.#ending.resolve();
+    this.#process.stdin!.end(toWaitingShell(command));
+    const { code } = await this.#process.exited;
+    this.#countEvents();
+    if (this.#mayWrite) await this.#allGone();
+    watch.signal.removeEventListener("abort", abort);
+    watch.signal.throwIfAborted();
+    const refusal = Object.entries(REFUSALS).find(([word]) => this.#said.includes(`${word}\n`))?.[1];
+    return {
+      ...(code === null ? {} : { exitCode: code }),
+      ...(refusal === undefined ? {} : { refusal }),
+      wasCut: this.#wasCut,
+      outOfMemory: this.#kills > 0,
+      outOfProcesses: this.#refusals > 0,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#ending.resolve();
+    this.#process.kill();
+    await this.ended;
+  }
+
+  #take(stream: "stdout" | "stderr", chunk: Buffer): void {
+    if (this.#watch === undefined || this.#wasCut || this.#watch.onOutput(stream, chunk)) return;
+    this.#wasCut = true;
+    this.#process.kill();
+  }
+
+  /** Only the waiting shell has this descriptor, and it is closed before the command begins. */
+  #hear(piece: string): void {
+    this.#said = (this.#said + piece).slice(0, 100);
+    if (this.#said.includes(`${READY}\n`)) this.#ready.resolve();
+  }
+
+  async #end(log: Log): Promise<void> {
+    await this.#process.exited;
+    this.#ending.resolve();
+    this.#countEvents();
+    await this.#group.remove().catch((error: unknown) => log.warn({ err: error }, "a control group could not be removed"));
+  }
+
+  /** bwrap has ended; the kernel ends what is left in the process namespace, whose first process goes last. */
+  async #allGone(): Promise<void> {
+    const processId = await this.#initProcess;
+    for (let look = 0; look < GONE_TRIES && isThere(processId); look++) await wait(look === 0 ? 0 : GONE_PAUSE_MILLISECONDS);
+  }
+
+  #countEvents(): void {
+    try {
+      this.#kills = this.#group.outOfMemoryKills();
+      this.#refusals = this.#group.refusedProcesses();
+    } catch {
+      // The group is gone; what it counted last was kept.
+    }
+  }
+}
+
+function isThere(processId: number): boolean {
+  try {
+    const text = readFileSync(`/proc/${processId}/stat`, "latin1");
+    return !["Z", "X"].includes(text.slice(text.lastIndexOf(")") + 2)[0]!);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+import { chownSync, mkdirSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { WorkspaceOwner } from "./inspect-workspace.ts";
+
+/** The homes that a session's open commands share: what one installs the next one finds, and nothing else reads it. */
+export class SessionHomes {
+  readonly #folder: string;
+  readonly #ofOthers = new Map<string, string>();
+
+  constructor(stateDirectory: string) {
+    this.#folder = join(stateDirectory, "homes");
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** @returns the session's home on this machine, made where it is missing */
+  open(sessionId: string, owner: WorkspaceOwner | undefined): string {
+    if (owner !== undefined) return this.#openFor(sessionId, owner);
+    const path = join(this.#folder, sessionId);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return path;
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    const paths = [join(this.#folder, sessionId), this.#ofOthers.get(sessionId)].filter((path) => path !== undefined);
+    this.#ofOthers.delete(sessionId);
+    await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
+  }
+
+  /** Another user may not look into the state directory: the home lies among the temporary files, and ends with the service. */
+  #openFor(sessionId: string, { userId, groupId }: WorkspaceOwner): string {
+    const known = this.#ofOthers.get(sessionId);
+    if (known !== undefined) return known;
+    const path = mkdtempSync(join(tmpdir(), "hlvm-home-"));
+    chownSync(path, userId, groupId);
+    this.#ofOthers.set(sessionId, path);
+    return path;
+  }
+}

@@ -1,0 +1,138 @@
+import type { SandboxProfile } from "@hlvm/grant/grant";
+import type { Log } from "@hlvm/log/create-log";
+import { runGitTool, isGitTool } from "./commands/git-tools.ts";
+import { isProcessTool, runProcessTool } from "./commands/process-tools.ts";
+import { isInBackground, runShellCommand, startInBackground } from "./commands/shell-exec.ts";
+import { BackgroundProcesses } from "./background-processes.ts";
+import { HeldChanges } from "./held-changes.ts";
+import type { CommandSandbox, Isolation, Runner, SandboxRequest, TakeOutput, ToolRun } from "./isolation.ts";
+import { ResidentRunner } from "./resident-runner.ts";
+import { Standbys } from "./standbys.ts";
+import type { ToolResult } from "./tool-event.ts";
+
+/** The result goes out first: the kernel would let the service wait until the new process stands. */
+const PAUSE_BEFORE_STANDBY_MILLISECONDS = 4;
+
+/** Runs the call, for which all that it needs is up by now. */
+export type Execute = (takeOutput: TakeOutput, signal: AbortSignal) => Promise<ToolResult>;
+
+/** The sandboxes of a session over time: a runner for its file tools, and one for each command that is used once. */
+export class SessionSandbox {
+  readonly #workspace: string;
+  readonly #idleMilliseconds: number;
+  readonly #runner: ResidentRunner;
+  readonly #standbys: Standbys;
+  readonly #held = new HeldChanges();
+  /** The commands that run on after their calls. */
+  readonly processes = new BackgroundProcesses();
+  #users = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #next: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #lastUse = Date.now();
+
+  constructor(isolation: Isolation, request: SandboxRequest, idleMilliseconds: number, log: Log) {
+    this.#workspace = request.workspace.path;
+    this.#idleMilliseconds = idleMilliseconds;
+    this.#runner = new ResidentRunner(isolation, request);
+    this.#standbys = new Standbys(isolation, request, log.child({ sessionId: request.sessionId }));
+  }
+
+  /** Something of it is up or coming up. */
+  get isUp(): boolean {
+    return this.isInUse || this.#runner.isUp || !this.#standbys.isEmpty;
+  }
+
+  get isInUse(): boolean {
+    return this.#users > 0 || !this.processes.isEmpty;
+  }
+
+  /** Milliseconds since 1970. */
+  get lastUse(): number {
+    return this.#lastUse;
+  }
+
+  /** Has a sandbox stand by for what mostly comes first: a command that reads. */
+  warm(): void {
+    this.#standbys.prepare("read");
+    this.#watchIdle();
+  }
+
+  /** Brings up what the call needs, and keeps it up while `use` is under way. @throws what `Isolation` throws: nothing ran then */
+  async use<Result>(run: ToolRun, use: (execute: Execute) => Promise<Result>): Promise<Result> {
+    this.#users++;
+    clearTimeout(this.#idle);
+    try {
+      return await this.#useFor(run, use);
+    } finally {
+      this.#users--;
+      this.#lastUse = Date.now();
+      this.#watchIdle();
+    }
+  }
+
+  /** Ends all sandboxes; the next use starts new ones. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#next);
+    await this.processes.stopAll();
+    await Promise.all([this.#runner.stop(), this.#standbys.discard()]);
+  }
+
+  /** Ends them for good. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#next);
+    await this.processes.stopAll();
+    await Promise.all([this.#runner.close(), this.#standbys.close()]);
+  }
+
+  async #useFor<Result>(run: ToolRun, use: (execute: Execute) => Promise<Result>): Promise<Result> {
+    if (isProcessTool(run.tool)) return use(() => runProcessTool(run, this.processes));
+    if (run.tool !== "shell_exec" && !isGitTool(run.tool)) {
+      const runner = await this.#runner.up();
+      if (run.tool === "keep_changes") return use(() => this.#held.keep(run, runner));
+      return use((_, signal) => runner.run(run, signal));
+    }
+    const { profile } = run.enforcement;
+    const guard = profile === "read" ? undefined : await this.#runner.up();
+    const first = await this.#standbys.take(profile);
+    try {
+      if (isInBackground(run)) return await use(() => this.#startInBackground(run, first, guard));
+      if (isGitTool(run.tool)) return await use((_, signal) => runGitTool(run, this.#sandboxes(first), this.#workspace, signal));
+      return await use((takeOutput, signal) =>
+        runShellCommand(run, { sandbox: first, guard, held: this.#held, workspace: this.#workspace }, takeOutput, signal),
+      );
+    } finally {
+      if (!isInBackground(run)) await first.close();
+      this.#prepareSoon(profile);
+    }
+  }
+
+  /** The one that is up already, then others like it: a git tool runs git more than once. */
+  #sandboxes(first: CommandSandbox): () => Promise<CommandSandbox> {
+    let next: CommandSandbox | undefined = first;
+    return async () => {
+      const sandbox = next ?? (await this.#standbys.take("read"));
+      next = undefined;
+      return sandbox;
+    };
+  }
+
+  async #startInBackground(run: ToolRun, sandbox: CommandSandbox, guard: Runner | undefined): Promise<ToolResult> {
+    const room = { sandbox, guard, held: this.#held, workspace: this.#workspace };
+    return startInBackground(run, room, this.processes);
+  }
+
+  #prepareSoon(profile: SandboxProfile): void {
+    clearTimeout(this.#next);
+    this.#next = setTimeout(() => this.#standbys.prepare(profile), PAUSE_BEFORE_STANDBY_MILLISECONDS).unref();
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle);
+    if (this.#isClosed || this.#users > 0) return;
+    this.#idle = setTimeout(() => (this.isInUse ? this.#watchIdle() : void this.stop()), this.#idleMilliseconds).unref();
+  }
+}
