@@ -9,5 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 2,
+    // What a passing test has the libraries complain of is no news.
+    silent: "passed-only",
   },
 });

@@ -2,13 +2,13 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hlvmDirectory, orExplain, prepare } from "./prepare.mjs";
+import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await orExplain(() => prepare({ directory: hlvmDirectory }));
-const run = spawnSync(
-  join(root, "node_modules", "node", "bin", "node"),
-  [join(root, "tests", "bench", "main.ts"), ...process.argv.slice(2)],
-  { cwd: root, stdio: "inherit" },
-);
+const run = spawnSync(node, [join(root, "tests", "bench", "main.ts"), ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: "inherit",
+});
 process.exit(run.status ?? 1);

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hlvmDirectory, orExplain, prepare } from "./prepare.mjs";
+import { hlvmDirectory, prepare } from "./prepare.mjs";
+import { orExplain } from "./prepare/not-prepared.mjs";
 
 const AT_ONCE = 2;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -3,7 +3,8 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
-import { callerDirectory, hlvmDirectory, node, orExplain, prepare } from "./prepare.mjs";
+import { callerDirectory, hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { orExplain } from "./prepare/not-prepared.mjs";
 
 const main = fileURLToPath(new URL("../services/cli/src/main.ts", import.meta.url));
 /** Code that was compiled once need not be at every start, whatever the HLVM directory. */

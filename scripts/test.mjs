@@ -3,15 +3,14 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hlvmDirectory, orExplain, prepare, prepareTests } from "./prepare.mjs";
+import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await orExplain(() => prepare({ directory: hlvmDirectory }));
-prepareTests();
 
 const results = join(root, ".cache", `test-results-${process.pid}.json`);
 mkdirSync(dirname(results), { recursive: true });
-const node = join(root, "node_modules", "node", "bin", "node");
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const run = spawnSync(
   node,

@@ -98,8 +98,8 @@ describe("the house", () => {
     expect(sources.filter((path) => !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.tsx?$/.test(path.split("/").at(-1)!))).toEqual([]);
   });
 
-  it("the lock file names no registry", () => {
-    expect(readFileSync(join(repositoryRoot, "package-lock.json"), "utf8")).not.toMatch(/"resolved": "https?:/);
+  it.each(["package-lock.json", "scripts/node/package-lock.json"])("%s names no registry", (lockFile) => {
+    expect(readFileSync(join(repositoryRoot, lockFile), "utf8")).not.toMatch(/"resolved": "https?:/);
   });
 });
 

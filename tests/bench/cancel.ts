@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { processesMatching } from "@hlvm/testing/processes-matching";
 import { createWorkspace, startTestMesh } from "../e2e/test-mesh.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
@@ -58,10 +58,5 @@ function hasBegun(): boolean {
 }
 
 function isRunning(): boolean {
-  try {
-    execFileSync("pgrep", ["-f", `^sleep ${SLEEP_SECONDS}$`], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
+  return processesMatching(new RegExp(`^sleep ${SLEEP_SECONDS}$`)).length > 0;
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,8 +6,8 @@ import { runProgram } from "./run-program.ts";
 import { repositoryRoot } from "./test-mesh.ts";
 
 const SCRIPTS = join(repositoryRoot, "scripts");
-const PREPARE = `const { prepare, prepareTests, orExplain } = await import(${JSON.stringify(join(SCRIPTS, "prepare.mjs"))});`;
-const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
+const imported = (name: string, file: string): string => `import { ${name} } from ${JSON.stringify(join(SCRIPTS, file))};`;
+const PREPARE = imported("prepare", "prepare.mjs") + imported("orExplain", "prepare/not-prepared.mjs");
 
 let empty: string;
 
@@ -47,22 +47,6 @@ describe("what npm start prepares", () => {
 
   it("is no bubblewrap where a person has set HLVM_BWRAP", async () => {
     expect(await evaluate(prepare, { HLVM_BWRAP: "/opt/bwrap" })).toMatchObject({ code: 0, stderr: "" });
-  });
-});
-
-describe("what npm test prepares beside", () => {
-  it("is procps, or word of what will fail without it", async () => {
-    expect(await evaluate("prepareTests()")).toMatchObject({ code: 0, stderr: expect.stringContaining("apt-get install procps") });
-  });
-
-  // Skipped where there is no apt-get to be called, or nobody who may call it.
-  it.skipIf(!canInstall)("is installed with apt-get by root on Debian", async () => {
-    const asked = join(empty, "asked");
-    writeFileSync(join(empty, "apt-get"), `#!/bin/sh\necho "$@" >> ${asked}\n`, { mode: 0o755 });
-    const ended = await evaluate("prepareTests()");
-    rmSync(join(empty, "apt-get"));
-    expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining("fail") });
-    expect(readFileSync(asked, "utf8")).toBe("install -y --no-install-recommends procps\n");
   });
 });
 

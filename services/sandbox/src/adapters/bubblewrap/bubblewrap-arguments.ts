@@ -1,4 +1,5 @@
 import type { SandboxProfile } from "@hlvm/grant/grant";
+import { nodeMounts } from "./node-mounts.ts";
 import { commandEnvironment, HOME, runnerEnvironment, type RunnerEnvironment } from "./sandbox-environment.ts";
 import { systemMounts } from "./system-mounts.ts";
 import { WAIT_FOR_COMMAND } from "./wait-for-command.ts";
@@ -33,7 +34,6 @@ export interface SandboxLayout {
   /** The folder to bind, on this machine. */
   readonly workspace: string;
   readonly occupant: Occupant;
-  readonly node: string;
   readonly ripgrep: string;
   readonly temporaryMebibytes: number;
   readonly fileMebibytes: number;
@@ -86,9 +86,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     ...temporary,
     "/tmp",
     ...(occupant.kind === "runner" ? ["--ro-bind", occupant.program.folder, "/opt/hlvm/runner"] : homeOf(occupant, temporary)),
-    "--ro-bind",
-    layout.node,
-    "/opt/hlvm/bin/node",
+    ...nodeMounts(),
     "--ro-bind",
     layout.ripgrep,
     "/opt/hlvm/bin/rg",

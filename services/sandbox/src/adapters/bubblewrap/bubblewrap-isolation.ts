@@ -150,7 +150,6 @@ export class BubblewrapIsolation implements Isolation {
       const layout = {
         workspace: request.workspace.path,
         occupant,
-        node: process.execPath,
         ripgrep: rgPath,
         temporaryMebibytes,
         fileMebibytes,
