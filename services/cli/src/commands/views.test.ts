@@ -52,6 +52,21 @@ describe("hlvm session", () => {
     expect(show.stdout).toContain("user:test: a question\nan answer\n");
   });
 
+  it("lists what runs in the background, and stops it", async () => {
+    const edge = await edgeWith(async () => {});
+    const none = runHlvm(["session", "processes", edge.sessionId], { edgeUrl: edge.url });
+    expect(await none.ended).toBe(0);
+    expect(none.stderr).toContain("Nothing runs in the background");
+    edge.processes.push({ processId: 1, command: "npm run\nwatch \u001b[2J", startedAt: timestampFromDate(new Date()) });
+    const list = runHlvm(["session", "processes", edge.sessionId], { edgeUrl: edge.url });
+    expect(await list.ended).toBe(0);
+    expect(list.stdout).toMatch(/^PROCESS +STARTED +STATE +COMMAND\n1 .* running +npm run watch/);
+    expect(list.stdout).not.toContain("\u001b");
+    const stop = runHlvm(["session", "processes", edge.sessionId, "--stop", "1", "--json"], { edgeUrl: edge.url });
+    expect(await stop.ended).toBe(0);
+    expect(JSON.parse(stop.stdout)).toMatchObject({ process_id: 1, end: "it was stopped" });
+  });
+
   it("shows what waits for an approval, and nothing of its arguments hides behind blanks", async () => {
     const edge = await edgeWith(async () => {});
     const argumentsJson = JSON.stringify({ command: `touch pwned;${" ".repeat(3_000)}echo \u202efine\u200b` });

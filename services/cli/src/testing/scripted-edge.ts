@@ -6,6 +6,7 @@ import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SandboxService, type BackgroundProcessSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService, type StartRunRequest, type WatchRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -27,6 +28,7 @@ export class ScriptedEdge {
   readonly answers: AnswerApprovalRequest[] = [];
   readonly approvals: MessageInitShape<typeof ApprovalSchema>[] = [];
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
+  readonly processes: MessageInitShape<typeof BackgroundProcessSchema>[] = [];
   readonly #log: Event[] = [];
   readonly #happened = new EventEmitter();
   readonly #script: Script;
@@ -112,6 +114,12 @@ export class ScriptedEdge {
         this.#happened.emit("answered");
         return {};
       },
+    });
+    router.service(SandboxService, {
+      listProcesses: () => ({ processes: this.processes }),
+      stopProcess: ({ processId }) => ({
+        process: { ...this.processes.find((one) => one.processId === processId)!, end: "it was stopped" },
+      }),
     });
     router.service(AuditService, { query: () => ({ events: this.audit }) });
   }
