@@ -13,6 +13,7 @@ import { healthRoutes } from "./health-routes.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { carryCalls } from "./server/carry-calls.ts";
+import { watchForMalformed } from "./server/malformed-request.ts";
 import { recordMethods } from "./server/record-methods.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "./wire/maximum-message-bytes.ts";
 
@@ -60,6 +61,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
       typeof authenticate === "function" ? authenticate : authenticateInterceptor(authenticate),
       createValidateInterceptor({ validator }),
     ],
+    requestGate: watchForMalformed,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
