@@ -18,7 +18,9 @@ let server: ServedSessions;
 let caller: RawCaller;
 
 async function serve(methods: Partial<ServiceImpl<typeof SessionService>>): Promise<void> {
-  server = await serveSessions(methods, (router) => router.service(MeshService, { carry: (requests) => requests as never }));
+  server = await serveSessions(methods, {
+    moreRoutes: (router) => router.service(MeshService, { carry: (requests) => requests as never }),
+  });
   caller = new RawCaller(server);
 }
 

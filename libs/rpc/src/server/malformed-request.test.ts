@@ -39,7 +39,12 @@ afterEach(async () => {
   await server.close();
 });
 
-async function answerTo(method: typeof listSessions | typeof watch, contentType: string, body: Uint8Array, more: Record<string, string> = {}) {
+async function answerTo(
+  method: typeof listSessions | typeof watch,
+  contentType: string,
+  body: Uint8Array,
+  more: Record<string, string> = {},
+) {
   const stream = session.request({
     ":method": "POST",
     ":path": `/${SessionService.typeName}/${method.name}`,
@@ -63,7 +68,10 @@ async function answerTo(method: typeof listSessions | typeof watch, contentType:
 describe("a request that is no message of its method is the caller's mistake", () => {
   it("over Connect", async () => {
     expect(await answerTo(listSessions, "application/proto", NO_MESSAGE)).toMatchObject({ status: 400, connect: INVALID_ARGUMENT.connect });
-    expect(await answerTo(listSessions, "application/json", Buffer.from("{"))).toMatchObject({ status: 400, connect: INVALID_ARGUMENT.connect });
+    expect(await answerTo(listSessions, "application/json", Buffer.from("{"))).toMatchObject({
+      status: 400,
+      connect: INVALID_ARGUMENT.connect,
+    });
     const envelope = encodeEnvelope(0, NO_MESSAGE);
     expect(await answerTo(watch, "application/connect+proto", envelope)).toMatchObject({ connect: INVALID_ARGUMENT.connect });
   });
@@ -84,7 +92,8 @@ describe("a request that is no message of its method is the caller's mistake", (
 
   it.each([listSessions, watch])("where it is carried: $name", async (method) => {
     const caller = new RawCaller(server);
-    caller.begin(1, method, {}, { request: NO_MESSAGE });
+    const path = `/${SessionService.typeName}/${method.name}`;
+    caller.send({ call: 1, kind: { case: "begin", value: { path, headers: server.headers, request: NO_MESSAGE } } });
     expect((await caller.outcome(1)).error).toMatchObject({ code: INVALID_ARGUMENT.connect });
     caller.session.destroy();
   });

@@ -23,5 +23,5 @@ export async function* blamingCaller<T>(messages: AsyncIterable<T>): AsyncIterab
 
 function blameCaller(thrown: unknown): void {
   if (thrown instanceof ConnectError && thrown.code === Code.Internal && thrown.rawMessage.startsWith(UNREADABLE))
-    thrown.code = Code.InvalidArgument;
+    Object.assign(thrown, { code: Code.InvalidArgument });
 }
