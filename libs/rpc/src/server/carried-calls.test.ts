@@ -92,7 +92,7 @@ describe("the calls that one stream carries", () => {
     caller.begin(10, listSessions, {}, { request: Buffer.from([8]) });
     caller.begin(11, listSessions, { limit: 11 });
     for (const call of paths.keys()) expect(await caller.outcome(call)).toMatchObject({ answers: [], error: { code: "unimplemented" } });
-    expect(await caller.outcome(10)).toMatchObject({ answers: [], error: { code: "internal" } });
+    expect(await caller.outcome(10)).toMatchObject({ answers: [], error: { code: "invalid_argument" } });
     expect(limitOf((await caller.outcome(11)).answers)).toBe(11);
   });
 

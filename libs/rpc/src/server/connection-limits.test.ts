@@ -126,6 +126,7 @@ describe("a connection", () => {
     idle.leave();
     await once(idle.session, "close");
     await caller.settled();
+    expect([caller.stream.closed, caller.session.closed]).toEqual([false, false]);
     caller.session.destroy();
   });
 });

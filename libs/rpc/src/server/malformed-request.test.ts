@@ -14,7 +14,7 @@ const INVALID_ARGUMENT = { connect: "invalid_argument", grpc: "3" };
 
 let server: ServedSessions;
 let session: ClientHttp2Session;
-const handled = vi.fn();
+const handled = vi.fn<() => void>();
 
 beforeEach(async () => {
   server = await serveSessions({
