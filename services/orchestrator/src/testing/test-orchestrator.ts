@@ -6,12 +6,12 @@ import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { createSigningKey, readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
-import { createLog } from "@hlvm/log/create-log";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { CancelRunResponse, StartRunRequest, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { readStream } from "@hlvm/rpc/read-stream";
+import { testLog } from "@hlvm/testing/test-log";
 import { valuesOf } from "./event-values.ts";
 import { startFakeServices, type FakeServices } from "./fake-services.ts";
 import { startOrchestratorProcess, type OrchestratorProcess } from "./orchestrator-process.ts";
@@ -64,7 +64,7 @@ export async function startTestOrchestrator(
   };
   const publicKeys = write("public.json", { keys: [edge.publicJwk, own.publicJwk] });
   const minter = new TokenMinter(readSigningKey(write("edge.json", edge.privateJwk)));
-  const fake = await startFakeServices(new TokenVerifier(readPublicKeys(publicKeys)), createLog("fake", "error"));
+  const fake = await startFakeServices(new TokenVerifier(readPublicKeys(publicKeys)), testLog);
   const environment = {
     HLVM_DATABASE_URL: databaseUrl,
     HLVM_TOKEN_PUBLIC_KEYS: publicKeys,
