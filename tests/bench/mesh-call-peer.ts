@@ -1,7 +1,7 @@
+import { createLog } from "@hlvm/log/create-log";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
-import { testLog } from "@hlvm/testing/test-log";
 
 /** As large as a real one. */
 const GRANT = "g".repeat(700);
@@ -10,7 +10,7 @@ const { minter, verifier } = await createTestIdentity();
 const server = await startRpcServer({
   host: "127.0.0.1",
   port: 0,
-  log: testLog,
+  log: createLog("bench", "error"),
   services: [PolicyService.typeName],
   authenticate: verifier,
   routes: (router) => router.service(PolicyService, { decide: () => ({ verdict: { grant: GRANT } }) }),

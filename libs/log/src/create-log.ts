@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import type { Logger } from "pino";
+import type { DestinationStream, Logger } from "pino";
 
 export type Log = Logger;
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -12,8 +12,9 @@ const SECRET_FIELD = new RegExp(`"(?:${SECRET_NAMES})":`, "i");
 /**
  * One JSON line an entry on standard output, in order and before the process ends. Fields that hold secrets are cut out by
  * their name, at any depth and whatever they hold; what a message says in words is not looked at.
+ * @param destination where the lines go instead
  */
-export function createLog(service: string, level: LogLevel): Log {
+export function createLog(service: string, level: LogLevel, destination: DestinationStream = pino.destination({ fd: 1, sync: true })): Log {
   return pino(
     {
       level,
@@ -22,7 +23,7 @@ export function createLog(service: string, level: LogLevel): Log {
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: (line) => (SECRET_FIELD.test(line) ? withoutSecrets(line) : line) },
     },
-    pino.destination({ fd: 1, sync: true }),
+    destination,
   );
 }
 

@@ -6,6 +6,7 @@ import { EventEmitter, once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { testLog } from "@hlvm/testing/test-log";
+import { checkSchema } from "./check-schema.ts";
 import { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { Notifications } from "./notifications.ts";
@@ -63,6 +64,26 @@ describe("migrate", () => {
     await expect(migrate(test.database, migrations)).rejects.toMatchObject({ message: expect.stringContaining("0003_broken.sql") });
     expect(await test.database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
     rmSync(join(migrations, "0003_broken.sql"));
+  });
+});
+
+describe("checkSchema", () => {
+  it("is content where all was applied, and names what was not and who applies it", async () => {
+    await checkSchema(test.database, migrations);
+    writeFileSync(join(migrations, "0009_later.sql"), "SELECT 1");
+    await expect(checkSchema(test.database, migrations)).rejects.toMatchObject({
+      reason: "schema_outdated",
+      message: "The database lacks 0009_later.sql.",
+      advice: expect.stringContaining("the role that owns the database"),
+    });
+    rmSync(join(migrations, "0009_later.sql"));
+  });
+
+  it("says so of a database that was never migrated", async () => {
+    const empty = await createTestDatabase(mkdtempSync(join(tmpdir(), "hlvm-migrations-")));
+    await empty.database.query("DROP TABLE migration");
+    await expect(checkSchema(empty.database, migrations)).rejects.toMatchObject({ reason: "schema_outdated" });
+    await empty.drop();
   });
 });
 

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database } from "./database.ts";
+import { migrationFiles } from "./migration-files.ts";
 
 const MIGRATION_LOCK = 4_817_115;
 
@@ -10,12 +11,9 @@ const MIGRATION_LOCK = 4_817_115;
  * @returns the names that were applied
  */
 export async function migrate(database: Database, folder: string): Promise<string[]> {
-  const files = readdirSync(folder)
-    .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
-    .sort();
   await database.query("CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())");
   const applied: string[] = [];
-  for (const name of files) {
+  for (const name of migrationFiles(folder)) {
     const isNew = await database.transaction(async (queries) => {
       await queries.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
       if ((await queries.query("SELECT FROM migration WHERE name = $1", [name])).length > 0) return false;

@@ -2,10 +2,11 @@ import { createServer as createHttp1Server, type RequestListener } from "node:ht
 import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
 import type { NodeHandlerFn } from "./node-handler.ts";
+import type { ConnectionLimits } from "./server/connection-limits.ts";
+import { limitRequest, limitSession } from "./server/limit-http2.ts";
 import type { TakeStream } from "./server/take-stream.ts";
 
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2");
-const FIRST_BYTES_DEADLINE_MILLISECONDS = 10_000;
 const MAXIMUM_STREAMS = 1_000;
 /** A conversation is sent whole with every question to a model: with HTTP/2's 64 KiB it would come in many round trips. */
 const WINDOW_BYTES = 1024 * 1024;
@@ -16,16 +17,30 @@ export interface BothProtocols {
   readonly close: () => Promise<void>;
 }
 
-/**
- * One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell.
- * @param takeStream gets every HTTP/2 request before the handler does, and returns true where it answers
- */
-export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: number, takeStream?: TakeStream): BothProtocols {
-  const http1 = createHttp1Server(handler as RequestListener);
-  const http2 = createHttp2Server(
-    { settings: { maxConcurrentStreams: MAXIMUM_STREAMS, initialWindowSize: WINDOW_BYTES } },
-    handler as never,
+export interface BothProtocolsOptions {
+  readonly limits: ConnectionLimits;
+  /** For what is under way when it closes, and for a caller to close its own end after ours. */
+  readonly closeGraceMilliseconds: number;
+  /** Gets every HTTP/2 request before the handler does, and returns true where it answers. */
+  readonly takeStream?: TakeStream;
+}
+
+/** One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell. */
+export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMilliseconds, takeStream }: BothProtocolsOptions): BothProtocols {
+  const { requestHeadMilliseconds, requestMilliseconds } = limits;
+  const http1 = createHttp1Server(
+    {
+      headersTimeout: requestHeadMilliseconds,
+      requestTimeout: requestMilliseconds,
+      connectionsCheckingInterval: requestHeadMilliseconds / 2,
+    },
+    handler as RequestListener,
   );
+  const settings = { maxConcurrentStreams: MAXIMUM_STREAMS, initialWindowSize: WINDOW_BYTES };
+  const http2 = createHttp2Server({ settings }, (request, response) => {
+    limitRequest(request.stream, limits);
+    handler(request, response);
+  });
   if (takeStream !== undefined) takeFirst(http2, takeStream);
   // Node keeps account of HTTP/1.1 connections, for its time limits and for closing idle ones, once a server listens.
   http1.emit("listening");
@@ -34,6 +49,7 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
   http2.on("session", (session) => {
     sessions.add(session);
     session.setLocalWindowSize(WINDOW_BYTES);
+    limitSession(session, limits);
     session.once("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
   });
@@ -42,8 +58,12 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    const deadline = setTimeout(() => socket.destroy(), FIRST_BYTES_DEADLINE_MILLISECONDS);
+    const deadline = setTimeout(() => socket.destroy(), requestHeadMilliseconds);
     socket.once("close", () => clearTimeout(deadline));
+    socket.once("finish", () => {
+      const cut = setTimeout(() => socket.destroy(), closeGraceMilliseconds);
+      socket.once("close", () => clearTimeout(cut));
+    });
     let first = Buffer.alloc(0);
     const look = (piece: Buffer): void => {
       first = Buffer.concat([first, piece]);
@@ -60,6 +80,7 @@ export function bothProtocols(handler: NodeHandlerFn, closeGraceMilliseconds: nu
     };
     socket.on("data", look);
   });
+  server.maxConnections = limits.connections;
 
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));

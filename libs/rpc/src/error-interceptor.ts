@@ -1,5 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Log } from "@hlvm/log/create-log";
+import { blamingCaller } from "./server/malformed-request.ts";
 import { translateError } from "./translate-error.ts";
 
 /** Translates what a call throws, before it began or in its stream. */
@@ -10,7 +11,7 @@ export function errorInterceptor(log: Log): Interceptor {
   return (next) => async (request) => {
     const method = `${request.service.typeName}/${request.method.name}`;
     try {
-      const response = await next(request);
+      const response = await next(request.stream ? { ...request, message: blamingCaller(request.message) } : request);
       if (!response.stream) return response;
       return { ...response, message: translateStream(response.message, (thrown) => translate(thrown, method)) };
     } catch (thrown) {

@@ -13,6 +13,8 @@ import { healthRoutes } from "./health-routes.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { carryCalls } from "./server/carry-calls.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
+import { watchForMalformed } from "./server/malformed-request.ts";
 import { recordMethods } from "./server/record-methods.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "./wire/maximum-message-bytes.ts";
 
@@ -33,6 +35,8 @@ export interface RpcServerOptions {
   readonly authenticate: TokenVerifier | Interceptor;
   /** Gets every request first, plain HTTP included; returns true where it answered. Must not throw. */
   readonly before?: (...request: Parameters<NodeHandlerFn>) => Promise<boolean>;
+  /** `CONNECTION_LIMITS` where none are given. */
+  readonly limits?: ConnectionLimits;
 }
 
 export interface RpcServer {
@@ -60,6 +64,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
       typeof authenticate === "function" ? authenticate : authenticateInterceptor(authenticate),
       createValidateInterceptor({ validator }),
     ],
+    requestGate: watchForMalformed,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
@@ -87,7 +92,11 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     }
   };
   const handler: NodeHandlerFn = (request, response) => void handle(request, response);
-  const { server, close: closeConnections } = bothProtocols(handler, CUT_MILLISECONDS, carrying?.take);
+  const { server, close: closeConnections } = bothProtocols(handler, {
+    limits: options.limits ?? CONNECTION_LIMITS,
+    closeGraceMilliseconds: CUT_MILLISECONDS,
+    takeStream: carrying?.take,
+  });
   const close = async (): Promise<void> => {
     const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
     carrying?.close();

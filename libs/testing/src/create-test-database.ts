@@ -13,14 +13,18 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>;
 }
 
-/** A database of its own with a service's migrations applied: a copy of a template that is migrated once a run. */
-export async function createTestDatabase(migrations: string): Promise<TestDatabase> {
+/**
+ * A database of its own with a service's migrations applied: a copy of a template that is migrated once a run.
+ * @param role whose rights, granted by the migrations, the connections have; the superuser's where none is named
+ */
+export async function createTestDatabase(migrations: string, role?: string): Promise<TestDatabase> {
   const admin = new Database(inject("postgresUrl"), testLog);
   const template = `template_${hashOf(migrations)}`;
   const name = `test_${randomBytes(8).toString("hex")}`;
   await prepareTemplate(admin, template, migrations);
   await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  const url = urlOf(name);
+  if (role !== undefined) await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD '${name}' IN ROLE ${role}`);
+  const url = role === undefined ? urlOf(name) : urlOf(name).replace(/\/\/[^@]*@/, `//${name}:${name}@`);
   const database = new Database(url, testLog);
   return {
     database,
@@ -28,6 +32,7 @@ export async function createTestDatabase(migrations: string): Promise<TestDataba
     drop: async () => {
       await database.close();
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      if (role !== undefined) await admin.query(`DROP ROLE ${name}`);
       await admin.close();
     },
   };

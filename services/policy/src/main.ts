@@ -3,8 +3,8 @@ import { GrantSigner } from "@hlvm/grant/grant-signer";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { checkSchema } from "@hlvm/postgres/check-schema";
 import { Database } from "@hlvm/postgres/database";
-import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
@@ -25,7 +25,7 @@ await runService("policy", async (log, environment) => {
   const config = readConfig(environment);
   const signer = new GrantSigner(readSigningKey(config.grantSigningKey));
   const database = new Database(config.databaseUrl, log);
-  await migrate(database, MIGRATIONS);
+  await checkSchema(database, MIGRATIONS);
   const notifications = await Notifications.open(config.databaseUrl, APPROVAL_CHANNEL, log);
 
   const ports = {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import { databaseUrl, postgresPart, POSTGRES, type PostgresPlace } from "./adapters/postgres-part.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
@@ -11,12 +12,10 @@ import type { Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
 import type { Layer, Part } from "./domain/part.ts";
 import { serviceEnvironment } from "./domain/service-environment.ts";
+import { databaseName, serviceDatabases, WITH_DATABASE } from "./service-databases.ts";
 import type { MeshPlan } from "./supervise.ts";
 
 const LOOPBACK = "127.0.0.1";
-const WITH_DATABASE = ["orchestrator", "policy", "memory"] as const;
-/** As whom memory reads for a person: row security applies to this role. */
-const LESSER_ROLES: Readonly<Partial<Record<string, string[]>>> = { memory: ["hlvm_memory_viewer"] };
 
 /** Where models are, and what they demand; for the model gateway alone. */
 const PROVIDER_VARIABLES = [
@@ -53,13 +52,9 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
   ];
 
   const postgres: PostgresPlace = { directory: files.data("postgres"), socketDirectory: files.sockets, logFile: files.logFile("postgres") };
-  const owners = WITH_DATABASE.map((service) => ({
-    name: databaseName(service),
-    password: secrets.databasePasswords[databaseName(service)]!,
-    mayBecome: LESSER_ROLES[service] ?? [],
-  }));
+  const databases = serviceDatabases(secrets.databasePasswords);
   const ownDatabase = (service: (typeof WITH_DATABASE)[number]): Record<string, string> => ({
-    HLVM_DATABASE_URL: databaseUrl(postgres, owners[WITH_DATABASE.indexOf(service)]!),
+    HLVM_DATABASE_URL: databaseUrl(postgres, databases[WITH_DATABASE.indexOf(service)]!),
   });
   const backs = {
     HLVM_POLICY_URL: url(policyPort),
@@ -91,7 +86,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     tokenFile: files.tokenFile,
     controlSocket: join(files.sockets, "control.sock"),
     parts: [
-      postgresPart(postgres, owners),
+      postgresPart(postgres, databases, createLog("supervisor", config.logLevel)),
       meilisearchPart(
         { directory: files.data("meilisearch"), logFile: files.logFile("meilisearch"), port: searchPort },
         secrets.meilisearchMasterKey,
@@ -124,10 +119,6 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
       }),
     ],
   };
-}
-
-function databaseName(service: string): string {
-  return `hlvm_${service}`;
 }
 
 function url(port: number): string {

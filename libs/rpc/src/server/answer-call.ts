@@ -20,7 +20,7 @@ export async function answerCall(
 ): Promise<ConnectError | undefined> {
   const { method } = spec;
   try {
-    const message = decodeMessage(method.input, request);
+    const message = decodeMessage(method.input, request, Code.InvalidArgument);
     await admitRequest(handling, message, server);
     if (spec.kind === "unary") {
       answers.add(withinLimit(toBinary(method.output, create(method.output, await spec.impl(message, handling)))));

@@ -2,6 +2,7 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
+import type { ConnectionLimits } from "../server/connection-limits.ts";
 import { startRpcServer, type RpcServer } from "../start-rpc-server.ts";
 
 export interface ServedSessions extends RpcServer {
@@ -14,7 +15,7 @@ export interface ServedSessions extends RpcServer {
 /** A server of the mesh whose SessionService does what the test says. */
 export async function serveSessions(
   methods: Partial<ServiceImpl<typeof SessionService>>,
-  moreRoutes?: (router: ConnectRouter) => void,
+  { moreRoutes, limits }: { readonly moreRoutes?: (router: ConnectRouter) => void; readonly limits?: ConnectionLimits } = {},
 ): Promise<ServedSessions> {
   const { minter, verifier } = await createTestIdentity();
   const token = await minter.mint(testPrincipal);
@@ -24,6 +25,7 @@ export async function serveSessions(
     log: testLog,
     services: [SessionService.typeName],
     authenticate: verifier,
+    limits,
     routes: (router) => {
       router.service(SessionService, methods);
       moreRoutes?.(router);

@@ -38,7 +38,7 @@ export interface TestPolicy {
 /** The service over a real database and real HTTP, with keys made for the test. */
 export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" } = {}): Promise<TestPolicy> {
   const identity = await createTestIdentity();
-  const database = databaseUrl === "" ? await createTestDatabase(MIGRATIONS) : await useDatabase(databaseUrl);
+  const database = databaseUrl === "" ? await createTestDatabase(MIGRATIONS, "hlvm_policy") : await useDatabase(databaseUrl);
   const notifications = await Notifications.open(database.url, APPROVAL_CHANNEL, testLog);
   const changedTools = new Map<string, ToolDefinition>();
   const server = await startRpcServer({

@@ -1,7 +1,8 @@
 import { startPostgres } from "@hlvm/embedded-postgres/start-postgres";
+import type { Log } from "@hlvm/log/create-log";
 import type { Part } from "../domain/part.ts";
-import { prepareDatabases, type DatabaseOwner } from "./prepare-databases.ts";
 import { rotateLog } from "./log-file.ts";
+import { prepareDatabases, type ServiceDatabase } from "./prepare-databases.ts";
 
 export const POSTGRES = "PostgreSQL";
 
@@ -11,8 +12,8 @@ export interface PostgresPlace {
   readonly logFile: string;
 }
 
-/** PostgreSQL with a database for each owner; it is up when they can be used. */
-export function postgresPart(place: PostgresPlace, owners: readonly DatabaseOwner[]): Part {
+/** PostgreSQL with the services' databases; it is up when they can be used. */
+export function postgresPart(place: PostgresPlace, databases: readonly ServiceDatabase[], log: Log): Part {
   return {
     name: POSTGRES,
     logFile: place.logFile,
@@ -22,7 +23,7 @@ export function postgresPart(place: PostgresPlace, owners: readonly DatabaseOwne
       rotateLog(place.logFile);
       const postgres = await startPostgres({ ...place, durable: true, signal });
       try {
-        await prepareDatabases(postgres.url("postgres"), owners);
+        await prepareDatabases(postgres.url, databases, log);
       } catch (cause) {
         await postgres.stop();
         throw cause;
@@ -32,7 +33,7 @@ export function postgresPart(place: PostgresPlace, owners: readonly DatabaseOwne
   };
 }
 
-/** How an owner reaches its own database. The same for every start, so that services can be told before it is up. */
-export function databaseUrl(place: PostgresPlace, owner: DatabaseOwner): string {
-  return `postgresql://${owner.name}:${owner.password}@/${owner.name}?host=${encodeURIComponent(place.socketDirectory)}&port=5432`;
+/** How a service reaches its own database. The same for every start, so that services can be told before it is up. */
+export function databaseUrl(place: PostgresPlace, { name, password }: ServiceDatabase): string {
+  return `postgresql://${name}:${password}@/${name}?host=${encodeURIComponent(place.socketDirectory)}&port=5432`;
 }

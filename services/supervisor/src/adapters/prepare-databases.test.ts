@@ -1,15 +1,18 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { prepareDatabases, type DatabaseOwner } from "./prepare-databases.ts";
+import { testLog } from "@hlvm/testing/test-log";
+import { prepareDatabases, type ServiceDatabase } from "./prepare-databases.ts";
 
 const suffix = randomBytes(4).toString("hex");
 const viewer = `test_viewer_${suffix}`;
-const first: DatabaseOwner = { name: `test_first_${suffix}`, password: "one", mayBecome: [viewer] };
-const second: DatabaseOwner = { name: `test_second_${suffix}`, password: "two", mayBecome: [] };
+const first: ServiceDatabase = { name: `test_first_${suffix}`, password: "one", mayBecome: [viewer] };
+const second: ServiceDatabase = { name: `test_second_${suffix}`, password: "two", mayBecome: [] };
 const superuserUrl = inject("postgresUrl");
 
-beforeAll(() => prepareDatabases(superuserUrl, [first, second]));
+const urlOf = (database: string): string => superuserUrl.replace("@/postgres?", `@/${database}?`);
+
+beforeAll(() => prepareDatabases(urlOf, [first, second], testLog));
 
 afterAll(async () => {
   for (const { name } of [first, second]) {
@@ -30,7 +33,7 @@ async function statement(url: string, ...sql: string[]): Promise<unknown[]> {
   }
 }
 
-function urlAs({ name, password }: Pick<DatabaseOwner, "name" | "password">, database: string): string {
+function urlAs({ name, password }: Pick<ServiceDatabase, "name" | "password">, database: string): string {
   return superuserUrl.replace(/\/\/[^@]*@\/[^?]*/, `//${name}:${password}@/${database}`);
 }
 
@@ -52,7 +55,7 @@ describe("the databases", () => {
   });
 
   it("stay when they are prepared again, and take a new password", async () => {
-    await prepareDatabases(superuserUrl, [{ ...first, password: "three" }, second]);
+    await prepareDatabases(urlOf, [{ ...first, password: "three" }, second], testLog);
     expect(await statement(urlAs({ ...first, password: "three" }, first.name), "SELECT text FROM note")).toEqual([{ text: "mine" }]);
     await expect(statement(urlAs(first, first.name), "SELECT 1")).rejects.toThrow(/password authentication failed/);
   });

@@ -81,7 +81,7 @@ describe("an answer", () => {
 
 /** As two decisions on one call at the same moment, one of them an ask, would. */
 async function decideOtherwise({ sessionId, runId, callId }: ReturnType<typeof callOf>): Promise<void> {
-  const sql = `INSERT INTO audit_event (organization, at, kind, principal, session_id, run_id, call_id, tool, decision, step, payload)
-    VALUES ('local', now(), 'intent', 'user:test', $1, $2, $3, 'shell_exec', 'deny', 'mode', '{}')`;
-  await service.database.database.query(sql, [sessionId, runId, callId]);
+  const at = new Date().toISOString();
+  const event = { kind: "intent", at, organization: "local", principal: "user:test", sessionId, runId, callId, decision: "deny" };
+  await service.database.database.query("SELECT append_audit_event($1)", [JSON.stringify(event)]);
 }

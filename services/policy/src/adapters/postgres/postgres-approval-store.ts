@@ -5,7 +5,7 @@ import type { AuditEvent } from "../../domain/audit/audit-event.ts";
 import type { SessionAllowance } from "../../domain/decide/question.ts";
 import { APPROVAL_CHANNEL, type ApprovalNotices } from "./approval-notices.ts";
 import { APPROVAL_COLUMNS, approvalOf, CALL_COLUMNS, IDENTITY_COLUMNS, type ApprovalRow } from "./approval-row.ts";
-import { EVENT_COLUMNS, eventParameters, eventValues } from "./event-row.ts";
+import { appendEvent, recordOf } from "./event-record.ts";
 
 const MAXIMUM_PENDING = 200;
 /** The arguments of what expired more than an hour ago, answered or not: nobody waits for it any more. */
@@ -13,42 +13,38 @@ const FORGET = "UPDATE approval SET arguments_json = '' WHERE arguments_json <> 
 
 const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL AND expires_at > now()";
 
-/** Writes an event, whose parameters begin with this number, in the statement of the change that it tells of. */
-const appendFrom = (first: number, changed: string): string =>
-  `INSERT INTO audit_event (${EVENT_COLUMNS}) SELECT ${eventParameters(first)} FROM ${changed}`;
-
 const REQUEST = `
   WITH asked AS (
     INSERT INTO approval (${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, expires_at)
     SELECT $1::uuid, $2, $3::uuid, $4::uuid, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text[], $15, $16, $17, now() + make_interval(secs => $18)
     WHERE NOT EXISTS (SELECT FROM audit_event WHERE kind = 'intent' AND organization = $2 AND session_id = $3 AND call_id = $5)
     ON CONFLICT DO NOTHING RETURNING ${APPROVAL_COLUMNS}
-  ), event AS (${appendFrom(19, "asked")})
-  SELECT * FROM asked`;
+  )
+  SELECT asked.*, ${appendEvent(19)} FROM asked`;
 
 const ANSWER = `
   WITH answered AS (
     UPDATE approval SET answer = $3, answered_by = $4, answered_at = now()
     WHERE organization = $1 AND approval_id = $2 AND ${IS_PENDING} RETURNING ${APPROVAL_COLUMNS}
-  ), event AS (${appendFrom(5, "answered")}), told AS (SELECT pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM answered)
-  SELECT answered.* FROM answered, told`;
+  )
+  SELECT answered.*, ${appendEvent(5)}, pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM answered`;
 
 const WITHDRAW = `
   WITH withdrawn AS (
     UPDATE approval SET withdrawn_at = now(), arguments_json = ''
     WHERE organization = $1 AND approval_id = $2 AND ${IS_PENDING} RETURNING approval_id
-  ), event AS (${appendFrom(3, "withdrawn")})
-  SELECT pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM withdrawn`;
+  )
+  SELECT ${appendEvent(3)}, pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM withdrawn`;
 
 const USE = `
   WITH used AS (
     UPDATE approval SET used_at = now(), arguments_json = ''
     WHERE organization = $1 AND approval_id = $2 AND used_at IS NULL AND (answer IS NOT NULL OR withdrawn_at IS NOT NULL OR expires_at <= now())
     RETURNING approval_id
-  ), event AS (${appendFrom(3, "used")} ON CONFLICT DO NOTHING RETURNING id)
-  SELECT id FROM event`;
+  ), event AS (SELECT ${appendEvent(3)} FROM used)
+  SELECT id FROM event WHERE id IS NOT NULL`;
 
-/** Approvals in PostgreSQL; the events that belong to a change are written by the statement that makes it. */
+/** Approvals in PostgreSQL; the event that belongs to a change is appended by the statement that makes it. */
 export class PostgresApprovalStore implements ApprovalStore {
   readonly #database: Database;
   readonly #notices: ApprovalNotices;
@@ -71,7 +67,7 @@ export class PostgresApprovalStore implements ApprovalStore {
       asked.mode,
     ];
     const why = [asked.scope, asked.step, asked.rule, asked.reason];
-    return this.#one(REQUEST, [...identity, ...call, ...why, lifetimeSeconds, ...eventValues(event)], "request_approval");
+    return this.#one(REQUEST, [...identity, ...call, ...why, lifetimeSeconds, recordOf(event)], "request_approval");
   }
 
   async find(organization: string, approvalId: string): Promise<Approval | undefined> {
@@ -97,15 +93,15 @@ export class PostgresApprovalStore implements ApprovalStore {
   }
 
   async answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined> {
-    return this.#one(ANSWER, [organization, approvalId, answer, event.principal, ...eventValues(event)], "answer_approval");
+    return this.#one(ANSWER, [organization, approvalId, answer, event.principal, recordOf(event)], "answer_approval");
   }
 
   async withdraw(organization: string, approvalId: string, event: AuditEvent): Promise<boolean> {
-    return (await this.#database.query(WITHDRAW, [organization, approvalId, ...eventValues(event)], "withdraw_approval")).length > 0;
+    return (await this.#database.query(WITHDRAW, [organization, approvalId, recordOf(event)], "withdraw_approval")).length > 0;
   }
 
   async use(organization: string, approvalId: string, event: AuditEvent): Promise<boolean> {
-    return (await this.#database.query(USE, [organization, approvalId, ...eventValues(event)], "use_approval")).length > 0;
+    return (await this.#database.query(USE, [organization, approvalId, recordOf(event)], "use_approval")).length > 0;
   }
 
   async allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]> {

@@ -1,44 +1,41 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent, OutcomeEvent, RecordedEvent } from "../../domain/audit/audit-event.ts";
 import type { AuditFilter, AuditLog, RecordedIntent } from "../../domain/audit/audit-log.ts";
-import { EVENT_COLUMNS, eventParameters, eventValues } from "./event-row.ts";
-
-const APPEND = `INSERT INTO audit_event (${EVENT_COLUMNS}) VALUES (${eventParameters(1)})`;
+import { appendEvent, recordOf } from "./event-record.ts";
 
 const APPEND_INTENT = `
-  INSERT INTO audit_event (${EVENT_COLUMNS})
-  SELECT ${eventParameters(1)}
-  WHERE NOT EXISTS (SELECT FROM approval WHERE organization = $1 AND session_id = $5 AND call_id = $7)
-  ON CONFLICT DO NOTHING RETURNING id`;
+  SELECT ${appendEvent(1)}
+  WHERE NOT EXISTS (SELECT FROM approval WHERE organization = $2 AND session_id = $3::uuid AND call_id = $4)`;
 
-const APPEND_OUTCOME = `
-  INSERT INTO audit_event (${EVENT_COLUMNS})
-  SELECT $1::text, $2::timestamptz, $3::text, $4::text, $5::uuid, $6::uuid, $7::text, intent.tool, intent.decision, intent.step, $8
-  FROM audit_event intent
-  WHERE intent.kind = 'intent' AND intent.organization = $1 AND intent.session_id = $5 AND intent.call_id = $7
-    AND intent.run_id = $6 AND intent.principal = $4 AND intent.decision = 'allow'
-  ON CONFLICT DO NOTHING RETURNING id`;
+const APPEND_OUTCOME = `SELECT ${appendEvent(1)}`;
 
 const FIND_INTENT = `
   SELECT principal, run_id, tool, decision, payload FROM audit_event
   WHERE kind = 'intent' AND organization = $1 AND session_id = $2 AND call_id = $3`;
 
-/** The reading is inserted by the statement that reads: one is not to be had without the other. */
+/**
+ * The reading is recorded by the statement that reads, which gives its row however little was found: one is not to be had
+ * without the other. What is found is sorted and limited by itself, so that an index gives its order.
+ */
 const readStatement = (conditions: string, limit: string): string => `
-  WITH reading AS (${APPEND} RETURNING id)
-  SELECT event.id, event.tool, event.payload, outcome.payload AS outcome
-  FROM audit_event event
-  CROSS JOIN reading
-  LEFT JOIN audit_event outcome ON event.kind = 'intent' AND outcome.kind = 'outcome' AND outcome.organization = event.organization
-    AND outcome.session_id = event.session_id AND outcome.call_id = event.call_id
-  WHERE event.organization = $1 AND ${conditions}
-  ORDER BY event.id DESC LIMIT ${limit}`;
+  WITH reading AS (SELECT ${appendEvent(1)})
+  SELECT found.* FROM reading LEFT JOIN (
+    SELECT event.id, event.tool, event.payload, outcome.payload AS outcome
+    FROM audit_event event
+    LEFT JOIN audit_event outcome ON event.kind = 'intent' AND outcome.kind = 'outcome' AND outcome.organization = event.organization
+      AND outcome.session_id = event.session_id AND outcome.call_id = event.call_id
+    WHERE event.organization = $2 AND ${conditions}
+    ORDER BY event.id DESC LIMIT ${limit}
+  ) found ON true
+  ORDER BY found.id DESC`;
 
 const TEXT_FIELDS = ["event.payload::jsonb->>'arguments'", "event.payload::jsonb->>'rule'", "event.payload::jsonb->>'reason'"].concat([
   "event.payload::jsonb->>'summary'",
   "outcome.payload::jsonb->>'summary'",
 ]);
 
+type Appended = { readonly id: string | null };
+type NothingFound = { readonly id: null };
 type EventRow = { readonly id: string; readonly tool: string | null; readonly payload: string; readonly outcome: string | null };
 type IntentRow = {
   readonly principal: string;
@@ -57,7 +54,9 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async appendIntent(event: AuditEvent): Promise<boolean> {
-    return (await this.#database.query(APPEND_INTENT, eventValues(event), "append_intent")).length > 0;
+    const values = [recordOf(event), event.organization, event.sessionId, event.callId];
+    const [row] = await this.#database.query<Appended>(APPEND_INTENT, values, "append_intent");
+    return row !== undefined && row.id !== null;
   }
 
   async findIntent(organization: string, sessionId: string, callId: string): Promise<RecordedIntent | undefined> {
@@ -68,13 +67,12 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async appendOutcome(event: OutcomeEvent): Promise<bigint | undefined> {
-    const values = eventValues(event);
-    const [row] = await this.#database.query<{ id: string }>(APPEND_OUTCOME, [...values.slice(0, 7), values.at(-1)], "append_outcome");
-    return row === undefined ? undefined : BigInt(row.id);
+    const [row] = await this.#database.query<Appended>(APPEND_OUTCOME, [recordOf(event)], "append_outcome");
+    return row === undefined || row.id === null ? undefined : BigInt(row.id);
   }
 
   async read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]> {
-    const values = eventValues(reading);
+    const values: unknown[] = [recordOf(reading), reading.organization];
     const parameter = (value: unknown): string => `$${values.push(value)}`;
     const conditions = [`event.kind = ${parameter(filter.kind)}`];
     if (filter.tool !== undefined) conditions.push(`event.tool = ${parameter(filter.tool)}`);
@@ -88,7 +86,8 @@ export class PostgresAuditLog implements AuditLog {
     if (filter.text !== undefined)
       conditions.push(`strpos(lower(concat_ws(E'\\n', ${TEXT_FIELDS.join(", ")})), lower(${parameter(filter.text)})) > 0`);
     const sql = readStatement(conditions.join(" AND "), parameter(filter.limit));
-    return (await this.#database.query<EventRow>(sql, values)).map(eventOf);
+    const rows = await this.#database.query<EventRow | NothingFound>(sql, values);
+    return rows.filter((row) => row.id !== null).map(eventOf);
   }
 }
 

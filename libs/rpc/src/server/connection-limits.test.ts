@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { createClient } from "@connectrpc/connect";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto/grpc/health/v1/health_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { createMeshTransport } from "../create-mesh-transport.ts";
+import { RawCaller } from "../testing/raw-caller.ts";
+import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/** Length 0, type, flags, stream. */
+const frame = (type: number, flags: number, stream: number): Buffer => Buffer.from([0, 0, 0, type, flags, 0, 0, 0, stream]);
+const SETTINGS = frame(4, 0, 0);
+const HEADERS_WITHOUT_END = frame(1, 0, 1);
+const GOAWAY = 7;
+const LIMITS = { connections: 4, requestHeadMilliseconds: 100, requestMilliseconds: 200, idleMilliseconds: 150 };
+
+let server: ServedSessions;
+let sockets: Socket[];
+let gate: PromiseWithResolvers<void>;
+
+beforeEach(async () => {
+  sockets = [];
+  gate = Promise.withResolvers();
+  server = await serveSessions(
+    {
+      listSessions: async () => {
+        await gate.promise;
+        return {};
+      },
+    },
+    { limits: LIMITS },
+  );
+});
+
+afterEach(async () => {
+  gate.resolve();
+  for (const socket of sockets) socket.destroy();
+  await server.close();
+});
+
+/** A caller that never closes its own end. */
+function open(...bytes: (string | Buffer)[]): Socket {
+  const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true }).on("error", () => undefined);
+  sockets.push(socket);
+  for (const piece of bytes) socket.write(piece);
+  return socket;
+}
+
+/** Everything that came until the server closed the connection both ways: then what is sent comes back as an error. */
+async function heardUntilClosed(socket: Socket, dribble?: string | Buffer): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let send = dribble;
+  const sending = setInterval(() => send !== undefined && socket.write(send), 10);
+  socket.on("data", (piece: Buffer) => pieces.push(piece));
+  socket.once("end", () => (send ??= "nobody there?"));
+  await new Promise((resolve) => socket.once("close", resolve));
+  clearInterval(sending);
+  return Buffer.concat(pieces);
+}
+
+function frameTypes(bytes: Buffer): number[] {
+  const types: number[] = [];
+  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) types.push(bytes[at + 3]!);
+  return types;
+}
+
+const answers = async (): Promise<Status> => (await createClient(Health, createMeshTransport(server.url)).check({})).status;
+
+describe("a connection", () => {
+  it.each([
+    ["says nothing", []],
+    ["sends half of HTTP/2's preface", ["PRI * HTT"]],
+    ["sends no more than the beginning of HTTP/2's preface", ["PRI * HTTP/2.0\r\n"]],
+  ])("that %s is closed", async (_what, bytes) => {
+    await heardUntilClosed(open(...bytes));
+    expect(await answers()).toBe(Status.SERVING);
+  });
+
+  it.each([
+    ["never asks for anything", []],
+    ["never ends the head of its first request", [HEADERS_WITHOUT_END]],
+  ])("of HTTP/2 that %s is told GOAWAY and closed", async (_what, frames) => {
+    const heard = await heardUntilClosed(open(PREFACE, SETTINGS, ...frames));
+    expect(frameTypes(heard)).toContain(GOAWAY);
+    expect(await answers()).toBe(Status.SERVING);
+  });
+
+  it("of HTTP/2 that only pings is not kept by it", async () => {
+    const ping = Buffer.concat([Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0]), Buffer.alloc(8)]);
+    expect(frameTypes(await heardUntilClosed(open(PREFACE, SETTINGS), ping))).toContain(GOAWAY);
+  });
+
+  it("of HTTP/1.1 whose headers come one at a time is closed", async () => {
+    const heard = await heardUntilClosed(open("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n"), "X: y\r\n");
+    expect(heard.toString()).toMatch(/^HTTP\/1\.1 408/);
+  });
+
+  it("without a call under way is closed after a while, and one with a call is not", async () => {
+    const session = connectHttp2(server.url);
+    const idle = connectHttp2(server.url);
+    const call = session.request({
+      ":method": "POST",
+      ":path": `/${SessionService.typeName}/ListSessions`,
+      "content-type": "application/proto",
+      ...server.headers,
+    });
+    const answer = once(call, "response");
+    call.end();
+    const check = idle.request({ ":method": "POST", ":path": `/${Health.typeName}/Check`, "content-type": "application/proto" });
+    check.resume().end();
+    const [code] = (await once(idle, "goaway")) as [number];
+    expect(code).toBe(constants.NGHTTP2_NO_ERROR);
+    await once(idle, "close");
+    expect([session.closed, session.destroyed]).toEqual([false, false]);
+    gate.resolve();
+    expect((await answer)[0]).toMatchObject({ ":status": 200 });
+    session.destroy();
+  });
+
+  it("that carries calls stays, however long none is made", async () => {
+    const [caller, idle] = [new RawCaller(server), new RawCaller(server)];
+    await caller.settled();
+    idle.leave();
+    await once(idle.session, "close");
+    await caller.settled();
+    expect([caller.stream.closed, caller.session.closed]).toEqual([false, false]);
+    caller.session.destroy();
+  });
+});
+
+describe("a request over HTTP/2", () => {
+  it("whose end never comes is cancelled", async () => {
+    const session = connectHttp2(server.url);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": `/${SessionService.typeName}/ListSessions`,
+      "content-type": "application/proto",
+      ...server.headers,
+    });
+    stream.on("error", () => undefined).write("x");
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    session.destroy();
+  });
+});
+
+describe("the connections of a port", () => {
+  it("are so many at a time: the next one is closed at once", async () => {
+    const callers = Array.from({ length: LIMITS.connections }, () => new RawCaller(server));
+    for (const caller of callers) await caller.settled();
+    expect((await heardUntilClosed(open(PREFACE, SETTINGS))).length).toBe(0);
+    callers[0]!.session.destroy();
+    await callers[0]!.closed;
+    await expect.poll(answers).toBe(Status.SERVING);
+    for (const caller of callers) caller.session.destroy();
+  });
+});
