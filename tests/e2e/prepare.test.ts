@@ -150,6 +150,9 @@ describe("libatomic, where the Node that was fetched lacks it", () => {
       environment: { PATH: machine },
     });
     expect(ended).toMatchObject({ code: 0, stdout: `${place},,${place}\n\n` });
+    const worker = 'new (require("node:worker_threads").Worker)("console.log(process.execPath)", { eval: true })';
+    const threaded = await runProgram(place, ["-e", worker], { cwd: machine, environment: { PATH: machine } });
+    expect(threaded).toMatchObject({ code: 0, stdout: `${place}\n`, stderr: "" });
     expect(await installNode("20.19.2")).toMatchObject({ code: 0, stderr: "" });
   });
 
