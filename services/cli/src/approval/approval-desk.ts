@@ -1,4 +1,5 @@
 import type { Client } from "@connectrpc/connect";
+import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { ApprovalAnswer, ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
@@ -53,7 +54,22 @@ export class ApprovalDesk {
     if (approval?.state !== ApprovalState.PENDING) return;
     const withdrawn = new AbortController();
     this.#open.set(callId, withdrawn);
-    this.#queue = this.#queue.then(() => this.#ask(approval, withdrawn.signal));
+    this.#queue = this.#queue.then(async () => {
+      const asked = await this.#withRealArguments(approval);
+      if (asked !== undefined) await this.#ask(asked, withdrawn.signal);
+    });
+  }
+
+  /** The log has a mark where the arguments hold a secret; who approves is shown what will run, and policy has it. */
+  async #withRealArguments(approval: Approval): Promise<Approval | undefined> {
+    if (approval.argumentsHash === "" || sha256Hex(approval.argumentsJson) === approval.argumentsHash) return approval;
+    try {
+      const { approvals } = await this.#policy.listApprovals({ sessionId: approval.sessionId });
+      return approvals.find(({ approvalId }) => approvalId === approval.approvalId);
+    } catch (thrown) {
+      this.#screen.note(`What is to be approved could not be read: ${fromConnectError(thrown).message}`, "bad");
+      return undefined;
+    }
   }
 
   #withdraw(callId: string): void {

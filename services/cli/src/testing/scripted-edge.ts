@@ -5,7 +5,7 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { PolicyService, type AnswerApprovalRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { PolicyService, type ApprovalSchema, type AnswerApprovalRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService, type StartRunRequest, type WatchRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -25,6 +25,8 @@ export class ScriptedEdge {
   readonly requests: StartRunRequest[] = [];
   readonly watches: WatchRequest[] = [];
   readonly answers: AnswerApprovalRequest[] = [];
+  /** What policy has to be approved. */
+  readonly approvals: MessageInitShape<typeof ApprovalSchema>[] = [];
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
   readonly #log: Event[] = [];
   readonly #happened = new EventEmitter();
@@ -104,6 +106,7 @@ export class ScriptedEdge {
       listSessions: () => ({ sessions: [this.#session()] }),
     });
     router.service(PolicyService, {
+      listApprovals: () => ({ approvals: this.approvals }),
       answerApproval: (request) => {
         this.answers.push(request);
         this.#happened.emit("answered");
