@@ -46,8 +46,7 @@ const scanners = rules.flatMap((rule) => {
     ignore: () => undefined,
     report: (reported) => note(kind, reported),
   };
-  const { file } = rule.create(context, {});
-  return file === undefined ? [] : [file];
+  return [rule.create(context, {})];
 });
 
 /** A rule's range may begin before the secret, at its name: what the message is about is the secret itself. */
@@ -71,7 +70,7 @@ export function findProviderKeys(whole: string): FoundSecret[] {
     ext: "",
     contentType: "text",
   } as Partial<SecretLintSourceCode> as SecretLintSourceCode;
-  for (const scan of scanners) void scan(source);
+  for (const scanner of scanners) void scanner.file?.(source);
   text = "";
   return found;
 }

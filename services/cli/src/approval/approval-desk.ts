@@ -54,10 +54,7 @@ export class ApprovalDesk {
     if (approval?.state !== ApprovalState.PENDING) return;
     const withdrawn = new AbortController();
     this.#open.set(callId, withdrawn);
-    this.#queue = this.#queue.then(async () => {
-      const asked = await this.#withRealArguments(approval);
-      if (asked !== undefined) await this.#ask(asked, withdrawn.signal);
-    });
+    this.#queue = this.#queue.then(() => this.#ask(approval, withdrawn.signal));
   }
 
   /** The log has a mark where the arguments hold a secret; who approves is shown what will run, and policy has it. */
@@ -77,7 +74,9 @@ export class ApprovalDesk {
     this.#open.delete(callId);
   }
 
-  async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
+  async #ask(logged: Approval, withdrawn: AbortSignal): Promise<void> {
+    const approval = await this.#withRealArguments(logged);
+    if (approval === undefined) return;
     // Most runs ask nothing, and what finds differences takes long to load.
     const { approvalLines } = await import("./approval-lines.ts");
     const { tool, argumentsJson, reason } = approval;

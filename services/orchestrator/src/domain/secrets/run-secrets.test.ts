@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { holdsSecretMark, RunSecrets } from "./run-secrets.ts";
 
-const token = `gh${"p_"}${"a1B2".repeat(9)}`;
-const other = `gh${"p_"}${"c3D4".repeat(9)}`;
+const token = `${["gh", "p_"].join("")}${"a1B2".repeat(9)}`;
+const other = `${["gh", "p_"].join("")}${"c3D4".repeat(9)}`;
 const key = new Uint8Array(32).fill(1);
 
 describe("RunSecrets", () => {

@@ -6,11 +6,12 @@ import { FinishReason } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ApprovalState, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { ToolOutput_Stream } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { valuesOf } from "../../testing/event-values.ts";
+import { refuse } from "../../testing/refuse.ts";
 import { say } from "../../testing/say.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
 
-const token = `gh${"p_"}${"a1B2".repeat(9)}`;
-const awsKey = `AK${"IA"}IOSFODNN7EXAMPLE`;
+const token = `${["gh", "p_"].join("")}${"a1B2".repeat(9)}`;
+const awsKey = ["AK", "IAIOSFODNN7EXAMPLE"].join("");
 const test = useTestOrchestrator();
 
 /** Everything that the run left behind: its log, its session, what the audit log and memory were told. */
@@ -99,9 +100,8 @@ describe("secrets in a run", () => {
   });
 
   it("do not come in with an error either", async () => {
-    test.fake.behaviour.execute = async function* () {
-      throw new HlvmError({ code: "internal", reason: "broken", message: `It broke at ${token}.` });
-    };
+    const broken = new HlvmError({ code: "internal", reason: "broken", message: `It broke at ${token}.` });
+    test.fake.behaviour.execute = () => refuse(broken);
     test.fake.behaviour.generate = (_, call) =>
       call === 1
         ? say("", [
