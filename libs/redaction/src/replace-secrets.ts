@@ -4,7 +4,7 @@ import { TextRedactor, type MarkOf } from "./text-redactor.ts";
 
 /** How much of a secret has to be seen to know it for one: a key's first characters, a signed token up to its signature. */
 const LONGEST_BEGINNING = 4_096;
-/** So much is looked at before others have their turn: some milliseconds, and 40 for the worst of texts. */
+/** So much is looked at before others have their turn: some milliseconds, and 30 for the worst of texts that we found. */
 const TURN = 32_768;
 
 /** A text with its secrets replaced: the same that TextRedactor gives for its pieces. */
