@@ -19,7 +19,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
       };
     case "runStarted": {
-      const { model, workspace, settings, prefixHash } = payload.value;
+      const { model, workspace, settings, prefixHash, allowedSecrets } = payload.value;
       return {
         model,
         workspace,
@@ -28,6 +28,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         disallowedTools: settings?.disallowedTools,
         canAsk: settings?.canAsk,
         prefixHash,
+        allowedSecrets,
       };
     }
     case "thinking":

@@ -1,4 +1,6 @@
+import { findProviderKeys } from "./provider-keys.ts";
 import { secretForms } from "./secret-forms.ts";
+import type { SecretForm } from "./secret-form.ts";
 
 export interface FoundSecret {
   readonly kind: string;
@@ -8,14 +10,28 @@ export interface FoundSecret {
 
 /** Where secrets stand in a text, in order and apart from each other. What fits two forms is of the more exact one's kind. */
 export function findSecrets(text: string): FoundSecret[] {
-  const found: FoundSecret[] = [];
-  for (const { kind, pattern, sign } of secretForms) {
-    if (sign !== undefined && !text.includes(sign)) continue;
-    pattern.lastIndex = 0;
-    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text))
-      found.push({ kind, start: match.index + (match.groups?.before?.length ?? 0), end: pattern.lastIndex });
-  }
+  const found = secretForms.flatMap((form) => (form.sign === undefined || text.includes(form.sign) ? findForm(form, text) : []));
+  found.push(...findProviderKeys(text));
   return found.length === 0 ? found : apart(found);
+}
+
+function findForm({ kind, pattern, rest, accept }: SecretForm, text: string): FoundSecret[] {
+  const found: FoundSecret[] = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const start = match.index + (match.groups?.before?.length ?? 0);
+    if (accept !== undefined && !accept(match, text)) {
+      // What is no secret may have the name of one in it.
+      pattern.lastIndex = Math.max(start, match.index + 1);
+      continue;
+    }
+    if (rest !== undefined) {
+      rest.lastIndex = pattern.lastIndex;
+      pattern.lastIndex += rest.exec(text)![0].length;
+    }
+    found.push({ kind: typeof kind === "string" ? kind : kind(match.groups!), start, end: pattern.lastIndex });
+  }
+  return found;
 }
 
 /** Joins those that overlap; the sort is stable, so that the more exact form stays first among those that begin together. */

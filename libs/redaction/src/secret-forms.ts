@@ -1,61 +1,80 @@
-interface SecretForm {
-  /** In words, as a person is told what was left out. */
-  readonly kind: string;
-  /** The group `before` is no part of the secret. */
-  readonly pattern: RegExp;
-  /** For a pattern that takes long: a text without this holds nothing of the form. */
-  readonly sign?: string;
+import { isPlaceholder } from "./placeholder.ts";
+import { isPrivateKey, PRIVATE_KEY } from "./private-key-form.ts";
+import { MARK_SOURCE } from "./secret-mark.ts";
+import { namedSecret } from "./named-secrets.ts";
+import type { SecretForm } from "./secret-form.ts";
+
+/** Where a word begins, after an escape such as `\n` or `%20` too. */
+const START = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2}))`;
+/** The same where a key may have `-` in it, so that a run of such characters is looked at once. */
+const RUN_START = String.raw`(?:(?<![\w-])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2}))`;
+const SCHEME = "(?:[Bb]earer|BEARER|[Bb]asic|BASIC|[Tt]oken|TOKEN)";
+const QUOTE = String.raw`\\?["']?`;
+const IS = String.raw`[ \t]{0,9}(?:=>|:=|[:=])[ \t]{0,9}`;
+const AUTHORIZATION = String.raw`\b(?:[Aa]uthorization|AUTHORIZATION)${QUOTE}${IS}${QUOTE}`;
+const CREDENTIALS = String.raw`[^\s"'\x60,;\\]{4,}`;
+/** With a digit: what has none is a word. */
+const TOKEN = String.raw`(?=[\w.~+/=-]*[0-9])[\w.~+/=-]{8,}`;
+
+const isNoPlaceholder = (match: RegExpExecArray): boolean => !isPlaceholder(match[0].slice(match.groups?.before?.length ?? 0));
+
+/** Basic credentials are `name:password` in base64: whatever else follows the word is no secret. */
+function isBasic(match: RegExpExecArray): boolean {
+  return /^[\x20-\x7e\u00a0-\u00ff]*:/.test(Buffer.from(match[0].slice(match.groups!.before!.length), "base64").toString("latin1"));
 }
 
-const SCHEME = "(?:[Bb]earer|BEARER|[Bb]asic|BASIC|[Tt]oken|TOKEN)";
-/** Told from plain words ("basic authentication") by its digits and capitals. */
-const TOKEN = String.raw`(?=[\w.~+/=-]*(?:[0-9=]|[a-z][A-Z]))[\w.~+/=-]{8,}`;
-
-const NAME = "(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|(?<![a-z]|[a-z] )pass)";
-const QUOTE = String.raw`\\?["']?`;
-const IS = String.raw`(?:\s{0,9}[:=][=>]?\s{0,9}|\s{1,9}is\s{1,9})`;
-const AUTHORIZATION = String.raw`\b(?:[Aa]uthorization|AUTHORIZATION)${QUOTE}${IS}${QUOTE}`;
-/** `[secret left out]` and its like: what was replaced before is not replaced again. */
-const NOT_REPLACED = String.raw`(?!\[[\w ]{1,40}\])`;
-/** In escaped quotes, in double ones, in single ones, in none. */
-const VALUE = [
-  String.raw`(?<=\\["'])[^"'\\]{4,512}`,
-  String.raw`(?<=(?<!\\)")(?:[^"\\]|\\.){4,512}(?=")`,
-  String.raw`(?<=(?<!\\)')[^']{4,512}(?=')`,
-  String.raw`[^\s"'&;|,]{4,}`,
-].join("|");
-
 /**
- * What is taken for a secret, most exact first: the forms that providers document for their keys, private keys, tokens in
- * headers and addresses, and what stands beside a name such as `password`. secretlint's rules look for the same; its
- * engine costs tens of megabytes and is made for files, so the list is kept here.
+ * What is taken for a secret beside what secretlint's rules know (`provider-keys.ts`), the most exact first. A provider that
+ * stands in both is here because its rule asks for an exact length and for what may stand around it, and a key that
+ * something was glued to is as good as one alone.
  *
  * Each pattern takes time in proportion to the text: what may be long either cannot fail, or begins only where a run of
- * its characters begins, or is bounded.
+ * its characters begins, or is bounded. None but the private key's goes beyond a line.
  */
 export const secretForms: readonly SecretForm[] = [
-  {
-    kind: "private key",
-    pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$)/g,
-  },
+  { kind: "private key", sign: "PRIVATE KEY", pattern: PRIVATE_KEY, accept: ([found]) => isPrivateKey(found) },
   // It looks for the two points first, once for a whole run, and then for where the token begins in it.
   {
-    kind: "token",
+    kind: "JSON web token",
     sign: "eyJ",
-    pattern: /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)(?<before>(?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+    pattern: /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)(?<before>[\w-]*?)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   },
-  { kind: "AWS key", pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g },
-  { kind: "GitHub token", pattern: /\b(?:gh[pousr]_[0-9A-Za-z]{20,}|github_pat_\w{20,})/g },
-  { kind: "GitLab token", pattern: /\bglpat-[\w-]{16,}/g },
-  { kind: "Slack token", pattern: /\bxox[abeoprs]-[\w-]{10,}/g },
-  { kind: "Google key", pattern: /\bAIza[\w-]{30,}/g },
-  { kind: "npm token", pattern: /\bnpm_[0-9A-Za-z]{30,}/g },
-  { kind: "Hugging Face token", pattern: /\bhf_[0-9A-Za-z]{30,}/g },
-  { kind: "SendGrid key", pattern: /\bSG\.[\w-]{22}\.[\w-]{43}/g },
-  { kind: "API key", pattern: /\b(?:sk|pk|rk)(?:-[\w-]{16,}|_(?:live|test)_[0-9A-Za-z]{16,}|_[0-9A-Za-z]{32,})/g },
-  { kind: "password", pattern: /(?<before>:\/\/[^\s:@/]{0,256}:)[^\s@/]+(?=@)/g },
-  { kind: "token", pattern: new RegExp(String.raw`(?<before>${AUTHORIZATION}${SCHEME} +)${NOT_REPLACED}[^\s"',;\\]{4,}`, "g") },
-  { kind: "token", pattern: new RegExp(`(?<before>${AUTHORIZATION})${TOKEN}`, "g") },
-  { kind: "token", pattern: new RegExp(String.raw`(?<before>\b${SCHEME}\s{1,9})${TOKEN}`, "g") },
-  { kind: "secret", pattern: new RegExp(`(?<before>${NAME}${QUOTE}${IS}${QUOTE})${NOT_REPLACED}(?:${VALUE})`, "gi") },
+  { kind: "AWS key", pattern: /(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}/g },
+  { kind: "GitHub token", pattern: /(?:gh[pousr]_[0-9A-Za-z]{20,}|github_pat_\w{20,})/g },
+  { kind: "GitLab token", pattern: /gl(?:pat|ptt|rt|cbt|soat|ft|imt|agent|oas|dt)-[\w-]{16,}/g, sign: "gl" },
+  { kind: "Slack token", pattern: /xox[abceoprs](?:\.xox[bp])?-[\w-]{10,}|xapp-[0-9]-[\w-]{10,}/g, sign: "x" },
+  { kind: "Slack webhook", pattern: /hooks\.slack\.com\/(?:services|workflows)\/[\w/]{16,}/g, sign: "hooks.slack.com" },
+  { kind: "Google key", pattern: /AIza[\w-]{30,}/g, sign: "AIza" },
+  { kind: "Google OAuth secret", pattern: /GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}/g },
+  { kind: "npm token", pattern: /npm_[0-9A-Za-z]{30,}/g, sign: "npm_" },
+  { kind: "PyPI token", pattern: /pypi-AgE[\w-]{40,}/g, sign: "pypi-AgE" },
+  { kind: "Hugging Face token", pattern: /hf_[0-9A-Za-z]{30,}/g, sign: "hf_" },
+  { kind: "SendGrid key", pattern: /SG\.[\w-]{20,24}\.[\w-]{39,}/g, sign: "SG." },
+  { kind: "Twilio key", pattern: new RegExp(`${START}SK[0-9a-f]{32}(?![0-9A-Za-z])`, "g"), sign: "SK" },
+  { kind: "Azure storage key", pattern: /(?<before>(?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{40,}={0,2}/g, sign: "Key=" },
+  { kind: "Azure signature", pattern: /(?<before>[?&]sig=)[A-Za-z0-9%+/]{40,}(?:%3[Dd]|=)?/g, sign: "sig=" },
+  { kind: "Azure client secret", pattern: /[\w~.]{3}[0-9]Q~[\w~.-]{31,34}/g, sign: "Q~" },
+  { kind: "DigitalOcean token", pattern: /do[opr]_v1_[0-9a-f]{64}/g, sign: "_v1_" },
+  { kind: "Anthropic key", pattern: /sk-ant-[\w-]{16,}/g, sign: "sk-ant-" },
+  { kind: "OpenAI key", pattern: /sk-(?:proj|svcacct|admin)-[\w-]{16,}/g, sign: "sk-" },
+  { kind: "Stripe key", pattern: /[sr]k_(?:live|test)_[0-9A-Za-z]{16,}|whsec_[0-9A-Za-z+/]{24,}/g },
+  { kind: "Shopify key", pattern: /shp(?:at|ca|pa|ss)_[0-9A-Za-z]{32,}/g, sign: "shp" },
+  { kind: "Linear key", pattern: /lin_(?:api|oauth)_[0-9A-Za-z]{32,}/g, sign: "lin_" },
+  { kind: "Notion token", pattern: /ntn_[0-9]{11}[A-Za-z0-9]{35}/g, sign: "ntn_" },
+  { kind: "Databricks token", pattern: new RegExp(`${START}dapi[0-9a-f]{32}(?:-[0-9])?`, "g"), sign: "dapi" },
+  { kind: "Docker token", pattern: /dckr_(?:pat|oat)_[\w-]{27,}/g, sign: "dckr_" },
+  { kind: "Telegram token", pattern: new RegExp(`${START}[0-9]{8,10}:AA[\\w-]{33}`, "g"), sign: ":AA" },
+  { kind: "Atlassian token", pattern: /AT(?:ATT|CTT)3x[\w=-]{40,}/g, sign: "TT3x" },
+  { kind: "age key", pattern: /AGE-SECRET-KEY-1[0-9A-Z]{40,}/g, sign: "AGE-SECRET-KEY-1" },
+  { kind: "API key", pattern: new RegExp(`${RUN_START}(?:sk|pk|rk)(?:-(?=[\\w-]*[0-9])[\\w-]{16,}|_[0-9A-Za-z]{32,})`, "g") },
+  { kind: "password", sign: "://", pattern: /(?<before>:\/\/[^\s:@/]{0,256}:)[^\s@/]+(?=@)/g, accept: isNoPlaceholder },
+  {
+    kind: "credentials",
+    pattern: new RegExp(`(?<before>${AUTHORIZATION}${SCHEME} +)(?!${MARK_SOURCE})${CREDENTIALS}`, "g"),
+    accept: isNoPlaceholder,
+  },
+  { kind: "credentials", pattern: new RegExp(`(?<before>${AUTHORIZATION})${TOKEN}`, "g") },
+  { kind: "credentials", pattern: /(?<before>\b(?:[Bb]asic|BASIC)[ \t]{1,9})[A-Za-z0-9+/]{8,}={0,2}/g, accept: isBasic },
+  { kind: "token", pattern: new RegExp(String.raw`(?<before>\b(?:[Bb]earer|BEARER)[ \t]{1,9})${TOKEN}`, "g") },
+  namedSecret,
 ];

@@ -25,7 +25,7 @@ async function runningTool(test: TestOrchestrator): Promise<{ sessionId: string;
   const toolEnded = new Promise<void>((resolve) => (ended = resolve));
   test.fake.behaviour.generate = () => say("I run it.", [{ tool: "shell_exec", arguments: { command: "sleep 60" } }]);
   test.fake.behaviour.execute = async function* (_, { signal }) {
-    yield { event: { case: "output", value: { text: "sleeping" } } };
+    yield { event: { case: "output", value: { text: "sleeping\n" } } };
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     ended();
   };

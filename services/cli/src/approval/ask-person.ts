@@ -1,4 +1,5 @@
 import type { Client } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import type { Approval, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
@@ -45,9 +46,18 @@ export async function askPerson(approval: Approval, look: Look, desk: Desk, sign
   return key ?? (wasSeen ? "closed" : undefined);
 }
 
-/** The approval with a rendering that leaves nothing out, as far as there is one: what comes with a run's events is bounded. */
+/**
+ * The approval with a rendering that leaves nothing out, as far as there is one. What comes with a run's events is bounded, and
+ * has no rendering where the arguments hold a secret: the log has a mark there, and only policy has what will run.
+ */
 export async function wholeApproval(policy: Client<typeof PolicyService>, approval: Approval): Promise<Approval> {
-  if ((approval.rendering?.omittedCharacters ?? 0) === 0) return approval;
+  if (approval.rendering?.omittedCharacters === 0) return approval;
   const { approval: whole } = await policy.getApproval({ approvalId: approval.approvalId });
-  return whole ?? approval;
+  if (whole !== undefined) return whole;
+  throw new HlvmError({
+    code: "not_found",
+    reason: "approval_not_found",
+    message: `There is no approval ${approval.approvalId} any more.`,
+    advice: "Nothing is left to do; ask again if it is still wanted.",
+  });
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { ApprovalAnswer, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
+import { ApprovalAnswer, ApprovalState, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { answers } from "../testing/answers.ts";
 import { edgeWith } from "../testing/edge-with.ts";
@@ -110,6 +112,26 @@ describe("hlvm ask on a terminal", () => {
     hlvm.child.stdin!.write("n");
     expect(await hlvm.ended).toBe(0);
     expect(hlvm.stdout.indexOf("line 29")).toBeGreaterThan(hlvm.stdout.indexOf("y / n / a"));
+  });
+
+  it("shows whoever approves the secret that will run, which the log has a mark for", async () => {
+    const approvalId = "1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e";
+    const real = JSON.stringify({ command: "login hunter2" });
+    const approval = { approvalId, tool: "shell_exec", argumentsHash: sha256Hex(real), state: ApprovalState.PENDING };
+    const edge = await edgeWith(async (it) => {
+      const answered = it.until("answered");
+      it.approvals.push({ ...approval, approvalId: randomUUID(), argumentsJson: "{}" }, { ...approval, argumentsJson: real });
+      const logged = { ...approval, argumentsJson: JSON.stringify({ command: "login [secret: password a1b2]" }) };
+      it.append({ case: "permissionCheck", value: { callId: "c1", tool: "shell_exec", decision: Decision.ASK, approval: logged } });
+      await answered;
+      await answers(it);
+    });
+    const hlvm = runHlvm(["ask", "--allow-secret", "a1b2", "--allow-secret", "AWS key", "q"], { edgeUrl: edge.url, terminal: true });
+    await hlvm.shows("y / n / a");
+    hlvm.child.stdin!.write("n");
+    expect(await hlvm.ended).toBe(0);
+    expect(hlvm.stdout).toContain("$ login hunter2");
+    expect(edge.requests[0]!.allowedSecrets).toEqual(["a1b2", "AWS key"]);
   });
 
   it("withdraws the question when somebody else answers it", async () => {

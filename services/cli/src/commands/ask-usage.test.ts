@@ -10,6 +10,7 @@ describe("hlvm, called wrongly", () => {
     [["ask", "--permision-mode", "plan", "q"], "Did you mean --permission-mode?"],
     [["ask", "--permission-mode", "yolo", "q"], "Allowed choices are"],
     [["ask", "--allowedTools", "Bash", "q"], 'Bash" is not a tool'],
+    [["ask", "--allow-secret", "[secret: x a1b2]", "q"], "the end of a secret's mark"],
     [["ask", "--resume", "yesterday", "q"], "hlvm session list"],
     [["ask", "--json", "--output-format", "text", "q"], "cannot be used with"],
     [["ask", "  "], "The question is empty."],

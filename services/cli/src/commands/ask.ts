@@ -29,6 +29,8 @@ export interface AskFlags extends PermissionFlags {
   readonly outputFormat: OutputFormat;
   readonly attach?: readonly string[];
   readonly resume?: string;
+  /** Fingerprints or kinds. */
+  readonly allowSecret?: readonly string[];
   readonly stateless?: boolean;
   readonly workspace?: string;
 }
@@ -74,6 +76,7 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
     settings: permissionSettings(flags, canAsk),
     attachments: readAttachments(flags.attach ?? [], process.cwd()),
     stateless: flags.stateless === true,
+    allowedSecrets: [...(flags.allowSecret ?? [])],
   };
 }
 

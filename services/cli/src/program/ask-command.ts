@@ -13,6 +13,12 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
     .option("--workspace <folder>", "the folder to work in (default: the one you are in)")
     .option("--attach <file>", "give a text file along with the question; may be repeated", collect)
     .addOption(new Option("--resume <session-id>", "go on with a session").argParser(sessionId))
+    .addOption(
+      new Option(
+        "--allow-secret <secret>",
+        'let the model see a secret in this run: the end of its mark (a1b2 of [secret: GitHub token a1b2]), or a kind ("GitHub token"); may be repeated',
+      ).argParser(secretName),
+    )
     .addOption(new Option("--stateless", "keep and remember nothing of this run").conflicts("resume"))
     .addOption(new Option("--permission-mode <mode>", "what may be done without asking you").choices(MODES))
     .option("--auto-edit", "the same as --permission-mode acceptEdits")
@@ -45,6 +51,12 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
 }
 
 function collect(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+function secretName(value: string, before: readonly string[] | undefined): string[] {
+  if (!/^[A-Za-z0-9][A-Za-z0-9 -]{0,47}$/.test(value))
+    throw new InvalidArgumentError(`"${value}" is neither the end of a secret's mark, such as a1b2, nor a kind, such as "GitHub token".`);
   return [...(before ?? []), value];
 }
 

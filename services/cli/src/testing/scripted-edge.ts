@@ -26,6 +26,7 @@ export class ScriptedEdge {
   readonly requests: StartRunRequest[] = [];
   readonly watches: WatchRequest[] = [];
   readonly answers: AnswerApprovalRequest[] = [];
+  /** What policy has to be approved. */
   readonly approvals: MessageInitShape<typeof ApprovalSchema>[] = [];
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
   readonly processes: MessageInitShape<typeof BackgroundProcessSchema>[] = [];

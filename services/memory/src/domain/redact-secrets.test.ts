@@ -5,21 +5,21 @@ import { redactSecrets } from "./redact-secrets.ts";
 const SECRETS: Record<string, string> = {
   "AWS key": "AKIAIOSFODNN7EXAMPLE",
   "GitHub token": `ghp_${"a1B2".repeat(9)}`,
-  "API key": `sk-ant-api03-${"x9_-".repeat(10)}`,
+  "Anthropic key": `sk-ant-api03-${"x9_-".repeat(10)}`,
   "Slack token": "xoxb-123456789012-abcdefghij",
-  token: `eyJhbGciOiJIUzI1NiJ9.${"eyJzdWIiOiIx".repeat(2)}.abc-def`,
+  "JSON web token": `eyJhbGciOiJIUzI1NiJ9.${"eyJzdWIiOiIx".repeat(2)}.abc-def`,
 };
 
 describe("redactSecrets", () => {
   it.each(Object.entries(SECRETS))("cuts out a %s wherever it stands", (kind, secret) => {
-    expect(redactSecrets(`Deploy with ${secret}, then wait.`)).toBe(`Deploy with [${kind} left out], then wait.`);
+    expect(redactSecrets(`Deploy with ${secret}, then wait.`)).toBe(`Deploy with [secret: ${kind}], then wait.`);
   });
 
   it("cuts the value out of an assignment and of an address, and leaves the rest", () => {
-    expect(redactSecrets("DB_PASSWORD=hunter22 on port 5432")).toBe("DB_PASSWORD=[secret left out] on port 5432");
-    expect(redactSecrets('the admin password is "correct horse"')).toBe('the admin password is "[secret left out]"');
-    expect(redactSecrets("postgresql://app:s3cret@db/prod")).toBe("postgresql://app:[password left out]@db/prod");
-    expect(redactSecrets("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok")).toBe("[private key left out]\nok");
+    expect(redactSecrets("DB_PASSWORD=hunter22 on port 5432")).toBe("DB_PASSWORD=[secret: password] on port 5432");
+    expect(redactSecrets('the admin password is "correct horse"')).toBe('the admin password is "[secret: password]"');
+    expect(redactSecrets("postgresql://app:s3cret@db/prod")).toBe("postgresql://app:[secret: password]@db/prod");
+    expect(redactSecrets("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok")).toBe("[secret: private key]\nok");
   });
 
   it("leaves plain talk about secrets alone", () => {

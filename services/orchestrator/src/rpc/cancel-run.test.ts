@@ -12,7 +12,7 @@ describe("CancelRun", () => {
   it("stops the model and keeps what it said", async () => {
     let isAborted = false;
     test.fake.behaviour.generate = async function* (_, __, { signal }) {
-      yield { event: { case: "textDelta", value: "Half" } };
+      yield { event: { case: "textDelta", value: "Half an answer" } };
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       isAborted = true;
     };
@@ -22,7 +22,7 @@ describe("CancelRun", () => {
     const events = await test.watch(sessionId, sequence);
     await expect.poll(() => isAborted).toBe(true);
     expect(valuesOf(events, "runStopped")).toMatchObject([
-      { reason: StopReason.USER_CANCELLED, text: "Half", advice: expect.stringContaining(`--resume ${sessionId}`) },
+      { reason: StopReason.USER_CANCELLED, text: "Half an answer", advice: expect.stringContaining(`--resume ${sessionId}`) },
     ]);
     expect(await test.cancel({ sessionId, runId })).toMatchObject({ cancelled: false });
   });
@@ -36,7 +36,7 @@ describe("CancelRun", () => {
       ]);
     test.fake.behaviour.execute = async function* ({ call }, { signal }) {
       if (call!.tool === "git_status") return yield { event: { case: "result", value: { success: true, content: "clean" } } };
-      yield { event: { case: "output", value: { text: "sleeping" } } };
+      yield { event: { case: "output", value: { text: "sleeping\n" } } };
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       isAborted = true;
     };

@@ -108,8 +108,8 @@ describe("the audit log", () => {
     for (const hidden of [secret, "abcdefgh12345678", "hunter22"]) expect(JSON.stringify(rows)).not.toContain(hidden);
     const [event] = await eventsOf({ sessionId: call.sessionId });
     expect(event!.argumentsHash).toBe(canonicalArguments(call.argumentsJson).hash);
-    expect(event!.argumentsJson).toContain("https://me:[secret]@example.com");
-    expect(event!.outcomeSummary).toBe("password=[secret]");
+    expect(event!.argumentsJson).toContain("https://me:[secret: password]@example.com");
+    expect(event!.outcomeSummary).toBe("password=[secret: password]");
   });
 
   it("keeps the beginning of very long texts", async () => {

@@ -1,7 +1,7 @@
 import { constants, realpathSync } from "node:fs";
 import { access, lstat, open, readlink, stat, type FileHandle } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, sep } from "node:path";
+import { join, normalize, sep } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { folderIdentity } from "../../runner/folder-identity.ts";
@@ -25,6 +25,7 @@ export class LocalFolders implements WorkspaceFolders {
   }
 
   async inspect(path: string): Promise<WorkspaceFolder> {
+    this.#requireAllowed(normalize(path).replace(/(?<=.)\/$/, ""), path);
     const handle = await openFolder(path);
     try {
       // All is told by what was opened: the path may lead elsewhere in the next moment.

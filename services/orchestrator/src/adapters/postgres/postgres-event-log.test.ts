@@ -28,7 +28,16 @@ const delta = (text: string) => ({ turn: 1, payload: eventPayload("messageDelta"
 
 async function begin(sessionId: string = randomUUID(), isNew = true, stateless = false): Promise<Lease> {
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless };
+  const facts = {
+    sessionId,
+    owner: "user:ada",
+    title: "t",
+    workspace: "/w",
+    gitRepository: false,
+    gitBranch: "",
+    stateless,
+    secretKey: new Uint8Array(32),
+  };
   const events = [eventPayload("userMessage", { text: "q" })];
   await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
   return lease;

@@ -35,7 +35,16 @@ afterEach(() => test.drop());
 
 async function begin(sessionId: string = randomUUID(), isNew = true): Promise<Lease> {
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
+  const facts = {
+    sessionId,
+    owner: "user:ada",
+    title: "t",
+    workspace: "/w",
+    gitRepository: false,
+    gitBranch: "",
+    stateless: false,
+    secretKey: new Uint8Array(32),
+  };
   const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", { model: "a/b" })];
   await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
   return lease;

@@ -26,8 +26,8 @@ const EVENTS = `
 
 const BEGIN_NEW = `
   WITH grown AS (
-    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, last_seq)
-    VALUES ($1::uuid, $7, $8, $10, $11, $12, $13, $14, $15, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, last_seq)
+    VALUES ($1::uuid, $7, $8, $10, $11, $12, $13, $14, $15, $16, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
   ),
   begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
@@ -117,7 +117,7 @@ export class PostgresSessionStore implements SessionStore {
     const begin = session.isNew
       ? this.#database.query<{ first: string }>(
           BEGIN_NEW,
-          [...values, facts.owner, facts.title, facts.workspace, facts.gitRepository, facts.gitBranch, facts.stateless],
+          [...values, facts.owner, facts.title, facts.workspace, facts.gitRepository, facts.gitBranch, facts.stateless, facts.secretKey],
           "begin_new",
         )
       : this.#database.query<{ first: string }>(BEGIN_AGAIN, values, "begin_again");

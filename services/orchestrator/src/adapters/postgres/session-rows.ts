@@ -9,6 +9,7 @@ export interface SessionRow extends Record<string, unknown> {
   readonly git_repository: boolean;
   readonly git_branch: string;
   readonly stateless: boolean;
+  readonly secret_key: Buffer;
   readonly model: string;
   readonly last_seq: string;
   readonly running_run_id: string | null;
@@ -18,7 +19,7 @@ export interface SessionRow extends Record<string, unknown> {
 }
 
 export const SESSION_COLUMNS = `
-  session_id, owner, title, workspace, git_repository, git_branch, stateless, model, last_seq, created_at, updated_at,
+  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, created_at, updated_at,
   (SELECT run_id FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL) AS running_run_id,
   (SELECT stop_reason FROM run WHERE run.session_id = session.session_id AND ended_at IS NOT NULL ORDER BY started_at DESC LIMIT 1) AS last_stop_reason`;
 
@@ -31,6 +32,7 @@ export function sessionOfRow(row: SessionRow): Session {
     gitRepository: row.git_repository,
     gitBranch: row.git_branch,
     stateless: row.stateless,
+    secretKey: row.secret_key,
     model: row.model,
     lastSequence: Number(row.last_seq),
     runningRunId: row.running_run_id ?? "",

@@ -3,6 +3,7 @@ import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
+import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
 import type { Semaphore } from "@hlvm/semaphore/semaphore";
 import type { Limits } from "./limits.ts";
@@ -18,7 +19,9 @@ export interface RunContext {
   readonly model: Model;
   readonly settings: PermissionSettings;
   readonly prefix: Prefix;
+  /** Lets no secret in. */
   readonly mesh: Mesh;
+  readonly secrets: RunSecrets;
   readonly journal: RunJournal;
   readonly records: Records;
   readonly limits: Limits;

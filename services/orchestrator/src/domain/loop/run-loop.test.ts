@@ -21,6 +21,8 @@ describe("the loop", () => {
       "0 runStarted",
       "1 thinking",
       "1 messageDelta",
+      // The last word is held back: it may be the beginning of a secret.
+      "1 messageDelta",
       "1 assistantMessage",
       "1 toolSelected",
       "1 permissionCheck",
@@ -29,6 +31,7 @@ describe("the loop", () => {
       "1 turnStats",
       "1 usageUpdate",
       "2 thinking",
+      "2 messageDelta",
       "2 messageDelta",
       "2 assistantMessage",
       "2 turnStats",

@@ -20,11 +20,15 @@ const UNNAMED_TOOL = "unnamed";
 
 export interface Taken {
   readonly message: EventPayload;
+  /** As the model made them. */
   readonly toolCalls: readonly ToolCallPart[];
   readonly answer: Answer;
 }
 
-/** Asks the model once, shows its answer while it comes, and gives it to the log whole, with every call that it makes. */
+/**
+ * Asks the model once, shows its answer while it comes, and gives it to the log whole, with every call that it makes. What is
+ * shown of a call's arguments is redacted; the calls themselves, which are granted and run, keep their bytes.
+ */
 export async function takeTurn(messages: readonly Message[], run: RunContext, progress: RunProgress): Promise<Taken> {
   const { turn } = progress;
   const { journal, model } = run;
@@ -77,10 +81,13 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
   const { turn } = progress;
   const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, new Set(run.prefix.tools.map((tool) => tool.name))) : undefined;
   const text = repaired?.text ?? answer.text;
-  const found = repaired?.calls.map((call) => create(ToolCallPartSchema, call)) ?? answer.toolCalls;
-  const toolCalls = withOwnIds(found, run.runId, turn);
-  const message = eventPayload("assistantMessage", { text, thinking: answer.thinking, toolCalls, finish: answer.finish });
-  const selected = toolCalls.map(({ tool, argumentsJson }, index) =>
+  const found = repaired?.calls.map((call) => revealed(call, run)) ?? answer.toolCalls;
+  const toolCalls = withOwnIds(found, run, turn);
+  const shown = toolCalls.map((call) =>
+    create(ToolCallPartSchema, { ...call, argumentsJson: run.secrets.redactArguments(call.argumentsJson) }),
+  );
+  const message = eventPayload("assistantMessage", { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish });
+  const selected = shown.map(({ tool, argumentsJson }, index) =>
     eventPayload("toolSelected", {
       callId: callId(run.runId, turn, index + 1),
       tool,
@@ -94,16 +101,21 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
   return { message, toolCalls, answer };
 }
 
+/** A call that was found in the answer's text, in which the marks of allowed secrets stand. */
+function revealed({ tool, argumentsJson }: Pick<ToolCallPart, "tool" | "argumentsJson">, run: RunContext): ToolCallPart {
+  return create(ToolCallPartSchema, { tool, argumentsJson: run.secrets.revealArguments(argumentsJson) });
+}
+
 function isRepairable(answer: Answer, run: RunContext): boolean {
   return run.model.tier === ModelTier.WEAK && answer.toolCalls.length === 0 && answer.finish.reason !== FinishReason.REFUSAL;
 }
 
 /** Results are matched by the provider's ids: where it gave none, or one twice, the call's own name takes its place. */
-function withOwnIds(parts: readonly ToolCallPart[], runId: string, turn: number): ToolCallPart[] {
+function withOwnIds(parts: readonly ToolCallPart[], { runId, secrets }: RunContext, turn: number): ToolCallPart[] {
   const seen = new Set<string>();
   return parts.map((part, index) => {
     const id = part.id === "" || seen.has(part.id) ? callId(runId, turn, index + 1) : part.id;
     seen.add(id);
-    return create(ToolCallPartSchema, { ...part, id, tool: part.tool || UNNAMED_TOOL });
+    return create(ToolCallPartSchema, { ...part, id, tool: secrets.redact(part.tool) || UNNAMED_TOOL });
   });
 }

@@ -11,6 +11,7 @@ const session: SessionFacts = {
   gitRepository: true,
   gitBranch: "main",
   stateless: false,
+  secretKey: new Uint8Array(32),
 };
 const agent = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT };
 

@@ -13,6 +13,7 @@ import { runLoop } from "../loop/run-loop.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
+import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
@@ -30,7 +31,9 @@ export interface BegunRun {
   readonly model: Model;
   readonly settings: PermissionSettings;
   readonly prefix: Prefix;
+  /** Lets no secret in. */
   readonly mesh: Mesh;
+  readonly secrets: RunSecrets;
   /** Of the run's last event so far. */
   readonly lastSequence: number;
 }
@@ -67,6 +70,7 @@ export async function executeRun(
       settings: begun.settings,
       prefix: begun.prefix,
       mesh: begun.mesh,
+      secrets: begun.secrets,
       journal,
       records: new Records(),
       limits,

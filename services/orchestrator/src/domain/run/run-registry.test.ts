@@ -26,7 +26,16 @@ afterEach(async () => {
 
 async function begin(sessionId: string = randomUUID()): Promise<Lease> {
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
+  const facts = {
+    sessionId,
+    owner: "user:ada",
+    title: "t",
+    workspace: "/w",
+    gitRepository: false,
+    gitBranch: "",
+    stateless: false,
+    secretKey: new Uint8Array(32),
+  };
   const events = [eventPayload("userMessage", { text: "q" })];
   await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew: true, facts }, lease, model: "a/b", events });
   return lease;

@@ -13,6 +13,8 @@ export interface SessionFacts {
   readonly gitBranch: string;
   /** Not listed, nothing recalled, deleted soon after its run. */
   readonly stateless: boolean;
+  /** Of the marks that stand in the place of secrets. */
+  readonly secretKey: Uint8Array;
 }
 
 /** A session as it is now. */

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { Principal } from "@hlvm/identity/principal";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -9,6 +9,8 @@ import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import type { BegunRun } from "../run/execute-run.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
+import { redactMesh } from "../secrets/redact-mesh.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -26,6 +28,8 @@ export interface RunAsked {
   readonly settings: PermissionSettings;
   readonly attachments: readonly Attachment[];
   readonly stateless: boolean;
+  /** Fingerprints or kinds of secrets that the model may see in this run. */
+  readonly allowedSecrets: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -62,14 +66,23 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const existing = asked.sessionId === "" ? undefined : await requireResumable(asked, starter.store);
   const sessionId = existing?.sessionId ?? randomUUID();
   const [workspace, model] = await openAndResolve(sessionId, existing, asked, starter.mesh);
-  const facts = existing ?? newFacts(sessionId, workspace, asked);
+  const secretKey = existing?.secretKey ?? randomBytes(32);
+  const secrets = new RunSecrets(secretKey, asked.allowedSecrets);
+  const question = await secrets.redactInTurns(asked.prompt);
+  const facts = existing ?? { ...newFacts(sessionId, workspace, asked), title: titleOf(question), secretKey };
 
   const prefix = compilePrefix(facts, model);
   const { principal } = asked;
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
   const events = [
-    eventPayload("userMessage", { text: asked.prompt, attachments: [...asked.attachments] }),
-    eventPayload("runStarted", { model: model.id, workspace: facts.workspace, settings: asked.settings, prefixHash: prefix.hash }),
+    eventPayload("userMessage", { text: question, attachments: await redactAttachments(asked.attachments, secrets) }),
+    eventPayload("runStarted", {
+      model: model.id,
+      workspace: facts.workspace,
+      settings: asked.settings,
+      prefixHash: prefix.hash,
+      allowedSecrets: [...asked.allowedSecrets],
+    }),
   ];
   const session = { isNew: existing === undefined, facts };
   const asking = { organization: principal.organization, principal: principal.id, session, lease, model: model.id, events };
@@ -82,11 +95,12 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     lease,
     principal: principal.id,
     session: facts,
-    question: asked.prompt,
+    question,
     model,
     settings: asked.settings,
     prefix,
-    mesh: starter.mesh,
+    mesh: redactMesh(starter.mesh, secrets),
+    secrets,
     lastSequence: sequence + events.length - 1,
   };
   starter.runs.hold(lease, takenAt, (controller) => starter.execute(begun, controller));
@@ -151,11 +165,17 @@ async function close(sessionId: string, mesh: Mesh): Promise<void> {
   await mesh.sandbox.closeWorkspace(sessionId).catch(() => undefined);
 }
 
-function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): SessionFacts {
+async function redactAttachments(attachments: readonly Attachment[], secrets: RunSecrets): Promise<Attachment[]> {
+  const redacted: Attachment[] = [];
+  for (const attachment of attachments)
+    redacted.push({ ...attachment, path: secrets.redact(attachment.path), text: await secrets.redactInTurns(attachment.text) });
+  return redacted;
+}
+
+function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): Omit<SessionFacts, "title" | "secretKey"> {
   return {
     sessionId,
     owner: asked.principal.id,
-    title: titleOf(asked.prompt),
     workspace: workspace.path,
     gitRepository: workspace.gitRepository,
     gitBranch: workspace.gitBranch,

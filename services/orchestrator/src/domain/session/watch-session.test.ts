@@ -46,7 +46,16 @@ function startReplica(): Replica {
 
 async function begin({ store }: Replica, sessionId: string, isNew: boolean): Promise<Lease> {
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
+  const facts = {
+    sessionId,
+    owner: "user:ada",
+    title: "t",
+    workspace: "/w",
+    gitRepository: false,
+    gitBranch: "",
+    stateless: false,
+    secretKey: new Uint8Array(32),
+  };
   const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", {})];
   await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
   return lease;

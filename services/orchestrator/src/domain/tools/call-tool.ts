@@ -65,8 +65,9 @@ async function runCall(
 ): Promise<ToolResult> {
   await orAborted(before, signal);
   const { sessionId, runId, callId, tool, argumentsJson } = ready.call;
-  const argumentsSummary = summarizeArguments(ready.value);
-  void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson, argumentsSummary, ...place }));
+  const shown = run.secrets.redactArguments(argumentsJson);
+  const argumentsSummary = summarizeArguments(JSON.parse(shown) as ReadyCall["value"]);
+  void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson: shown, argumentsSummary, ...place }));
   const started = performance.now();
   const { result, status } = await executeCall(ready, grant, turn, run, signal);
   const durationMilliseconds = Math.round(performance.now() - started);

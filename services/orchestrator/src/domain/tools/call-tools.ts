@@ -7,6 +7,8 @@ import { callId } from "./call-id.ts";
 import { callTool, type Place } from "./call-tool.ts";
 import { memoryActivity } from "./memory-activity.ts";
 import { prepareCall, type PreparedCall, type ReadyCall } from "./prepare-call.ts";
+import { redactResult } from "../secrets/redact-mesh.ts";
+import { holdsSecretMark } from "../secrets/run-secrets.ts";
 import { failedResult } from "./tool-result.ts";
 import { touchesSameFile } from "./touches-same-file.ts";
 
@@ -44,7 +46,7 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
     const work = Promise.all(earlier).then(() =>
       "call" in one
         ? call(one, place(index)).then((result) => askToKeep(result, one.call, (ready) => keep(ready, place(index))))
-        : one.refusal,
+        : redactResult(one.refusal, run.secrets),
     );
     results[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
@@ -62,7 +64,7 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
       result: run.results.limit(result),
     });
     const one = prepared[index]!;
-    const activity = "call" in one && result.success ? memoryActivity(one) : undefined;
+    const activity = "call" in one && result.success ? memoryActivity(one, run.secrets) : undefined;
     ends.push(end);
     run.records.add(run.journal.appendSoon(turn, end, ...(activity === undefined ? [] : [activity])));
   }
@@ -71,6 +73,17 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
     throw failure.cause;
   }
   return { ends, isLooping };
+}
+
+/** A file that was written with a mark in it would have lost the secret that the mark stands for. */
+function refuseMarks(one: PreparedCall): PreparedCall {
+  if (!("call" in one) || one.definition.category !== "write" || !holdsSecretMark(one.call.argumentsJson)) return one;
+  return {
+    refusal: failedResult(
+      "invalid_arguments",
+      "Not run: the arguments hold the mark of a secret that you were not shown, and the file would lose the secret. Change only other lines, or tell the user to allow the secret with --allow-secret and the four characters at the end of its mark.",
+    ),
+  };
 }
 
 function isBefore(earlier: PreparedCall, later: ReadyCall): boolean {
@@ -85,7 +98,7 @@ function prepareCalls(parts: readonly ToolCallPart[], turn: number, run: RunCont
         refusal: failedResult("unavailable", `Not run: a turn may have ${run.limits.toolCallsPerTurn} tool calls. Make fewer at a time.`),
       };
     const name = { sessionId: run.sessionId, runId: run.runId, callId: callId(run.runId, turn, index + 1) };
-    const one = prepareCall(part, name, run.prefix.tools);
+    const one = refuseMarks(prepareCall(part, name, run.prefix.tools));
     const seen = run.detector.see(part.tool, "call" in one ? one.call.argumentsJson : part.argumentsJson);
     if (seen === "run" && !isLooping) return one;
     isLooping ||= seen === "stop";

@@ -1,9 +1,9 @@
-import { replaceSecrets } from "@hlvm/redaction/replace-secrets";
+import { replaceSecrets, replaceSecretsInBeginning } from "@hlvm/redaction/replace-secrets";
+import { secretMark } from "@hlvm/redaction/secret-mark";
 
-/** What the audit log has in the place of a secret. */
-export const REDACTED = "[secret]";
+const markOf = (kind: string): string => secretMark(kind);
 
-/** The text with its secrets replaced: all of it, or of a longer one its first `length` characters. */
-export function redactText(text: string, length?: number): string {
-  return replaceSecrets(text, () => REDACTED, length);
+/** The text with its secrets replaced by what they were: all of it, or of a longer one its first `length` characters. */
+export function redactText(text: string, length = Infinity): string {
+  return text.length <= length ? replaceSecrets(text, markOf) : replaceSecretsInBeginning(text, length, markOf);
 }

@@ -10,11 +10,11 @@ const KEY = `ghp_${"x".repeat(36)}`;
 
 describe("redactText", () => {
   it("replaces secrets, and keeps what names them", () => {
-    expect(redactText("PASSWORD=hunter2 ls")).toBe("PASSWORD=[secret] ls");
-    expect(redactText(`x "${KEY}" y`)).toBe('x "[secret]" y');
-    expect(redactText("the root password is swordfish")).toBe("the root password is [secret]");
-    expect(redactText("Authorization: Bearer abcd.efgh-1234")).toBe("Authorization: Bearer [secret]");
-    expect(redactText("psql postgres://me:s3cret@db/x")).toBe("psql postgres://me:[secret]@db/x");
+    expect(redactText("PASSWORD=hunter2 ls")).toBe("PASSWORD=[secret: password] ls");
+    expect(redactText(`x "${KEY}" y`)).toBe('x "[secret: GitHub token]" y');
+    expect(redactText("the root password is swordfish")).toBe("the root password is [secret: password]");
+    expect(redactText("Authorization: Bearer abcd.efgh-1234")).toBe("Authorization: Bearer [secret: credentials]");
+    expect(redactText("psql postgres://me:s3cret@db/x")).toBe("psql postgres://me:[secret: password]@db/x");
     expect(redactText("git log --oneline; cat src/password.ts")).toBe("git log --oneline; cat src/password.ts");
   });
 });
@@ -23,7 +23,7 @@ describe("redactValue", () => {
   it("keeps the form of any value, and no secret in it", () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(redactValue({ value: value as never, [KEY]: [`a ${KEY}`], password: "p" }));
-      return !text.includes(KEY) && text.includes('"password":"[secret]"');
+      return !text.includes(KEY) && text.includes('"password":"[secret: password]"');
     });
     expect(() => fc.assert(property)).not.toThrow();
   });

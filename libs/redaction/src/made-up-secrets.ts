@@ -1,0 +1,48 @@
+/** A made-up secret of every form, in pieces so that nobody's scanner takes this file for a leak. */
+const b64 = (length: number): string => "a1B2c3D4e5F6g7H8".repeat(Math.ceil(length / 16)).slice(0, length);
+const hex = (length: number): string => "0a1b2c3d4e5f6789".repeat(Math.ceil(length / 16)).slice(0, length);
+const letters = (length: number): string => "qWeRtYuIoPaSdFgH".repeat(Math.ceil(length / 16)).slice(0, length);
+const jwt = [`eyJ${b64(17)}`, `eyJ${b64(24)}`, b64(30)].join(".");
+
+export const SECRETS: readonly (readonly [kind: string, secret: string])[] = [
+  ["private key", ["-----BEGIN RSA PRIVATE", " KEY-----\\n", b64(64), "\\n-----END RSA PRIVATE", " KEY-----"].join("")],
+  ["private key", ["-----BEGIN OPENSSH PRIVATE", " KEY-----\\n", b64(64), "\\n-----END OPENSSH PRIVATE", " KEY-----"].join("")],
+  ["private key", ["-----BEGIN PGP PRIVATE", " KEY BLOCK-----\\n\\n", b64(64), "\\n-----END PGP PRIVATE", " KEY BLOCK-----"].join("")],
+  ["JSON web token", jwt],
+  ["AWS key", ["AK", "IA", "IOSFODNN7EXAMPLE"].join("")],
+  ["AWS key", ["AS", "IA", "IOSFODNN7EXAMPLE"].join("")],
+  ["GitHub token", ["gh", "p_", b64(36)].join("")],
+  ["GitHub token", ["github", "_pat_", b64(82)].join("")],
+  ["GitLab token", ["gl", "pat-", b64(20)].join("")],
+  ["GitLab token", ["gl", "rt-", b64(20)].join("")],
+  ["Slack token", ["xo", "xb-123456789012-", b64(24)].join("")],
+  ["Slack token", ["xa", "pp-1-", b64(24)].join("")],
+  ["Slack webhook", ["hooks.slack", ".com/services/T0000000/B0000000/", b64(24)].join("")],
+  ["Google key", ["AI", "za", b64(35)].join("")],
+  ["Google OAuth secret", ["GOC", "SPX-", b64(28)].join("")],
+  ["npm token", ["np", "m_", b64(36)].join("")],
+  ["PyPI token", ["py", "pi-AgE", b64(80)].join("")],
+  ["Hugging Face token", ["h", "f_", letters(34)].join("")],
+  ["SendGrid key", ["S", "G.", b64(22), ".", b64(43)].join("")],
+  ["Twilio key", ["S", "K", hex(32)].join("")],
+  ["Azure client secret", [b64(3), "8", "Q~", b64(34)].join("")],
+  ["DigitalOcean token", ["do", "p_v1_", hex(64)].join("")],
+  ["Anthropic key", ["sk-", "ant-api03-", b64(93), "AA"].join("")],
+  ["OpenAI key", ["sk-", "proj-", b64(74), "T3Blbk", "FJ", b64(74)].join("")],
+  ["Stripe key", ["sk_", "live_", b64(24)].join("")],
+  ["Shopify key", ["shp", "at_", hex(32)].join("")],
+  ["Linear key", ["lin", "_api_", b64(40)].join("")],
+  ["Notion token", ["nt", "n_", "12345678901", b64(35)].join("")],
+  ["Databricks token", ["da", "pi", hex(32)].join("")],
+  ["Docker token", ["dckr", "_pat_", b64(27)].join("")],
+  ["Telegram token", ["123456789:", "AA", b64(33)].join("")],
+  ["Atlassian token", ["ATA", "TT3x", b64(60)].join("")],
+  ["age key", ["AGE-SECRET", "-KEY-1", "Q".repeat(58)].join("")],
+  ["Groq key", ["gs", "k_", b64(52)].join("")],
+  ["Grafana token", ["gl", "sa_", b64(32), "_", hex(8)].join("")],
+  ["Vault token", ["hv", "s.", b64(95)].join("")],
+  ["Vercel token", ["vc", "p_", b64(56)].join("")],
+  ["Figma token", ["fig", "d_", b64(43)].join("")],
+  ["Cloudflare token", ["cf", "ut_", b64(40), hex(8)].join("")],
+  ["Tailscale key", ["tskey", "-auth-", b64(12), "-", b64(30)].join("")],
+];
