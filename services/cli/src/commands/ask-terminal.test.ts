@@ -130,7 +130,8 @@ describe("hlvm ask on a terminal", () => {
     await hlvm.shows("y / n / a");
     hlvm.child.stdin!.write("n");
     expect(await hlvm.ended).toBe(0);
-    expect(hlvm.stdout).toContain("$ login hunter2");
+    expect(hlvm.stdout).toContain("login hunter2");
+    expect(hlvm.stdout).not.toContain("[secret: password a1b2]");
     expect(edge.requests[0]!.allowedSecrets).toEqual(["a1b2", "AWS key"]);
   });
 

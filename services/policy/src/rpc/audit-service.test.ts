@@ -109,7 +109,7 @@ describe("the audit log", () => {
     const [event] = await eventsOf({ sessionId: call.sessionId });
     expect(event!.argumentsHash).toBe(canonicalArguments(call.argumentsJson).hash);
     expect(event!.argumentsJson).toContain("https://me:[secret: password]@example.com");
-    expect(event!.outcomeSummary).toBe("password=[secret: password]");
+    expect(event!.outcomeSummary).toBe("password=[secret: GitHub token]");
   });
 
   it("keeps the beginning of very long texts", async () => {
