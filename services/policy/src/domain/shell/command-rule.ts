@@ -26,6 +26,8 @@ export interface CommandRule {
   readonly numberFlag?: true;
   /** No option of the program writes a file or starts a program: what a word expands to may be one. */
   readonly anyOption?: true;
+  /** Its first operand ends the options: what looks like one behind it is a file, which may be written. */
+  readonly optionsFirst?: true;
   /** Most operands that it may have; left out, any number. */
   readonly maximumOperands?: number;
   readonly minimumOperands?: number;
@@ -46,7 +48,7 @@ export function fitsRule(words: readonly ShellWord[], rule: CommandRule): boolea
   let optionsEnded = false;
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index]!;
-    if (optionsEnded || word.text === "-" || !word.text.startsWith("-")) {
+    if (optionsEnded || (rule.optionsFirst === true && operands.length > 0) || word.text === "-" || !word.text.startsWith("-")) {
       if (word.expansion === "split" || (!optionsEnded && !mayExpand(word, rule))) return false;
       operands.push(word);
       continue;

@@ -97,7 +97,7 @@ const names: CommandRule = {
 };
 
 /** By subcommand. Left out on purpose: `--output`, `--ext-diff`, `--textconv`, `grep -O`, whatever edits, pages or contacts a remote. */
-const SUBCOMMANDS: Readonly<Record<string, CommandRule>> = {
+export const gitRules: Readonly<Record<string, CommandRule>> = {
   status: {
     level: "L0",
     flags: "bsvz",
@@ -273,7 +273,7 @@ export const judgeGit: CommandJudge = (words): SafetyLevel => {
   )
     return "L2";
   if (Object.hasOwn(LISTING, subcommand.text)) return LISTING[subcommand.text]!(rest) ? "L0" : "L2";
-  if (!Object.hasOwn(SUBCOMMANDS, subcommand.text)) return "L2";
-  const rule = SUBCOMMANDS[subcommand.text]!;
+  if (!Object.hasOwn(gitRules, subcommand.text)) return "L2";
+  const rule = gitRules[subcommand.text]!;
   return fitsRule(rest, rule) ? rule.level : "L2";
 };

@@ -16,6 +16,11 @@ describe("reading commands that overwrite or run something", () => {
     expect(notAt("L0", ["xxd -ps a.txt", "xxd -p -u a.txt", "xxd -s -16 -l 16 a.txt", "xxd -c 8 a.txt"])).toEqual([]);
   });
 
+  it("xxd a.txt -C writes a file -C: behind the first operand there are no options", () => {
+    expect(notAt("L2", ["xxd a.txt -C", "xxd a -b", "xxd src -ps", "xxd - -i", "xxd a -- b", "uniq a -c", "uniq a --count"])).toEqual([]);
+    expect(notAt("L0", ["xxd -C a.txt", "xxd -b -- a", "uniq -c a", "xxd"])).toEqual([]);
+  });
+
   it("tree -PI -- x -o out writes out: tree takes a value from the next word and reads on in the same one", () => {
     expect(notAt("L2", ["tree -PI -- x -o out", "tree -LP 1 x -o out", "tree -IR -- -o", "tree -Po x out", "tree -L2R -o x"])).toEqual([]);
     expect(notAt("L2", ["tree -R -L 1", "tree -o x", "tree -aL", "tree -H . -o x", "tree -P -- -o x"])).toEqual([]);

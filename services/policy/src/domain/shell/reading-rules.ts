@@ -82,6 +82,7 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     valueFlags: "fsw",
     longFlags: ["count", "repeated", "ignore-case", "unique", "zero-terminated"],
     longValueFlags: ["skip-fields", "skip-chars", "check-chars"],
+    optionsFirst: true,
     maximumOperands: 1,
   },
   cut: {
@@ -185,6 +186,7 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     wordFlags: ["-a", "-b", "-C", "-d", "-e", "-E", "-i", "-p", "-ps", "-u"],
     valueFlags: "cglos",
     valuesApart: true,
+    optionsFirst: true,
     maximumOperands: 1,
   },
   strings: { level: "L0", flags: "afw", valueFlags: "net", operand: (word) => !word.startsWith("@") },
