@@ -34,6 +34,16 @@ describe("generated commands", () => {
     expect(() => fc.assert(property, { numRuns: 1_000 })).not.toThrow();
   });
 
+  it("are read in one pass, however often they start something that they do not end", () => {
+    const rows = ["1,2 p; ", " ;", "/[[[", "s/\\a[a]", '"\\', "/[a]", "%(", "{a}", "[a", "a/b ", "$1 "];
+    for (const row of rows) {
+      for (const start of ["sed '", "awk '", "git log '", 'echo "', "ls "]) {
+        const quote = /['"]$/.exec(start)?.[0] ?? "";
+        expect(() => judge(start + row.repeat(Math.ceil(4_000 / row.length)) + quote)).not.toThrow();
+      }
+    }
+  });
+
   it("are no longer L0 with a part that writes, wherever it stands", () => {
     const writer = fc.constantFrom("rm a.txt", "ls > out", "xxd -ps a.txt main.ts", "tree -PI -- x -o out", "sort -uo out a.txt");
     const joint = fc.constantFrom(" && ", "; ", " | ", " || ");

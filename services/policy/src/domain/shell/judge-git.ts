@@ -248,7 +248,7 @@ const LISTING: Readonly<Record<string, (words: readonly ShellWord[]) => boolean>
 };
 
 /** In a format or as a sort key it has gpg verify a signature, by a program that the configuration names. */
-const VERIFIES = /%[-+ ]?G|%\([^)]*signature|^(--sort=)?-?\*?signature\b/;
+const VERIFIES = /%[-+ ]?G|%\([^)%]*signature|^(--sort=)?-?\*?signature\b/;
 
 /**
  * git by its subcommand. Of the options before it only `--no-pager`, `--no-optional-locks` and `-C .` are taken: `-c` sets
