@@ -34,8 +34,8 @@ describe("what an agent reads with", () => {
         "git -C a -C ../.. add -A",
       ]),
     ).toEqual([]);
-    expect(notAt("L1", ["cd src && mkdir x", "cd ./a/b; touch c; cd d && rmdir e", "git -C a add b"])).toEqual([]);
-    expect(notAt("L0", ["cd .git/hooks && ls", "cd / && cat etc/hostname", "git -C .. log"])).toEqual([]);
+    expect(notAt("L1", ["cd src && mkdir x", "cd ./a/b; touch c; cd d && rmdir e", "git -C . add b"])).toEqual([]);
+    expect(notAt("L0", ["cd .git/hooks && ls", "cd / && cat etc/hostname"])).toEqual([]);
   });
 
   it("is L2 where it starts in such a folder and changes files", () => {

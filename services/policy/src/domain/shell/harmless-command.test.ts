@@ -49,7 +49,6 @@ describe("what an agent reads with", () => {
         "mkdir -p a/b",
         "touch a.txt",
         "cp a.txt b.txt",
-        "mv a.txt b/",
         "echo hi | tee a.txt",
         "chmod +x run.sh",
         "git add -A",

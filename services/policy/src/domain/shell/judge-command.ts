@@ -6,8 +6,9 @@ import { findDestruction } from "./find-destruction.ts";
 import { judgeWords } from "./judge-words.ts";
 import { literalWords } from "./literal-words.ts";
 import { looseCommands } from "./loose-commands.ts";
-import { staysInWorkspace } from "./stays-in-workspace.ts";
-import type { WordReader } from "./word-reader.ts";
+import { isHarmlessRedirection, isSilencing } from "./redirections.ts";
+import { goesElsewhere, staysInWorkspace } from "./stays-in-workspace.ts";
+import type { CommandPart, WordReader } from "./word-reader.ts";
 
 /** `workingDirectory` is where the command starts, relative to the workspace; left out, the workspace itself. */
 export type JudgeCommand = (command: string, workingDirectory?: string) => CallJudgement;
@@ -28,29 +29,46 @@ export function createCommandJudge(readers: readonly WordReader[]): JudgeCommand
       level,
       destructive: findDestruction(loose),
       danger: findDanger(command, loose),
-      scope: commandScope(command, parts, workingDirectory),
+      scope: commandScope(command, plainParts(parts), workingDirectory),
     };
   };
 }
 
-function agreedParts(command: string, readers: readonly WordReader[]): readonly (readonly string[])[] | undefined {
+function agreedParts(command: string, readers: readonly WordReader[]): readonly CommandPart[] | undefined {
   const parts = literalWords(command);
   if (parts === undefined) return undefined;
   const text = JSON.stringify(parts);
   return readers.every((read) => JSON.stringify(read(command)) === text) ? parts : undefined;
 }
 
-function levelIn(workingDirectory: string, parts: readonly (readonly string[])[]): SafetyLevel {
+function levelIn(workingDirectory: string, parts: readonly CommandPart[]): SafetyLevel {
   const level = highestLevel(parts);
-  return level === "L1" && !staysInWorkspace(parts, workingDirectory) ? "L2" : level;
+  if (level === "L2" || (goesElsewhere(parts, workingDirectory) && parts.some(isGit))) return "L2";
+  // What may write has to be read without a doubt: nothing in it expands.
+  return level === "L1" && (parts.some(expands) || !staysInWorkspace(parts, workingDirectory)) ? "L2" : level;
 }
 
-function highestLevel(parts: readonly (readonly string[])[]): SafetyLevel {
+function highestLevel(parts: readonly CommandPart[]): SafetyLevel {
   let highest: SafetyLevel = "L0";
-  for (const words of parts) {
-    const level = judgeWords(words);
+  for (const { words, redirections } of parts) {
+    const level = redirections.every(isHarmlessRedirection) ? judgeWords(words) : "L2";
     if (level === "L2") return level;
     if (level > highest) highest = level;
   }
   return highest;
+}
+
+/** What the answer for a session may cover is said by words; what expands or is redirected to a file is covered as it is written. */
+function plainParts(parts: readonly CommandPart[] | undefined): readonly (readonly string[])[] | undefined {
+  if (parts?.every((part) => !expands(part) && part.redirections.every(isSilencing)) !== true) return undefined;
+  return parts.map(({ words }) => words.map(({ text }) => text));
+}
+
+function isGit({ words }: CommandPart): boolean {
+  const texts = words.map(({ text }) => text);
+  return texts[0] === "git" || (/^(env|timeout|nice)$/.test(texts[0] ?? "") && texts.includes("git"));
+}
+
+function expands({ words }: CommandPart): boolean {
+  return words.some(({ expansion }) => expansion !== undefined);
 }

@@ -1,5 +1,6 @@
 import type { SafetyLevel } from "@hlvm/tools/tool-definition";
 import { fitsRule, type CommandJudge, type CommandRule } from "./command-rule.ts";
+import { literalTexts, shellWord, type ShellWord } from "./shell-word.ts";
 import { isWorkspacePath } from "./workspace-path.ts";
 
 const DIFF_FLAGS = [
@@ -82,8 +83,9 @@ const LOG_OPTIONAL = ["pretty", "format", "decorate", "branches", "tags", "remot
 const log: CommandRule = {
   level: "L0",
   numberFlag: true,
-  flags: "bciEFmpqrstuwzga",
-  valueFlags: "nLSGUMC",
+  flags: "bciEFmpqrstuwzgaPW",
+  valueFlags: "nLSGU",
+  optionalFlags: "MCB",
   longFlags: [...DIFF_FLAGS, ...LOG_FLAGS],
   longValueFlags: [...LOG_VALUES, "diff-filter", "unified"],
   longOptionalFlags: [...DIFF_OPTIONAL, ...LOG_OPTIONAL, "stat"],
@@ -95,23 +97,23 @@ const names: CommandRule = {
 };
 
 /** By subcommand. Left out on purpose: `--output`, `--ext-diff`, `--textconv`, `grep -O`, whatever edits, pages or contacts a remote. */
-const SUBCOMMANDS: Readonly<Record<string, CommandRule>> = {
+export const gitRules: Readonly<Record<string, CommandRule>> = {
   status: {
     level: "L0",
     flags: "bsvz",
-    valueFlags: "u",
+    optionalFlags: "u",
     longFlags: ["short", "branch", "show-stash", "long", "verbose", "ahead-behind"],
     longOptionalFlags: ["porcelain", "untracked-files", "ignored", "column"],
   },
   log,
   show: log,
-  reflog: { ...log, operand: (word) => !["expire", "delete", "drop", "write"].includes(word) },
   shortlog: { level: "L0", flags: "censw", longFlags: ["all", "numbered", "summary", "email", "no-merges"], longValueFlags: LOG_VALUES },
   "rev-list": { level: "L0", numberFlag: true, valueFlags: "n", longFlags: ["all", "count", ...LOG_FLAGS], longValueFlags: LOG_VALUES },
   diff: {
     level: "L0",
-    flags: "abBpqRruswzW",
-    valueFlags: "CMUSGl",
+    flags: "abpqRruswzW",
+    valueFlags: "USGl",
+    optionalFlags: "MCB",
     longFlags: [...DIFF_FLAGS, "no-index"],
     longValueFlags: ["diff-filter", "unified"],
     longOptionalFlags: [...DIFF_OPTIONAL, "stat"],
@@ -119,7 +121,8 @@ const SUBCOMMANDS: Readonly<Record<string, CommandRule>> = {
   blame: {
     level: "L0",
     flags: "bcefklnpstw",
-    valueFlags: "LCM",
+    valueFlags: "L",
+    optionalFlags: "MC",
     longFlags: ["line-porcelain", "porcelain", "root", "show-email", "show-name"],
   },
   grep: {
@@ -199,6 +202,7 @@ const SUBCOMMANDS: Readonly<Record<string, CommandRule>> = {
   "name-rev": { level: "L0", longFlags: ["tags", "name-only", "always"] },
   "for-each-ref": { level: "L0", longFlags: ["merged"], longValueFlags: ["count", "sort", "format", "contains"] },
   "count-objects": { level: "L0", flags: "vH" },
+  "check-ignore": { level: "L0", flags: "qvnz", longFlags: ["quiet", "verbose", "non-matching", "no-index"] },
   version: { level: "L0", maximumOperands: 0 },
   add: { level: "L1", flags: "Anuv", longFlags: ["all", "update", "intent-to-add", "verbose"], operand: (word) => isWorkspacePath(word) },
 };
@@ -209,10 +213,17 @@ const BRANCH_LIST = {
 } as const;
 const BRANCH_FILTER = ["contains", "no-contains", "merged", "no-merged", "points-at", "sort", "format"];
 
+const NO_READING = new Set(["expire", "delete", "drop", "write"]);
+const CONFIG_ACTIONS = new Set(["--get", "--get-all", "--get-regexp", "--list", "-l"]);
+const CONFIG_MODIFIERS = new Set(["--global", "--local", "--system", "--show-origin", "--show-scope", "--name-only", "--null", "-z"]);
+
+const isOneOf = (words: readonly ShellWord[], choices: readonly string[]): boolean =>
+  words.length === 1 && words[0]!.expansion === undefined && choices.includes(words[0]!.text);
+
 /** Words by which a command with two faces only lists. */
-const LISTING: Readonly<Record<string, (words: readonly string[]) => boolean>> = {
+const LISTING: Readonly<Record<string, (words: readonly ShellWord[]) => boolean>> = {
   branch: (words) => {
-    const takesPatterns = words.some((word) => word === "--list" || word === "-l");
+    const takesPatterns = words.some(({ text }) => text === "--list" || text === "-l");
     return fitsRule(words, {
       level: "L0",
       ...BRANCH_LIST,
@@ -222,32 +233,47 @@ const LISTING: Readonly<Record<string, (words: readonly string[]) => boolean>> =
   },
   tag: (words) =>
     words.length === 0 ||
-    (/^(-l|--list)$/.test(words[0]!) && fitsRule(words, { level: "L0", flags: "ln", longFlags: ["list"], longValueFlags: BRANCH_FILTER })),
+    (isOneOf(words.slice(0, 1), ["-l", "--list"]) &&
+      fitsRule(words, { level: "L0", flags: "l", optionalFlags: "n", longFlags: ["list"], longValueFlags: BRANCH_FILTER })),
   remote: (words) =>
-    words.length === 0 || (words.length === 1 && /^(-v|--verbose)$/.test(words[0]!)) || (words.length === 2 && words[0] === "get-url"),
-  stash: (words) => (words[0] === "list" && words.length === 1) || (words[0] === "show" && fitsRule(words.slice(1), log)),
-  config: (words) =>
-    /^(--get|--get-all|--list|-l)$/.test(words[0] ?? "") && words.slice(1).every((word) => !word.startsWith("-")) && words.length <= 2,
+    words.length === 0 || isOneOf(words, ["-v", "--verbose"]) || (words.length === 2 && isOneOf(words.slice(0, 1), ["get-url"])),
+  stash: (words) => isOneOf(words.slice(0, 1), ["list", "show"]) && fitsRule(words.slice(1), log),
+  worktree: (words) => isOneOf(words.slice(0, 1), ["list"]) && fitsRule(words.slice(1), { level: "L0", longFlags: ["porcelain"] }),
+  "symbolic-ref": (words) => fitsRule(words, { level: "L0", flags: "q", longFlags: ["short", "quiet"], maximumOperands: 1 }),
+  reflog: (words) => !NO_READING.has(words[0]?.text ?? "") && words[0]?.expansion === undefined && fitsRule(words, log),
+  config: (words) => {
+    const texts = literalTexts(words)?.filter((word) => !CONFIG_MODIFIERS.has(word)) ?? [];
+    return CONFIG_ACTIONS.has(texts[0] ?? "") && texts.length <= 2 && texts[1]?.startsWith("-") !== true;
+  },
 };
 
+/** In a format or as a sort key it has gpg verify a signature, by a program that the configuration names. */
+const VERIFIES = /%[-+ ]?G|%\([^)%]*signature|^(--sort=)?-?\*?signature\b/;
+
 /**
- * git by its subcommand. Of the options before it only `--no-pager` and `-C FOLDER` are taken: `-c` sets programs to run.
- * What a repository's own configuration would run (hooks, fsmonitor, external diff) is switched off in the sandbox.
+ * git by its subcommand. Of the options before it only `--no-pager`, `--no-optional-locks` and `-C .` are taken: `-c` sets
+ * programs to run, the others lead to another repository, whose configuration nobody looked at. What the workspace's own
+ * configuration would run (hooks, fsmonitor, external diff) is switched off in the sandbox.
  */
 export const judgeGit: CommandJudge = (words): SafetyLevel => {
   let index = 0;
-  let isElsewhere = false;
-  for (; index < words.length && words[index]!.startsWith("-"); index += 1) {
-    if (words[index] === "--no-pager") continue;
-    if (words[index] === "--version" && words.length === 1) return "L0";
-    if (words[index] !== "-C" || words[index + 1] === undefined || words[index + 1]!.startsWith("-")) return "L2";
+  for (; words[index]?.text.startsWith("-") === true; index += 1) {
+    const option = words[index]!.text;
+    if (option === "--no-pager" || option === "--no-optional-locks") continue;
+    if (option === "--version" && words.length === 1) return "L0";
+    const folder = words[index + 1];
+    if (option !== "-C" || folder?.expansion !== undefined || !/^\.\/?$/.test(folder?.text ?? "")) return "L2";
     index += 1;
-    isElsewhere ||= !isWorkspacePath(words[index]!);
   }
-  const subcommand = words[index] ?? "";
-  const rest = words.slice(index + 1);
-  if (Object.hasOwn(LISTING, subcommand)) return LISTING[subcommand]!(rest) ? "L0" : "L2";
-  if (!Object.hasOwn(SUBCOMMANDS, subcommand)) return "L2";
-  const rule = SUBCOMMANDS[subcommand]!;
-  return fitsRule(rest, rule) && (rule.level === "L0" || !isElsewhere) ? rule.level : "L2";
+  const [subcommand = shellWord(""), ...rest] = words.slice(index);
+  if (subcommand.expansion !== undefined) return "L2";
+  // What a word of its own may become has to be a file or a revision: an option or a format may run something.
+  if (
+    rest.some(({ text, expansion }) => VERIFIES.test(text) || (expansion !== undefined && (expansion !== "glob" || text.startsWith("-"))))
+  )
+    return "L2";
+  if (Object.hasOwn(LISTING, subcommand.text)) return LISTING[subcommand.text]!(rest) ? "L0" : "L2";
+  if (!Object.hasOwn(gitRules, subcommand.text)) return "L2";
+  const rule = gitRules[subcommand.text]!;
+  return fitsRule(rest, rule) ? rule.level : "L2";
 };

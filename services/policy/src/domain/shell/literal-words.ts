@@ -1,55 +1,95 @@
-import type { WordReader } from "./word-reader.ts";
+import { joinWords, shellWord, type ShellWord } from "./shell-word.ts";
+import { redirection, type CommandPart, type Redirection, type WordReader } from "./word-reader.ts";
 
-const PLAIN = /[A-Za-z0-9_./:=@%+,^~-]/;
+const END_OF_WORD = " ;|&<>";
 /** The shell puts a home directory for `~` at the start of a word, and after `:` or `=`. */
 const TILDE_THAT_EXPANDS = /(^|[:=])~/;
-const OPTION_WITH_VALUE = /^--[a-z][a-z-]*=$/;
+/** Each piece that a word may be put together from, and how it is read. Sticky: each begins where the one before ended. */
+const PIECES: readonly (readonly [RegExp, (text: string) => ShellWord | undefined])[] = [
+  [/[A-Za-z0-9_./:=@%+,^~-]+/y, (text) => (TILDE_THAT_EXPANDS.test(text) ? undefined : shellWord(text))],
+  [/'[ -&(-~]*'/y, (text) => shellWord(text.slice(1, -1))],
+  [/"(?:[ #%-[\]-_a-~]|\\[ -~]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|\$(?=["| ).\\]))*"/y, readQuoted],
+  // Only marks that a shell takes for itself: a backslash before a letter is there to deceive.
+  [/\\[()!*?.;]/y, (text) => shellWord(text.slice(1))],
+  [/[*?]|\[[!^]?(?:\[:[a-z]+:\]|[A-Za-z0-9_.:-])+\]/y, (text) => shellWord(text, "glob")],
+  // Braces without a comma or two points are text: `HEAD@{1}`, `@{u}`, `{}`.
+  [/\{[A-Za-z0-9_-]*\}/y, shellWordOf],
+  [/\$(?:[A-Za-z_]\w*|\?)/y, (text) => shellWord(text, "split")],
+];
+const DESCRIPTOR = /\d(?=[<>])/y;
+const OPERATOR = /&&|\|\||;|\|/y;
+const REDIRECTION = />&(?=[12](?:[ ;|]|$))|>> *(?![<>&|(])|> *(?![<>&|(])|< *(?![<>&|(])/y;
 
 /**
- * The literal subset, read by hand: printable ASCII, words of plain characters, words that are quoted as a whole, and
- * `--option="quoted"`. Everything that a shell could expand, redirect or put together differently has no reading.
+ * The literal subset, read by hand: printable ASCII in words of plain and quoted pieces, with globs and plain variables marked
+ * as what they are. Everything else that a shell could expand or put together differently has no reading.
  */
 export const literalWords: WordReader = (command) => {
-  const parts: string[][] = [[]];
+  const parts: { words: ShellWord[]; redirections: Redirection[] }[] = [{ words: [], redirections: [] }];
   let at = 0;
   while (at < command.length) {
-    const character = command[at]!;
-    if (character === " ") at += 1;
-    else if (character === ";" || character === "|" || character === "&") {
-      const operator = /^(&&|\|\||;|\|)/.exec(command.slice(at, at + 2))?.[0];
-      if (operator === undefined || parts.at(-1)!.length === 0) return undefined;
-      parts.push([]);
+    const part = parts.at(-1)!;
+    const operator = matchAt(OPERATOR, command, at);
+    if (command[at] === " ") at += 1;
+    else if (operator !== undefined) {
+      if (part.words.length === 0) return undefined;
+      parts.push({ words: [], redirections: [] });
       at += operator.length;
     } else {
+      const descriptor = matchAt(DESCRIPTOR, command, at);
+      const redirected = matchAt(REDIRECTION, command, at + (descriptor?.length ?? 0));
+      if (redirected !== undefined) at += (descriptor?.length ?? 0) + redirected.length;
       const word = readWord(command, at);
       if (word === undefined) return undefined;
-      parts.at(-1)!.push(word.text);
       at = word.end;
+      if (redirected === undefined) part.words.push(word.word);
+      else {
+        if (part.words.length === 0 || word.word.expansion !== undefined) return undefined;
+        part.redirections.push(redirection(redirected.trim(), descriptor === undefined ? undefined : Number(descriptor), word.word.text));
+      }
     }
   }
-  return parts.every((words) => words.length > 0) ? parts : undefined;
+  return parts.every(({ words }) => words.length > 0) ? (parts satisfies CommandPart[]) : undefined;
 };
 
-interface Read {
-  readonly text: string;
-  readonly end: number;
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
 }
 
-function readWord(command: string, start: number): Read | undefined {
+function readWord(command: string, start: number): { readonly word: ShellWord; readonly end: number } | undefined {
+  const pieces: ShellWord[] = [];
   let end = start;
-  while (end < command.length && PLAIN.test(command[end]!)) end += 1;
-  const plain = command.slice(start, end);
-  if (TILDE_THAT_EXPANDS.test(plain)) return undefined;
-  const quote = command[end];
-  if (quote !== "'" && quote !== '"') return plain !== "" && endsWord(command, end) ? { text: plain, end } : undefined;
-  if (plain !== "" && !OPTION_WITH_VALUE.test(plain)) return undefined;
-  const closing = command.indexOf(quote, end + 1);
-  if (closing < 0 || !endsWord(command, closing + 1)) return undefined;
-  const quoted = command.slice(end + 1, closing);
-  const isLiteral = quote === "'" ? /^[ -~]*$/.test(quoted) : /^[ -~]*$/.test(quoted) && !/[$`\\!]/.test(quoted);
-  return isLiteral ? { text: plain + quoted, end: closing + 1 } : undefined;
+  // The program `[` and its last word.
+  const bracket = matchAt(/[[\]](?=[ ;|&<>]|$)/y, command, start);
+  if (bracket !== undefined) return { word: shellWord(bracket), end: start + 1 };
+  while (end < command.length && !END_OF_WORD.includes(command[end]!)) {
+    const piece = readPiece(command, end);
+    if (piece?.word === undefined) return undefined;
+    pieces.push(piece.word);
+    end = piece.end;
+  }
+  const isVariableName = /^\{\w+\}$/.test(command.slice(start, end)) && "<>".includes(command[end] ?? " ");
+  // Digits before `<` or `>` name a stream, of which only those of one digit are read.
+  const isStream = /^\d+$/.test(command.slice(start, end)) && "<>".includes(command[end] ?? " ");
+  return pieces.length === 0 || isVariableName || isStream ? undefined : { word: joinWords(pieces), end };
 }
 
-function endsWord(command: string, at: number): boolean {
-  return at === command.length || " ;|&".includes(command[at]!);
+function readPiece(command: string, at: number): { readonly word: ShellWord | undefined; readonly end: number } | undefined {
+  for (const [pattern, read] of PIECES) {
+    const text = matchAt(pattern, command, at);
+    if (text !== undefined) return { word: read(text), end: at + text.length };
+  }
+  return undefined;
+}
+
+function shellWordOf(text: string): ShellWord {
+  return shellWord(text);
+}
+
+/** Between double quotes a backslash is text but before these four. */
+function readQuoted(text: string): ShellWord {
+  const inside = text.slice(1, -1);
+  const isExpanded = /(?<!\\)(?:\\\\)*\$[A-Za-z_{]/.test(inside);
+  return shellWord(inside.replaceAll(/\\([$`"\\])/g, "$1"), isExpanded ? "variable" : undefined);
 }

@@ -1,23 +1,28 @@
 import type { CommandRule } from "./command-rule.ts";
 
+/** For programs none of whose options does anything but print differently. */
+const harmless = { level: "L0", anyOption: true } as const;
 const checksum: CommandRule = {
-  level: "L0",
+  ...harmless,
   flags: "bctwz",
   longFlags: ["binary", "check", "text", "tag", "zero", "ignore-missing", "quiet", "status", "strict", "warn"],
 };
+/** Subcommands of its older versions that change files. */
+const YQ_WRITES = new Set(["write", "w", "delete", "d", "new", "n", "prefix", "script", "shell-completion"]);
 const paths = {
-  level: "L0",
+  ...harmless,
   flags: "Lqesmz",
   longFlags: ["canonicalize", "canonicalize-existing", "canonicalize-missing", "no-symlinks"],
 } as const;
 
 /**
  * Programs that read files or streams and print. Left out on purpose are the flags that write or run something: `sort -o`
- * and `--compress-program`, `tree -o` and `-R`, `file -C`, a second file for `uniq` and `xxd`, `date -s`, `shuf -o`.
+ * and `--compress-program`, `tree -o` and `-R`, `file -C`, a second file for `uniq` and `xxd`, `date -s`, `shuf -o`, `diff -l`,
+ * `less -o` and what begins with `+`, `yq -i` and `-s`.
  */
 export const readingRules: Readonly<Record<string, CommandRule>> = {
   ls: {
-    level: "L0",
+    ...harmless,
     flags: "1aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ",
     valueFlags: "ITw",
     longFlags: [
@@ -35,12 +40,12 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     longOptionalFlags: ["color", "classify", "hyperlink"],
   },
   cat: {
-    level: "L0",
+    ...harmless,
     flags: "AbeEnstTuv",
     longFlags: ["number", "number-nonblank", "show-all", "show-ends", "show-nonprinting", "show-tabs", "squeeze-blank"],
   },
   head: {
-    level: "L0",
+    ...harmless,
     numberFlag: true,
     flags: "qvz",
     valueFlags: "nc",
@@ -48,7 +53,7 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     longValueFlags: ["lines", "bytes"],
   },
   tail: {
-    level: "L0",
+    ...harmless,
     numberFlag: true,
     flags: "fFqvz",
     valueFlags: "ncs",
@@ -56,7 +61,7 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     longValueFlags: ["lines", "bytes", "pid", "sleep-interval"],
     longOptionalFlags: ["follow"],
   },
-  wc: { level: "L0", flags: "clmwL", longFlags: ["bytes", "chars", "lines", "words", "max-line-length"] },
+  wc: { ...harmless, flags: "clmwL", longFlags: ["bytes", "chars", "lines", "words", "max-line-length"] },
   sort: {
     level: "L0",
     flags: "bcCdfghiMnrRsuVz",
@@ -77,16 +82,17 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     valueFlags: "fsw",
     longFlags: ["count", "repeated", "ignore-case", "unique", "zero-terminated"],
     longValueFlags: ["skip-fields", "skip-chars", "check-chars"],
+    optionsFirst: true,
     maximumOperands: 1,
   },
   cut: {
-    level: "L0",
+    ...harmless,
     flags: "nsz",
     valueFlags: "bcdf",
     longFlags: ["complement", "only-delimited", "zero-terminated"],
     longValueFlags: ["bytes", "characters", "delimiter", "fields", "output-delimiter"],
   },
-  tr: { level: "L0", flags: "cCdst", longFlags: ["complement", "delete", "squeeze-repeats", "truncate-set1"] },
+  tr: { ...harmless, flags: "cCdst", longFlags: ["complement", "delete", "squeeze-repeats", "truncate-set1"] },
   diff: {
     level: "L0",
     flags: "abBcdeEiNnpqrstTuwyZ",
@@ -104,24 +110,25 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
     longValueFlags: ["exclude", "label", "width", "ignore-matching-lines"],
     longOptionalFlags: ["color"],
   },
-  cmp: { level: "L0", flags: "bls", valueFlags: "in" },
-  comm: { level: "L0", flags: "123z", longFlags: ["check-order", "nocheck-order", "total"] },
+  cmp: { ...harmless, flags: "bls", valueFlags: "in" },
+  comm: { ...harmless, flags: "123z", longFlags: ["check-order", "nocheck-order", "total"] },
   tree: {
     level: "L0",
     flags: "aACcdDfFghilnNpqrsStuUvxXJQ",
     valueFlags: "LPI",
+    valuesApart: true,
     longFlags: ["dirsfirst", "du", "gitignore", "ignore-case", "inodes", "matchdirs", "noreport", "prune", "si"],
     longValueFlags: ["filelimit", "sort"],
   },
   du: {
-    level: "L0",
+    ...harmless,
     flags: "abcDhHklLmPsSx0",
     valueFlags: "Bdt",
     longFlags: ["all", "apparent-size", "bytes", "human-readable", "one-file-system", "separate-dirs", "si", "summarize", "total"],
     longValueFlags: ["block-size", "exclude", "max-depth", "threshold"],
   },
   df: {
-    level: "L0",
+    ...harmless,
     flags: "ahHiklPTv",
     valueFlags: "Btx",
     longFlags: ["all", "human-readable", "inodes", "local", "print-type", "total"],
@@ -151,12 +158,12 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
   true: { level: "L0" },
   false: { level: "L0" },
   printenv: { level: "L0", maximumOperands: 1 },
-  basename: { level: "L0", flags: "az", valueFlags: "s" },
-  dirname: { level: "L0", flags: "z" },
+  basename: { ...harmless, flags: "az", valueFlags: "s" },
+  dirname: { ...harmless, flags: "z" },
   realpath: { ...paths, longFlags: [...paths.longFlags, "strip", "quiet"], longValueFlags: ["relative-to", "relative-base"] },
   readlink: { ...paths, flags: "efmnqsvz" },
   stat: {
-    level: "L0",
+    ...harmless,
     flags: "Lft",
     valueFlags: "c",
     longFlags: ["dereference", "file-system", "terse"],
@@ -170,34 +177,53 @@ export const readingRules: Readonly<Record<string, CommandRule>> = {
   sha256sum: checksum,
   sha512sum: checksum,
   b2sum: checksum,
-  cksum: { level: "L0" },
+  cksum: { ...harmless },
   base64: { level: "L0", flags: "di", valueFlags: "w", longFlags: ["decode", "ignore-garbage"], longValueFlags: ["wrap"] },
-  hexdump: { level: "L0", flags: "bcCdovx", valueFlags: "ens" },
-  od: { level: "L0", flags: "abcdfhilosvx", valueFlags: "AjNtw" },
-  xxd: { level: "L0", flags: "abeipu", valueFlags: "cglos", maximumOperands: 1 },
+  hexdump: { ...harmless, flags: "bcCdovx", valueFlags: "ens" },
+  od: { ...harmless, flags: "abcdfhilosvx", valueFlags: "AjNtw" },
+  xxd: {
+    level: "L0",
+    wordFlags: ["-a", "-b", "-C", "-d", "-e", "-E", "-i", "-p", "-ps", "-u"],
+    valueFlags: "cglos",
+    valuesApart: true,
+    optionsFirst: true,
+    maximumOperands: 1,
+  },
   strings: { level: "L0", flags: "afw", valueFlags: "net", operand: (word) => !word.startsWith("@") },
-  nl: { level: "L0", flags: "p", valueFlags: "bdfhilnsvw" },
+  nl: { ...harmless, flags: "p", valueFlags: "bdfhilnsvw" },
   tac: { level: "L0", flags: "br", valueFlags: "s", longFlags: ["before", "regex"], longValueFlags: ["separator"] },
-  rev: { level: "L0", flags: "0hV" },
+  rev: { ...harmless, flags: "0hV" },
   column: { level: "L0", flags: "entx", valueFlags: "csoN" },
-  fold: { level: "L0", flags: "bs", valueFlags: "w" },
-  expand: { level: "L0", flags: "i", valueFlags: "t" },
-  unexpand: { level: "L0", flags: "a", valueFlags: "t" },
-  paste: { level: "L0", flags: "sz", valueFlags: "d" },
+  fold: { ...harmless, flags: "bs", valueFlags: "w" },
+  expand: { ...harmless, flags: "i", valueFlags: "t" },
+  unexpand: { ...harmless, flags: "a", valueFlags: "t" },
+  paste: { ...harmless, flags: "sz", valueFlags: "d" },
   join: { level: "L0", flags: "iz", valueFlags: "12aejotv" },
   seq: { level: "L0", flags: "w", valueFlags: "fs", numberFlag: true },
+  // Its language neither writes nor runs anything.
   jq: {
-    level: "L0",
-    flags: "aceCjMnrRsS",
-    valueFlags: "f",
-    longFlags: ["ascii-output", "color-output", "compact-output", "exit-status", "join-output", "monochrome-output", "null-input"].concat([
-      "raw-input",
-      "raw-output",
-      "slurp",
-      "sort-keys",
-      "tab",
-    ]),
-    longValueFlags: ["from-file", "indent"],
+    ...harmless,
+    flags: "aceCfjMnrRsS",
+    valueFlags: "L",
+    longFlags: ["ascii-output", "color-output", "compact-output", "exit-status", "from-file", "join-output", "monochrome-output"]
+      .concat(["null-input", "raw-input", "raw-output", "raw-output0", "seq", "slurp", "sort-keys", "stream", "tab", "unbuffered"])
+      .concat(["args", "jsonargs"]),
+    longValueFlags: ["indent"],
+    longPairFlags: ["arg", "argjson", "slurpfile", "rawfile"],
     minimumOperands: 1,
   },
+  yq: {
+    level: "L0",
+    flags: "CejMNnPr",
+    valueFlags: "op",
+    valuesApart: true,
+    longFlags: ["no-colors", "colors", "null-input", "prettyPrint", "unwrapScalar", "exit-status"],
+    longValueFlags: ["output-format", "input-format"],
+    minimumOperands: 1,
+    operand: (word, index) => index > 0 || !YQ_WRITES.has(word),
+  },
+  sleep: { level: "L0", minimumOperands: 1, operand: (word) => /^\d+(\.\d+)?[smhd]?$/.test(word) },
+  // Without a terminal they print a file as cat does; `+` begins a command of theirs.
+  less: { level: "L0", flags: "eEFgGiIKmMnNqQrRsSuUwX", operand: (word) => !word.startsWith("+") },
+  more: { level: "L0", flags: "cdflpsu", numberFlag: true, operand: (word) => !word.startsWith("+") },
 };

@@ -2,6 +2,7 @@ import type { CommandRule } from "./command-rule.ts";
 
 const grep: CommandRule = {
   level: "L0",
+  anyOption: true,
   numberFlag: true,
   flags: "EFGPabchHiIlLnoqrRsTUvVwxyzZ",
   valueFlags: "ABCDdefm",
