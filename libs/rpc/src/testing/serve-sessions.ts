@@ -17,13 +17,13 @@ export async function serveSessions(
   moreRoutes?: (router: ConnectRouter) => void,
 ): Promise<ServedSessions> {
   const { minter, verifier } = await createTestIdentity();
-  const token = await minter.mint(testPrincipal);
+  const token = minter.mint(testPrincipal, "orchestrator");
   const server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
     log: testLog,
     services: [SessionService.typeName],
-    authenticate: verifier,
+    authenticate: verifier("orchestrator"),
     routes: (router) => {
       router.service(SessionService, methods);
       moreRoutes?.(router);

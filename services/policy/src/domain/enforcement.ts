@@ -9,11 +9,7 @@ const PROFILES: Readonly<Record<SafetyLevel, SandboxProfile>> = { L0: "read", L1
  * What the executor is to hold an allowed call to. A protected path may be written only by a call whose own arguments name
  * it, so that whoever allowed the call saw it.
  */
-export function enforcementOf(
-  definition: ToolDefinition,
-  level: SafetyLevel,
-  values: { readonly [name: string]: JsonValue },
-): Enforcement {
+export function enforcementOf(definition: ToolDefinition, level: SafetyLevel, values: { readonly [name: string]: JsonValue }): Enforcement {
   const { path } = values;
   const isNamed = definition.category === "write" && typeof path === "string" && protectedPart(path) !== undefined;
   return {

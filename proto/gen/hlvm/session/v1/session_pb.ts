@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpgCCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIi4KE0xpc3RTZXNzaW9uc1JlcXVlc3QSFwoFbGltaXQYASABKA1CCLpIBSoDGPQDIkIKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iMQoRR2V0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiPwoSR2V0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbjKzAwoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJbCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJVCgpHZXRTZXNzaW9uEiIuaGx2bS5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIvkCCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQiVwoQU3RhcnRSdW5SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBINCgVtb2RlbBgEIAEoCSJTCgxXYXRjaFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBIOCgZmb2xsb3cYAyABKAgiNwoNV2F0Y2hSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQiSgoQQ2FuY2VsUnVuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBIiYKEUNhbmNlbFJ1blJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCIuChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AyJCChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIjEKEUdldFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIj8KEkdldFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24yswMKDlNlc3Npb25TZXJ2aWNlEk8KCFN0YXJ0UnVuEiAuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVxdWVzdBohLmhsdm0uc2Vzc2lvbi52MS5TdGFydFJ1blJlc3BvbnNlEkgKBVdhdGNoEh0uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVxdWVzdBoeLmhsdm0uc2Vzc2lvbi52MS5XYXRjaFJlc3BvbnNlMAESUgoJQ2FuY2VsUnVuEiEuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlcXVlc3QaIi5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVzcG9uc2USWwoMTGlzdFNlc3Npb25zEiQuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaJS5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVzcG9uc2USVQoKR2V0U2Vzc2lvbhIiLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -196,6 +196,26 @@ export type StartRunRequest = Message<"hlvm.session.v1.StartRunRequest"> & {
    * @generated from field: bool stateless = 7;
    */
   stateless: boolean;
+
+  /**
+   * The edge fills in the following three; what a client sends in them is overwritten.
+   * The id of the session that is made where session_id is empty.
+   *
+   * @generated from field: string new_session_id = 8;
+   */
+  newSessionId: string;
+
+  /**
+   * @generated from field: string run_id = 9;
+   */
+  runId: string;
+
+  /**
+   * What the person lets this run do in their name, signed by the edge: who they are, session, run and settings.
+   *
+   * @generated from field: string delegation = 10;
+   */
+  delegation: string;
 };
 
 /**
@@ -244,6 +264,26 @@ export type StartRunRequestJson = {
    * @generated from field: bool stateless = 7;
    */
   stateless?: boolean;
+
+  /**
+   * The edge fills in the following three; what a client sends in them is overwritten.
+   * The id of the session that is made where session_id is empty.
+   *
+   * @generated from field: string new_session_id = 8;
+   */
+  newSessionId?: string;
+
+  /**
+   * @generated from field: string run_id = 9;
+   */
+  runId?: string;
+
+  /**
+   * What the person lets this run do in their name, signed by the edge: who they are, session, run and settings.
+   *
+   * @generated from field: string delegation = 10;
+   */
+  delegation?: string;
 };
 
 /**

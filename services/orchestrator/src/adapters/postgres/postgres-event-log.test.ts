@@ -30,7 +30,15 @@ async function begin(sessionId: string = randomUUID(), isNew = true, stateless =
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
   const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless };
   const events = [eventPayload("userMessage", { text: "q" })];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 

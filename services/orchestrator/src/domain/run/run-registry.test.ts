@@ -28,7 +28,15 @@ async function begin(sessionId: string = randomUUID()): Promise<Lease> {
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
   const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
   const events = [eventPayload("userMessage", { text: "q" })];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew: true, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew: true, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 

@@ -16,8 +16,12 @@ import { titleOf } from "./title-of.ts";
 
 export interface RunAsked {
   readonly principal: Principal;
-  /** Empty: a new session. */
   readonly sessionId: string;
+  /** Whether the session is to be made. */
+  readonly isNew: boolean;
+  readonly runId: string;
+  /** As the edge signed it, for whoever calls for this run. */
+  readonly delegation: string;
   readonly prompt: string;
   /** Empty when resuming. */
   readonly workspace: string;
@@ -59,32 +63,33 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
       message: "The orchestrator is stopping.",
       advice: "Try again in a moment.",
     });
-  const existing = asked.sessionId === "" ? undefined : await requireResumable(asked, starter.store);
-  const sessionId = existing?.sessionId ?? randomUUID();
-  const [workspace, model] = await openAndResolve(sessionId, existing, asked, starter.mesh);
-  const facts = existing ?? newFacts(sessionId, workspace, asked);
+  const { sessionId } = asked;
+  const existing = asked.isNew ? undefined : await requireResumable(asked, starter.store);
+  const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
+  const facts = existing ?? newFacts(workspace, asked);
 
   const prefix = compilePrefix(facts, model);
-  const { principal } = asked;
-  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
+  const { principal, delegation } = asked;
+  const lease = { sessionId, runId: asked.runId, owner: randomUUID() };
   const events = [
     eventPayload("userMessage", { text: asked.prompt, attachments: [...asked.attachments] }),
     eventPayload("runStarted", { model: model.id, workspace: facts.workspace, settings: asked.settings, prefixHash: prefix.hash }),
   ];
   const session = { isNew: existing === undefined, facts };
-  const asking = { organization: principal.organization, principal: principal.id, session, lease, model: model.id, events };
+  const { organization, id } = principal;
+  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events };
   const takenAt = performance.now();
   const sequence = await starter.store.beginRun(asking).catch(async (cause: unknown) => {
-    if (session.isNew) await close(sessionId, starter.mesh);
+    // A session that is there although it should have been new has a workspace that others use.
+    if (session.isNew && !(cause instanceof HlvmError && cause.reason === "run_in_progress")) await close(sessionId, starter.mesh);
     throw cause;
   });
   const begun: BegunRun = {
     lease,
-    principal: principal.id,
+    principal: id,
     session: facts,
     question: asked.prompt,
     model,
-    settings: asked.settings,
     prefix,
     mesh: starter.mesh,
     lastSequence: sequence + events.length - 1,
@@ -105,12 +110,8 @@ async function requireResumable(asked: RunAsked, store: SessionStore): Promise<S
   return session;
 }
 
-async function openAndResolve(
-  sessionId: string,
-  existing: Session | undefined,
-  asked: RunAsked,
-  mesh: Mesh,
-): Promise<[OpenedWorkspace, Model]> {
+async function openAndResolve(existing: Session | undefined, asked: RunAsked, mesh: Mesh): Promise<[OpenedWorkspace, Model]> {
+  const { sessionId } = asked;
   const path = existing?.workspace ?? asked.workspace;
   if (path === "")
     throw new HlvmError({
@@ -151,9 +152,9 @@ async function close(sessionId: string, mesh: Mesh): Promise<void> {
   await mesh.sandbox.closeWorkspace(sessionId).catch(() => undefined);
 }
 
-function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): SessionFacts {
+function newFacts(workspace: OpenedWorkspace, asked: RunAsked): SessionFacts {
   return {
-    sessionId,
+    sessionId: asked.sessionId,
     owner: asked.principal.id,
     title: titleOf(asked.prompt),
     workspace: workspace.path,

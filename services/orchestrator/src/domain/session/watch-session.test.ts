@@ -48,7 +48,15 @@ async function begin({ store }: Replica, sessionId: string, isNew: boolean): Pro
   const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
   const facts = { sessionId, owner: "user:ada", title: "t", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
   const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", {})];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 
