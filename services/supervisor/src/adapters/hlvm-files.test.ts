@@ -8,7 +8,7 @@ import { TokenMinter } from "@hlvm/identity/token-minter";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./hlvm-files.ts";
-import { keepSigningKeys } from "./signing-keys.ts";
+import { SigningKeys } from "./signing-keys.ts";
 
 let directory: string;
 let notices: string[];
@@ -23,7 +23,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 async function keepAll() {
   const files = keepHlvmFiles(directory, notice);
   await keepLocalToken(files, notice);
-  return { files, secrets: await keepSecrets(files, ["hlvm_policy"], notice), keys: await keepSigningKeys(files, notice) };
+  return { files, secrets: await keepSecrets(files, ["hlvm_policy"], notice), keys: await SigningKeys.keep(files, notice) };
 }
 
 function modeOf(path: string): string {
