@@ -37,13 +37,11 @@ describe("hlvm keys rotate", () => {
     await ask();
     const before = SIGNERS.map(kidOf);
     const rotation = mesh.hlvm(["keys", "rotate", "--json"]);
-    let isOver = false;
-    void rotation.finally(() => (isOver = true));
-    let asked = 0;
-    do {
-      await ask();
-      asked++;
-    } while (!isOver || asked < 3);
+    const over = rotation.then(() => "over");
+    let asking: Promise<void>;
+    do asking = ask();
+    while ((await Promise.race([over, asking])) !== "over");
+    await asking;
     const ended = await rotation;
     expect(ended).toMatchObject({ code: 0 });
     const { rotated, replaced_count_until: until } = JSON.parse(ended.stdout) as { rotated: unknown; replaced_count_until: string };

@@ -2,6 +2,9 @@ import { HlvmError, type ErrorFields } from "@hlvm/errors/hlvm-error";
 import { connectControlSocket } from "./connect-control-socket.ts";
 import { line, ROTATE_KEYS } from "./control-protocol.ts";
 
+/** A supervisor of an earlier version does not know what is asked of it, and says nothing. */
+const DEADLINE_MILLISECONDS = 30_000;
+
 export interface RotatedKeys {
   /** Each service that signs, with the name of its new key and of the one before. */
   readonly rotated: readonly { readonly service: string; readonly kid: string; readonly replaced: string }[];
@@ -23,6 +26,7 @@ export async function rotateKeys(controlSocket: string): Promise<RotatedKeys> {
       let received = "";
       socket.on("error", reject);
       socket.once("end", () => reject(gone()));
+      socket.setTimeout(DEADLINE_MILLISECONDS, () => reject(gone()));
       socket.on("data", (bytes) => {
         received += bytes.toString("utf8");
         if (received.endsWith("\n")) resolve(JSON.parse(received) as RotationAnswer);
@@ -40,7 +44,7 @@ function gone(): HlvmError {
   return new HlvmError({
     code: "unavailable",
     reason: "mesh_gone",
-    message: "The mesh ended before it had rotated its keys.",
-    advice: "Run the command again: keys that were half made are not used.",
+    message: "The mesh ended, or did not answer, before it had rotated its keys.",
+    advice: "Run the command again, after `hlvm down` where the mesh is still up: keys that were half made are not used.",
   });
 }
