@@ -58,7 +58,7 @@ async function connect(mesh: TestMesh): Promise<Memory> {
   const port = mesh.state.services.find(({ name }) => name === "memory")!.port!;
   return {
     client: createClient(MemoryService, createMeshTransport(`http://127.0.0.1:${port}`)),
-    options: async () => ({ headers: { authorization: `Bearer ${await minter.mint(testPrincipal)}` } }),
+    options: async () => ({ headers: { authorization: `Bearer ${minter.mint(testPrincipal, "memory")}` } }),
   };
 }
 

@@ -12,8 +12,8 @@ const server = await startRpcServer({
   port: 0,
   log: createLog("bench", "error"),
   services: [PolicyService.typeName],
-  authenticate: verifier,
+  authenticate: verifier("policy"),
   routes: (router) => router.service(PolicyService, { decide: () => ({ verdict: { grant: GRANT } }) }),
 });
 process.on("disconnect", () => process.exit());
-process.send!({ port: server.port, token: await minter.mint(testPrincipal) });
+process.send!({ port: server.port, token: minter.mint(testPrincipal, "policy") });

@@ -61,7 +61,7 @@ async function measure(transport: Transport, token: string): Promise<number[]> {
   const times: number[] = [];
   for (let index = 0; index < CALLS_TO_WARM_UP + CALLS; index++) {
     const began = performance.now();
-    await client.decide({ call, settings: { mode: 4 } }, { headers: { authorization: `Bearer ${token}` } });
+    await client.decide({ call }, { headers: { authorization: `Bearer ${token}` } });
     if (index >= CALLS_TO_WARM_UP) times.push(performance.now() - began);
     await sleep(PAUSE_MILLISECONDS);
   }

@@ -45,12 +45,12 @@ const FILES = ["session", "model", "sandbox", "policy", "audit", "memory"].map((
 const DEADLINE_MILLISECONDS = 10_000;
 
 let mesh: TestMesh;
-let token: string;
+let minter: TokenMinter;
 let definitions: GrpcObject;
 
 beforeAll(async () => {
   mesh = await startTestMesh();
-  token = await new TokenMinter(readSigningKey(join(mesh.directory, "keys", "edge.jwk"))).mint(testPrincipal);
+  minter = new TokenMinter(readSigningKey(join(mesh.directory, "keys", "edge.jwk")));
   const health = join(PROTO, "third_party", "grpc", "health", "v1", "health.proto");
   const loaded = loadSync([...FILES, health], {
     includeDirs: [PROTO, join(PROTO, "third_party")],
@@ -85,7 +85,7 @@ function call(client: Client, method: string, request: object, metadata = new Me
 describe("a stock gRPC client", () => {
   it.each(calls)("calls $type/$method", async ({ service, type, method, request, answer }) => {
     const metadata = new Metadata();
-    metadata.set("authorization", `Bearer ${token}`);
+    metadata.set("authorization", `Bearer ${minter.mint(testPrincipal, service)}`);
     expect(await call(clientOf(service, type), method, request, metadata)).toMatchObject(answer);
   });
 

@@ -1,7 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { verifyJws } from "@hlvm/identity/compact-jws";
+import type { PublicKeys } from "@hlvm/identity/public-keys";
 import type { Enforcement, Grant } from "./grant.ts";
-import type { GrantKeys } from "./grant-keys.ts";
-import { verifiedPayload } from "./signed-text.ts";
 
 /** What is about to run, as the executor itself computed it from the bytes in hand. */
 export type GrantedCall = Pick<
@@ -11,13 +11,15 @@ export type GrantedCall = Pick<
 
 const CALL_FIELDS = ["organization", "principal", "sessionId", "runId", "callId", "tool", "definitionHash", "argumentsHash"] as const;
 
+const ISSUER = "policy";
+
 /** The executor's gate: lets a call through once, and only with a grant that was signed for exactly that call. */
 export class GrantGate {
-  readonly #keys: GrantKeys;
+  readonly #keys: PublicKeys;
   /** Grant id → seconds since 1970 when it expires and can be forgotten. */
   readonly #used = new Map<string, number>();
 
-  constructor(keys: GrantKeys) {
+  constructor(keys: PublicKeys) {
     this.#keys = keys;
   }
 
@@ -37,11 +39,20 @@ export class GrantGate {
   }
 
   #verified(token: string, call: GrantedCall, now: number): Grant {
-    const grant = verifiedPayload(token, this.#keys);
-    if (!isGrant(grant)) throw refused("its signature does not hold");
+    const grant = this.#policys(token);
     if (grant.expiresAt <= now) throw refused("it has expired");
     for (const field of CALL_FIELDS) if (grant[field] !== call[field]) throw refused(`it was given for another ${field}`);
     return grant;
+  }
+
+  #policys(token: string): Grant {
+    try {
+      const { claims, signer } = verifyJws(token, "hlvm-grant+jwt", this.#keys);
+      if (signer.service === ISSUER && isGrant(claims)) return claims;
+    } catch (cause) {
+      throw refused((cause as Error).message);
+    }
+    throw refused("it is not policy's");
   }
 
   #forgetExpired(now: number): void {
@@ -49,9 +60,7 @@ export class GrantGate {
   }
 }
 
-/** A signed text of another kind is no grant, whoever signed it. */
-function isGrant(payload: unknown): payload is Grant {
-  if (typeof payload !== "object" || payload === null) return false;
+function isGrant(payload: object): payload is Grant {
   const { id, expiresAt, profile, protectedPaths } = payload as Partial<Grant>;
   return typeof id === "string" && Number.isSafeInteger(expiresAt) && profile !== undefined && Array.isArray(protectedPaths);
 }

@@ -1,22 +1,28 @@
-import { createPrivateKey, type KeyObject } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { createPrivateKey, randomBytes, type KeyObject } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { KeyFile } from "./key-file.ts";
+import { serviceOfKey } from "./service-name.ts";
 
 export type { JWK };
 
 export const SIGNING_ALGORITHM = "EdDSA";
+const KID_BYTES = 9;
 
-/** A private Ed25519 key and the name under which others know its public half. */
+/** A private Ed25519 key, and under which name others know its public half. */
 export interface SigningKey {
-  readonly name: string;
+  readonly kid: string;
+  /** Whose key it is: the beginning of its `kid`. */
+  readonly service: string;
   readonly key: KeyObject;
 }
 
-/** A new key pair as JWKs; `kid` is the name. */
-export async function createSigningKey(name: string): Promise<{ privateJwk: JWK; publicJwk: JWK }> {
+/** The key to sign with now: another one after a rotation. */
+export type CurrentSigningKey = () => SigningKey;
+
+/** A new key pair of a service as JWKs, `kid` its name and a random part: no two keys share one. */
+export async function createSigningKey(service: string): Promise<{ privateJwk: JWK; publicJwk: JWK }> {
   const pair = await generateKeyPair(SIGNING_ALGORITHM, { crv: "Ed25519", extractable: true });
-  const common = { kid: name, alg: SIGNING_ALGORITHM, use: "sig" };
+  const common = { kid: `${service}.${randomBytes(KID_BYTES).toString("base64url")}`, alg: SIGNING_ALGORITHM, use: "sig" };
   return {
     privateJwk: { ...(await exportJWK(pair.privateKey)), ...common },
     publicJwk: { ...(await exportJWK(pair.publicKey)), ...common },
@@ -28,24 +34,14 @@ export function signingKeyOf(jwk: JWK): SigningKey {
   if (jwk.kid === undefined || jwk.d === undefined) throw new Error("it is not a private JWK with a kid");
   const key = createPrivateKey({ key: jwk, format: "jwk" });
   if (key.asymmetricKeyType !== "ed25519") throw new Error("it is not an Ed25519 key");
-  return { name: jwk.kid, key };
+  return { kid: jwk.kid, service: serviceOfKey(jwk.kid), key };
 }
 
 /**
- * Reads a private JWK from a file.
+ * A private JWK in a file, which may be replaced at any time.
  * @throws HlvmError `key_not_readable`
  */
-export function readSigningKey(path: string): SigningKey {
-  try {
-    const jwk = JSON.parse(readFileSync(path, "utf8")) as JWK;
-    return signingKeyOf(jwk);
-  } catch (cause) {
-    throw new HlvmError({
-      code: "failed_precondition",
-      reason: "key_not_readable",
-      message: `The signing key ${path} cannot be used: ${(cause as Error).message}.`,
-      advice: "Give the path of a private Ed25519 JWK that this process may read.",
-      cause,
-    });
-  }
+export function readSigningKey(path: string): CurrentSigningKey {
+  const file = new KeyFile(path, (text) => signingKeyOf(JSON.parse(text) as JWK));
+  return () => file.content;
 }

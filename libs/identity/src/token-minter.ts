@@ -1,47 +1,51 @@
-import { SignJWT } from "jose";
+import { signJws } from "./compact-jws.ts";
 import type { Principal } from "./principal.ts";
-import { SIGNING_ALGORITHM, type SigningKey } from "./signing-key.ts";
+import type { ServiceName } from "./service-name.ts";
+import type { CurrentSigningKey } from "./signing-key.ts";
 
-export const TOKEN_AUDIENCE = "hlvm-mesh";
 const LIFETIME_SECONDS = 120;
 const REUSE_SECONDS = 60;
 
 interface Minted {
   readonly token: string;
+  readonly kid: string;
+  /** Seconds since 1970. */
   readonly reuseUntil: number;
 }
 
 /**
- * Signs the internal token that every call in the mesh carries. A token lives 120 s and is handed out again for
- * half of that, since signing costs more than a map look-up.
+ * Signs the internal token that every call in the mesh carries. A token is for one service, lives 120 s and is handed out
+ * again for half of that, since signing costs more than a map look-up.
  */
 export class TokenMinter {
-  readonly #key: SigningKey;
+  readonly #key: CurrentSigningKey;
+  /** In the order in which they were minted. */
   readonly #minted = new Map<string, Minted>();
 
-  constructor(key: SigningKey) {
+  constructor(key: CurrentSigningKey) {
     this.#key = key;
   }
 
-  async mint(principal: Principal): Promise<string> {
+  /** @param delegation demanded of every service but the edge: on its word alone nobody is believed to be anybody */
+  mint(principal: Principal, audience: ServiceName, delegation?: string): string {
+    const key = this.#key();
     const now = Math.floor(Date.now() / 1000);
-    const name = JSON.stringify([principal.organization, principal.id, principal.roles]);
+    const { organization, id, roles } = principal;
+    const name = JSON.stringify([organization, id, roles, audience, delegation]);
     const known = this.#minted.get(name);
-    if (known !== undefined && known.reuseUntil > now) return known.token;
-    const token = await new SignJWT({ organization: principal.organization, roles: [...principal.roles] })
-      .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid: this.#key.name })
-      .setIssuer(this.#key.name)
-      .setSubject(principal.id)
-      .setAudience(TOKEN_AUDIENCE)
-      .setIssuedAt(now)
-      .setExpirationTime(now + LIFETIME_SECONDS)
-      .sign(this.#key.key);
+    if (known !== undefined && known.reuseUntil > now && known.kid === key.kid) return known.token;
+    const claims = { iss: key.service, aud: audience, sub: id, organization, roles, iat: now, exp: now + LIFETIME_SECONDS, delegation };
+    const token = signJws(claims, "hlvm-call+jwt", key);
     this.#forget(now);
-    this.#minted.set(name, { token, reuseUntil: now + REUSE_SECONDS });
+    this.#minted.delete(name);
+    this.#minted.set(name, { token, kid: key.kid, reuseUntil: now + REUSE_SECONDS });
     return token;
   }
 
   #forget(now: number): void {
-    for (const [name, minted] of this.#minted) if (minted.reuseUntil <= now) this.#minted.delete(name);
+    for (const [name, { reuseUntil }] of this.#minted) {
+      if (reuseUntil > now) return;
+      this.#minted.delete(name);
+    }
   }
 }

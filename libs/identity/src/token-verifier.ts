@@ -1,60 +1,91 @@
-import { jwtVerify, type JWTVerifyGetKey } from "jose";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { ROLES, type Principal, type Role } from "./principal.ts";
-import { SIGNING_ALGORITHM } from "./signing-key.ts";
-import { TOKEN_AUDIENCE } from "./token-minter.ts";
+import { expiryOf, principalOf } from "./claims.ts";
+import { verifyJws } from "./compact-jws.ts";
+import type { Delegation } from "./delegation.ts";
+import { DelegationVerifier } from "./delegation-verifier.ts";
+import type { Principal } from "./principal.ts";
+import type { PublicKeys } from "./public-keys.ts";
+import type { ServiceName } from "./service-name.ts";
 
 const MAXIMUM_REMEMBERED = 1_000;
+/** Nobody mints a token for longer than 120 s; what says so was not minted here. */
+const LONGEST_SECONDS = 300;
+/** The only service that says by itself who is calling. */
+const PRINCIPALS_ISSUER = "edge";
 
-interface Verified {
+/** Who is calling. */
+export interface VerifiedCaller {
   readonly principal: Principal;
+  /** Where a run calls, in the name of the person who started it. */
+  readonly delegation?: Delegation;
+}
+
+interface Remembered {
+  readonly caller: VerifiedCaller;
+  readonly kid: string;
+  /** The delegation that the token brings along. */
+  readonly delegation?: string;
+  /** Seconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** Tells from a token who is calling. A token that was good stays good until it expires, without another signature check. */
+/** Tells one service from a token who is calling it. A token that was good stays good until it or its key expires, without another signature check. */
 export class TokenVerifier {
-  readonly #keys: JWTVerifyGetKey;
-  readonly #verified = new Map<string, Verified>();
+  readonly #service: ServiceName;
+  readonly #keys: PublicKeys;
+  readonly #delegations: DelegationVerifier;
+  readonly #remembered = new Map<string, Remembered>();
 
-  constructor(keys: JWTVerifyGetKey) {
+  /** @param service who verifies: a token for any other is refused */
+  constructor(service: ServiceName, keys: PublicKeys) {
+    this.#service = service;
     this.#keys = keys;
+    this.#delegations = new DelegationVerifier(keys);
   }
 
-  /** @throws HlvmError `token_refused` */
-  async verify(token: string): Promise<Principal> {
-    const known = this.#verified.get(token);
-    if (known !== undefined && known.expiresAt > Date.now()) return known.principal;
-    this.#verified.delete(token);
-    const verified = await this.#check(token);
-    if (this.#verified.size >= MAXIMUM_REMEMBERED) this.#verified.clear();
-    this.#verified.set(token, verified);
-    return verified.principal;
-  }
-
-  async #check(token: string): Promise<Verified> {
+  /** @throws HlvmError `token_refused`, which says why */
+  verify(token: string): VerifiedCaller {
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, this.#keys, {
-        algorithms: [SIGNING_ALGORITHM],
-        audience: TOKEN_AUDIENCE,
-        requiredClaims: ["sub", "iss", "exp", "organization", "roles"],
-      });
-      if (payload.iss !== protectedHeader.kid) throw new Error("issuer and key differ");
-      const { organization, roles } = payload;
-      if (typeof organization !== "string" || organization === "" || !Array.isArray(roles)) throw new Error("claims are malformed");
-      const unknown = roles.find((role) => !ROLES.includes(role as Role));
-      if (unknown !== undefined) throw new Error(`there is no role ${String(unknown)}`);
-      return {
-        principal: { organization, id: payload.sub!, roles: roles as Role[] },
-        expiresAt: payload.exp! * 1000,
-      };
+      const known = this.#remembered.get(token);
+      if (known !== undefined && known.expiresAt > Date.now() / 1000 && this.#keys.find(known.kid) !== undefined) {
+        if (known.delegation !== undefined) this.#delegations.verify(known.delegation);
+        return known.caller;
+      }
+      this.#remembered.delete(token);
+      const checked = this.#check(token);
+      if (this.#remembered.size >= MAXIMUM_REMEMBERED) this.#remembered.clear();
+      this.#remembered.set(token, checked);
+      return checked.caller;
     } catch (cause) {
       throw new HlvmError({
         code: "unauthenticated",
         reason: "token_refused",
-        message: "The call carries no token that this service accepts.",
+        message: `The call carries no token that ${this.#service} accepts: ${(cause as Error).message}`,
         advice: "Call through the edge; it gives every call its token.",
         cause,
       });
     }
   }
+
+  #check(token: string): Remembered {
+    const { claims, kid, signer } = verifyJws(token, "hlvm-call+jwt", this.#keys);
+    if (claims.iss !== signer.service) throw new Error("issuer and key differ");
+    if (claims.aud !== this.#service) throw new Error("it is for another service");
+    const expiresAt = expiryOf(claims, LONGEST_SECONDS);
+    const principal = principalOf(claims);
+    if (claims.delegation === undefined) {
+      if (signer.service !== PRINCIPALS_ISSUER) throw new Error("only the edge says by itself who is calling");
+      return { caller: { principal }, kid, expiresAt };
+    }
+    if (typeof claims.delegation !== "string") throw new Error("its delegation is malformed");
+    const delegation = this.#delegations.verify(claims.delegation);
+    if (delegation.authorizedParty !== signer.service) throw new Error("its delegation is for another service to act on");
+    if (!isSame(delegation.principal, principal)) throw new Error("its delegation is of another person, or of other roles");
+    return { caller: { principal, delegation }, kid, delegation: claims.delegation, expiresAt };
+  }
+}
+
+function isSame(one: Principal, other: Principal): boolean {
+  const parts = ({ organization, id, roles }: Principal): string => JSON.stringify([organization, id, roles]);
+  return parts(one) === parts(other);
 }

@@ -5,6 +5,8 @@
  */
 export const GREETING = { mesh: "up" } as const;
 export const DOWN = { command: "down" } as const;
+/** Answered with one line, `RotationAnswer`. */
+export const ROTATE_KEYS = { command: "rotate-keys" } as const;
 
 export function line(message: object): string {
   return `${JSON.stringify(message)}\n`;

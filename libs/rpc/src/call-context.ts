@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { createContextKey, type CallOptions, type HandlerContext } from "@connectrpc/connect";
+import type { Delegation } from "@hlvm/identity/delegation";
 import type { Principal } from "@hlvm/identity/principal";
+import type { VerifiedCaller } from "@hlvm/identity/token-verifier";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 
 /** Who is calling, and what the call brings along: everything a domain function needs to know of the transport. */
 export interface CallContext {
   readonly principal: Principal;
-  /** The internal token of the caller, to hand on to the next service. */
-  readonly token: string;
+  /** Where a run calls: what the person whose run it is lets it do. Absent where the person calls, through the edge. */
+  readonly delegation?: Delegation;
   /** 32 hex digits, the same through the whole mesh (W3C trace context). */
   readonly traceId: string;
   /** Aborted when the caller goes away or its deadline passes. */
@@ -18,7 +20,14 @@ export interface CallContext {
 
 const SPAN_ID_DIGITS = 16;
 
-type Caller = Pick<CallContext, "principal" | "token" | "traceId">;
+type Caller = Pick<CallContext, "principal" | "delegation" | "traceId">;
+
+/** What a call to another service carries. */
+export interface OutgoingCall extends Pick<CallContext, "traceId" | "remainingMilliseconds"> {
+  /** Minted for the service that is called. */
+  readonly token: string;
+  readonly signal?: AbortSignal;
+}
 
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the verified caller" });
 
@@ -31,17 +40,17 @@ export function callContext(context: HandlerContext): CallContext {
 }
 
 /** @param traceparent the header of that name; without a good one a trace begins here */
-export function callerOf(principal: Principal, token: string, traceparent: string | null | undefined): Caller {
+export function callerOf(verified: VerifiedCaller, traceparent: string | null | undefined): Caller {
   const traceId = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(traceparent ?? "")?.[1];
-  return { principal, token, traceId: traceId ?? newTraceId() };
+  return { ...verified, traceId: traceId ?? newTraceId() };
 }
 
-/** Options that carry a context into a call to another service: its token, trace, deadline and, where there is one, cancellation. */
-export function outgoing(context: Omit<CallContext, "signal"> & Partial<Pick<CallContext, "signal">>): CallOptions {
+/** Options of a call to another service: its token, trace, deadline and, where there is one, cancellation. */
+export function outgoing({ token, traceId, signal, remainingMilliseconds }: OutgoingCall): CallOptions {
   return {
-    headers: { authorization: `Bearer ${context.token}`, traceparent: traceparent(context.traceId) },
-    signal: context.signal,
-    timeoutMs: context.remainingMilliseconds(),
+    headers: { authorization: `Bearer ${token}`, traceparent: traceparent(traceId) },
+    signal,
+    timeoutMs: remainingMilliseconds(),
   };
 }
 

@@ -9,7 +9,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
-import { callContext, newTraceId, outgoing, type CallContext } from "./call-context.ts";
+import { callContext, newTraceId, outgoing, type CallContext, type OutgoingCall } from "./call-context.ts";
 import { createMeshTransport } from "./create-mesh-transport.ts";
 import { fromConnectError } from "./from-connect-error.ts";
 import { readStream } from "./read-stream.ts";
@@ -114,8 +114,7 @@ describe("a server of the mesh", () => {
 
   it("carries principal, trace, deadline and cancellation through a context", async () => {
     const client = createClient(SessionService, createMeshTransport(url));
-    const context: CallContext = {
-      principal: testPrincipal,
+    const context: OutgoingCall = {
       token: server.token,
       traceId: newTraceId(),
       signal: new AbortController().signal,
@@ -165,7 +164,7 @@ describe("a server of the mesh", () => {
       port: server.port,
       log: testLog,
       services: [],
-      authenticate: verifier,
+      authenticate: verifier("orchestrator"),
       routes: () => undefined,
     });
     await expect(again).rejects.toMatchObject({ reason: "port_taken", message: expect.stringContaining(String(server.port)) });

@@ -4,6 +4,7 @@ import type { CommandContext, Finish } from "./command.ts";
 import { approvalCommand } from "./program/approval-command.ts";
 import { askCommand } from "./program/ask-command.ts";
 import { auditCommand } from "./program/audit-command.ts";
+import { keysCommand } from "./program/keys-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { sessionCommand } from "./program/session-command.ts";
@@ -27,7 +28,7 @@ Try:
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
   hlvm audit query --since 1h`,
     );
-  for (const command of [askCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand])
+  for (const command of [askCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));

@@ -1,3 +1,4 @@
+import { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { runService } from "@hlvm/service/run-service";
@@ -8,11 +9,13 @@ import { startEdge } from "./start-edge.ts";
 
 await runService("edge", async (log, environment) => {
   const config = readEdgeConfig(environment);
+  const signingKey = readSigningKey(config.tokenSigningKey);
   return startEdge({
     host: config.host,
     port: config.port,
     doorkeeper: LocalDoorkeeper.fromFile(config.localTokenFile),
-    minter: new TokenMinter(readSigningKey(config.tokenSigningKey)),
+    minter: new TokenMinter(signingKey),
+    delegations: new DelegationSigner(signingKey),
     backends: connectBackends(config),
     log,
   });

@@ -1,7 +1,9 @@
+import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
+import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Doorkeeper } from "./domain/doorkeeper.ts";
 import { frontDoor } from "./http/front-door.ts";
 import { admitInterceptor } from "./rpc/admit-interceptor.ts";
@@ -14,19 +16,22 @@ export interface EdgeParts {
   readonly port: number;
   readonly doorkeeper: Doorkeeper;
   readonly minter: TokenMinter;
+  readonly delegations: DelegationSigner;
   readonly backends: Backends;
   readonly log: Log;
 }
 
 /** All public doors on one port. */
-export function startEdge({ host, port, doorkeeper, minter, backends, log }: EdgeParts): Promise<RpcServer> {
+export function startEdge({ host, port, doorkeeper, minter, delegations, backends, log }: EdgeParts): Promise<RpcServer> {
+  const delegate = createDelegateRun(delegations);
+  const { orchestrator } = backends;
   return startRpcServer({
     host,
     port,
     log,
     services: PUBLIC_SERVICES.map(({ service }) => service.typeName),
-    authenticate: admitInterceptor(doorkeeper, minter),
-    before: frontDoor({ doorkeeper, log, runsOf: (principal) => new OrchestratorRuns(backends.orchestrator, principal, minter, log) }),
-    routes: (router) => routes(router, backends),
+    authenticate: admitInterceptor(doorkeeper),
+    before: frontDoor({ doorkeeper, log, runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal) }),
+    routes: (router) => routes(router, { backends, minter, delegate }),
   });
 }

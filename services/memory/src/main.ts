@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { GrantGate } from "@hlvm/grant/grant-gate";
-import { readGrantKeys } from "@hlvm/grant/grant-keys";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Database } from "@hlvm/postgres/database";
@@ -21,8 +20,8 @@ const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 await runService("memory", async (log, environment) => {
   const config = readMemoryConfig(environment);
-  const authenticate = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
-  const gate = new GrantGate(readGrantKeys(config.grantPublicKeys));
+  const authenticate = new TokenVerifier("memory", readPublicKeys(config.tokenPublicKeys));
+  const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
 
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);

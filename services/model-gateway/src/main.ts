@@ -17,6 +17,6 @@ await runService("model-gateway", async (log, environment) => {
     log,
     routes: routes(catalogue, log),
     services: [ModelService.typeName],
-    authenticate: new TokenVerifier(readPublicKeys(config.tokenPublicKeys)),
+    authenticate: new TokenVerifier("model-gateway", readPublicKeys(config.tokenPublicKeys)),
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
@@ -32,7 +33,7 @@ await runService("orchestrator", (log, environment) => startOrchestrator(readOrc
 
 async function startOrchestrator(config: Config, log: Log): Promise<RunningService> {
   const minter = new TokenMinter(readSigningKey(config.tokenSigningKey));
-  const verifier = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
+  const publicKeys = readPublicKeys(config.tokenPublicKeys);
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
   const grown = await Notifications.open(config.databaseUrl, "session_event", log);
@@ -67,12 +68,13 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     port: config.port,
     log,
     services: [SessionService.typeName],
-    authenticate: verifier,
+    authenticate: new TokenVerifier("orchestrator", publicKeys),
     routes: sessionRoutes({
       store,
       log: eventLog,
       wakeups,
       runs,
+      delegations: new DelegationVerifier(publicKeys),
       mesh: connectMesh(config, minter),
       execute: (run, controller) => executeRun(run, eventLog, limits, log, controller),
       closing: closing.signal,

@@ -42,7 +42,7 @@ await runService("policy", async (log, environment) => {
     log,
     routes: policyRoutes(ports),
     services: [PolicyService.typeName, AuditService.typeName],
-    authenticate: new TokenVerifier(readPublicKeys(config.tokenPublicKeys)),
+    authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
   });
   return {
     port: server.port,

@@ -20,7 +20,8 @@ let minter: TokenMinter;
 
 beforeAll(async () => {
   const key = await createSigningKey("edge");
-  minter = new TokenMinter(signingKeyOf(key.privateJwk));
+  const signingKey = signingKeyOf(key.privateJwk);
+  minter = new TokenMinter(() => signingKey);
   writeFileSync(keys, JSON.stringify({ keys: [key.publicJwk] }));
 });
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -66,7 +67,7 @@ describe("the service at start", () => {
     const refusals: unknown[] = [];
     await start({ HLVM_DIR: own, HLVM_SOCKET_DIR: sockets }, async (port) => {
       const client = createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${port}`));
-      const headers = { authorization: `Bearer ${await minter.mint(testPrincipal)}` };
+      const headers = { authorization: `Bearer ${minter.mint(testPrincipal, "sandbox")}` };
       for (const path of [own, ...inside, directory, sockets, join(directory, "beside")])
         refusals.push(await client.openWorkspace({ sessionId: randomUUID(), path }, { headers }).catch(fromConnectError));
     });

@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { readConfig } from "@hlvm/config/read-config";
 import { GrantGate } from "@hlvm/grant/grant-gate";
-import { readGrantKeys } from "@hlvm/grant/grant-keys";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -25,8 +24,8 @@ const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
 await runService("sandbox", async (log, environment) => {
   closeInherited(LAST_OWN_DESCRIPTOR);
   const config = readConfig(knobs, environment);
-  const tokens = new TokenVerifier(readPublicKeys(config.tokenPublicKeys));
-  const gate = new GrantGate(readGrantKeys(config.grantPublicKeys));
+  const tokens = new TokenVerifier("sandbox", readPublicKeys(config.tokenPublicKeys));
+  const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
   mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 });
 
   const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");

@@ -7,7 +7,7 @@ import { findBwrap } from "./adapters/find-bwrap.ts";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
 import { meilisearchPart } from "./adapters/meilisearch-part.ts";
 import { servicePart } from "./adapters/service-process.ts";
-import { keepSigningKeys } from "./adapters/signing-keys.ts";
+import { SigningKeys } from "./adapters/signing-keys.ts";
 import type { Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
 import type { Layer, Part } from "./domain/part.ts";
@@ -37,7 +37,7 @@ const PROVIDER_VARIABLES = [
 export async function planMesh(config: SupervisorConfig, notice: Notice): Promise<MeshPlan> {
   const files = keepHlvmFiles(config.directory, notice);
   const [keys, secrets, ports] = await Promise.all([
-    keepSigningKeys(files, notice),
+    SigningKeys.keep(files, notice),
     keepSecrets(files, WITH_DATABASE.map(databaseName), notice),
     freePorts(6),
     keepLocalToken(files, notice),
@@ -85,6 +85,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     edgeHost: config.edgeHost,
     tokenFile: files.tokenFile,
     controlSocket: join(files.sockets, "control.sock"),
+    rotateKeys: () => keys.rotate(),
     parts: [
       postgresPart(postgres, databases, createLog("supervisor", config.logLevel)),
       meilisearchPart(

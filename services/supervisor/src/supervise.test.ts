@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { holdMesh } from "@hlvm/mesh/hold-mesh";
 import { meshStateFile, readMeshState, type MeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
+import { rotateKeys } from "@hlvm/mesh/rotate-keys";
 import { startLocked } from "@hlvm/mesh/start-locked";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import type { Lifetime } from "@hlvm/mesh/lifetime";
@@ -74,6 +75,23 @@ describe("the supervisor", () => {
   it("is one for a directory, however many start it at once", async () => {
     const states = await Promise.all([start("while-held"), start("while-held"), start("while-held")]);
     expect(new Set(states.map(({ supervisorPid }) => supervisorPid)).size).toBe(1);
+  });
+
+  it("has keys rotated where it is told to, says what came of it, and lives on", async () => {
+    const state = await start("foreground");
+    expect(await rotateKeys(state.controlSocket)).toEqual({
+      rotated: [{ service: "edge", kid: "edge.2", replaced: "edge.1" }],
+      replacedCountUntil: "2026-01-01T00:00:00.000Z",
+    });
+    expect(readMeshState(directory)).toEqual(state);
+  });
+
+  it("says why keys were not rotated", async () => {
+    process.env.FAKE_BEHAVIOUR = "keeps-its-keys";
+    const state = await start("foreground");
+    await expect(rotateKeys(state.controlSocket)).rejects.toMatchObject({ message: expect.stringContaining("the disk is full") });
+    await stopMesh(state.controlSocket);
+    await expect(rotateKeys(state.controlSocket)).rejects.toMatchObject({ reason: "mesh_gone" });
   });
 
   it("ends with its last holder, and leaves nothing", async () => {

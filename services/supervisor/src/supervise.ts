@@ -4,6 +4,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { createLog, type Log } from "@hlvm/log/create-log";
 import { meshStateFile, type MeshState } from "@hlvm/mesh/mesh-state";
+import type { RotatedKeys, RotationAnswer } from "@hlvm/mesh/rotate-keys";
 import type { SupervisorMessage } from "@hlvm/mesh/supervisor-message";
 import { openControlSocket, type ControlSocket } from "./adapters/control-socket.ts";
 import { writePrivateFile, type Notice } from "./adapters/private-file.ts";
@@ -22,6 +23,8 @@ export interface MeshPlan {
   readonly edgeHost: string;
   readonly tokenFile: string;
   readonly controlSocket: string;
+  /** Gives every service that signs a new key, while it runs. */
+  readonly rotateKeys: () => Promise<RotatedKeys>;
 }
 
 const PATIENCE: Patience = { restartMilliseconds: [200, 1_000, 5_000, 15_000], steadyMilliseconds: 60_000 };
@@ -82,6 +85,7 @@ class Supervisor {
     this.#control = await openControlSocket(planned.controlSocket, {
       onHold: () => holders.hold(),
       onDown: () => void this.stop("told to"),
+      onRotateKeys: () => this.#rotateKeys(planned),
     });
     const state = this.#writeState(planned);
     this.#ready = true;
@@ -105,6 +109,17 @@ class Supervisor {
 
   onStarterGone(): void {
     if (!this.#ready) void this.stop("its starter went away");
+  }
+
+  async #rotateKeys(planned: MeshPlan): Promise<RotationAnswer> {
+    try {
+      const answer = await planned.rotateKeys();
+      this.#log.info(answer, "keys were rotated");
+      return answer;
+    } catch (cause) {
+      this.#log.error({ err: cause }, "keys were not rotated");
+      return { failed: failure(cause) };
+    }
   }
 
   #onChange(planned: MeshPlan): void {
@@ -168,7 +183,7 @@ function tell(message: SupervisorMessage): Promise<void> {
   });
 }
 
-function failure(cause: unknown): SupervisorMessage {
+function failure(cause: unknown): Extract<SupervisorMessage, { kind: "failed" }> {
   if (cause instanceof HlvmError)
     return { kind: "failed", code: cause.code, reason: cause.reason, message: cause.message, advice: cause.advice };
   return {

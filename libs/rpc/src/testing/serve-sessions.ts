@@ -18,13 +18,13 @@ export async function serveSessions(
   { moreRoutes, limits }: { readonly moreRoutes?: (router: ConnectRouter) => void; readonly limits?: ConnectionLimits } = {},
 ): Promise<ServedSessions> {
   const { minter, verifier } = await createTestIdentity();
-  const token = await minter.mint(testPrincipal);
+  const token = minter.mint(testPrincipal, "orchestrator");
   const server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
     log: testLog,
     services: [SessionService.typeName],
-    authenticate: verifier,
+    authenticate: verifier("orchestrator"),
     limits,
     routes: (router) => {
       router.service(SessionService, methods);

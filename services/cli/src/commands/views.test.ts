@@ -221,3 +221,13 @@ describe("hlvm", () => {
     expect(down.stderr).toBe("No mesh is up.\n");
   });
 });
+
+describe("hlvm keys rotate", () => {
+  it("says that the keys of a mesh elsewhere are rotated there", async () => {
+    const edge = await edgeWith(async () => {});
+    const rotate = runHlvm(["keys", "rotate", "--json"], { edgeUrl: edge.url });
+    expect(await rotate.ended).toBe(1);
+    expect(rotate.stdout).toBe("");
+    expect(rotate.stderr).toContain("HLVM_EDGE_URL names a mesh elsewhere");
+  });
+});

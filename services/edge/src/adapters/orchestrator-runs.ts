@@ -1,15 +1,17 @@
+import { create } from "@bufbuild/protobuf";
 import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SessionService, StartRunRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { newTraceId, outgoing } from "@hlvm/rpc/call-context";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { serverStream } from "@hlvm/rpc/server-stream";
 import type { ChatRequest, PermissionModeWord } from "../domain/chat-request.ts";
 import type { Runs, StartedRun } from "../domain/chat.ts";
+import type { DelegateRun } from "../domain/delegate-run.ts";
 import type { Backend } from "../rpc/backends.ts";
 import { passedOnError } from "../rpc/passed-on-error.ts";
 
@@ -26,42 +28,46 @@ const MODES: Readonly<Record<PermissionModeWord, PermissionMode>> = {
 /** In these modes somebody may be asked: the answer comes through `PolicyService.AnswerApproval`. */
 const ASKING: ReadonlySet<PermissionModeWord> = new Set(["default", "plan"]);
 
+export interface RunsParts {
+  readonly orchestrator: Backend;
+  readonly minter: TokenMinter;
+  readonly delegate: DelegateRun;
+  readonly log: Log;
+}
+
 /** One person's runs at the orchestrator, under one trace. */
 export class OrchestratorRuns implements Runs {
   readonly #transport: Transport;
   readonly #client: Client<typeof SessionService>;
   readonly #principal: Principal;
-  readonly #minter: TokenMinter;
-  readonly #log: Log;
+  readonly #parts: RunsParts;
   readonly #traceId = newTraceId();
 
-  constructor(orchestrator: Backend, principal: Principal, minter: TokenMinter, log: Log) {
-    this.#transport = orchestrator.transport;
-    this.#client = createClient(SessionService, orchestrator.transport);
+  constructor(parts: RunsParts, principal: Principal) {
+    const { transport } = parts.orchestrator;
+    this.#transport = transport;
+    this.#client = createClient(SessionService, transport);
     this.#principal = principal;
-    this.#minter = minter;
-    this.#log = log;
+    this.#parts = parts;
   }
 
   async start(request: ChatRequest): Promise<StartedRun> {
     const signal = AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS);
+    const asked = create(StartRunRequestSchema, {
+      prompt: request.prompt,
+      model: request.model,
+      sessionId: request.sessionId,
+      workspace: request.workspace,
+      stateless: request.stateless,
+      settings: {
+        mode: MODES[request.permissionMode],
+        canAsk: ASKING.has(request.permissionMode),
+        allowedTools: [...request.allowedTools],
+        disallowedTools: [...request.disallowedTools],
+      },
+    });
     try {
-      return await this.#client.startRun(
-        {
-          prompt: request.prompt,
-          model: request.model,
-          sessionId: request.sessionId,
-          workspace: request.workspace,
-          stateless: request.stateless,
-          settings: {
-            mode: MODES[request.permissionMode],
-            canAsk: ASKING.has(request.permissionMode),
-            allowedTools: [...request.allowedTools],
-            disallowedTools: [...request.disallowedTools],
-          },
-        },
-        await this.#options(signal, CALL_DEADLINE_MILLISECONDS),
-      );
+      return await this.#client.startRun(this.#parts.delegate(this.#principal, asked), this.#options(signal, CALL_DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
     }
@@ -69,7 +75,7 @@ export class OrchestratorRuns implements Runs {
 
   async *watch(sessionId: string, fromSequence: bigint, signal: AbortSignal): AsyncGenerator<Event, void> {
     try {
-      const options = await this.#options(signal, NO_DEADLINE);
+      const options = this.#options(signal, NO_DEADLINE);
       const request = { sessionId, fromSequence, follow: true };
       for await (const { events } of serverStream(this.#transport, SessionService.method.watch, request, options)) yield* events;
     } catch (thrown) {
@@ -82,18 +88,17 @@ export class OrchestratorRuns implements Runs {
     try {
       await this.#client.cancelRun(
         { sessionId, runId },
-        await this.#options(AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS), CALL_DEADLINE_MILLISECONDS),
+        this.#options(AbortSignal.timeout(CALL_DEADLINE_MILLISECONDS), CALL_DEADLINE_MILLISECONDS),
       );
     } catch (cause) {
-      this.#log.warn({ err: cause, sessionId, runId }, "a run whose client went away could not be cancelled");
+      this.#parts.log.warn({ err: cause, sessionId, runId }, "a run whose client went away could not be cancelled");
     }
   }
 
-  async #options(signal: AbortSignal, timeoutMilliseconds: number): Promise<CallOptions> {
-    const token = await this.#minter.mint(this.#principal);
+  #options(signal: AbortSignal, timeoutMilliseconds: number): CallOptions {
+    const { minter, orchestrator } = this.#parts;
     return outgoing({
-      principal: this.#principal,
-      token,
+      token: minter.mint(this.#principal, orchestrator.name),
       traceId: this.#traceId,
       signal,
       remainingMilliseconds: () => timeoutMilliseconds,

@@ -1,5 +1,6 @@
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import type { HandlerContext, MethodImpl } from "@connectrpc/connect";
+import type { CallOptions, HandlerContext, MethodImpl } from "@connectrpc/connect";
+import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { callContext, outgoing } from "@hlvm/rpc/call-context";
 import { serverStream } from "@hlvm/rpc/server-stream";
 import type { Backend } from "./backends.ts";
@@ -11,10 +12,10 @@ const NO_DEADLINE = 0;
 type Unary = DescMethodUnary<DescMessage, DescMessage>;
 type ServerStreaming = DescMethodServerStreaming<DescMessage, DescMessage>;
 
-/** Hands one call on with the internal token, the trace, the deadline and the cancellation. */
-export function forwardUnary(method: Unary, backend: Backend): MethodImpl<Unary> {
+/** Hands one call on with an internal token for who answers it, the trace, the deadline and the cancellation. */
+export function forwardUnary(method: Unary, backend: Backend, minter: TokenMinter): MethodImpl<Unary> {
   return async (request: MessageShape<DescMessage>, context: HandlerContext) => {
-    const { headers, signal, timeoutMs } = outgoing(callContext(context));
+    const { headers, signal, timeoutMs } = onward(context, backend, minter);
     try {
       return (await backend.transport.unary(method, signal, timeoutMs, headers, request)).message;
     } catch (thrown) {
@@ -24,13 +25,18 @@ export function forwardUnary(method: Unary, backend: Backend): MethodImpl<Unary>
 }
 
 /** The same for a stream of answers: as fast as the client reads, and cancelled when the client goes. */
-export function forwardServerStreaming(method: ServerStreaming, backend: Backend): MethodImpl<ServerStreaming> {
+export function forwardServerStreaming(method: ServerStreaming, backend: Backend, minter: TokenMinter): MethodImpl<ServerStreaming> {
   return async function* (request: MessageShape<DescMessage>, context: HandlerContext) {
-    const { headers, signal, timeoutMs } = outgoing(callContext(context));
+    const { headers, signal, timeoutMs } = onward(context, backend, minter);
     try {
       yield* serverStream(backend.transport, method, request, { headers, signal, timeoutMs: timeoutMs ?? NO_DEADLINE });
     } catch (thrown) {
       throw passedOnError(thrown, backend.name, context.signal);
     }
   };
+}
+
+function onward(context: HandlerContext, backend: Backend, minter: TokenMinter): CallOptions {
+  const call = callContext(context);
+  return outgoing({ ...call, token: minter.mint(call.principal, backend.name) });
 }

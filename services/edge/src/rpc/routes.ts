@@ -1,18 +1,31 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { TokenMinter } from "@hlvm/identity/token-minter";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { DelegateRun } from "../domain/delegate-run.ts";
 import type { Backends } from "./backends.ts";
 import { forwardServerStreaming, forwardUnary } from "./forward.ts";
 import { PUBLIC_SERVICES } from "./public-methods.ts";
+import { startRunMethod } from "./start-run.ts";
 
-/** Every public method, forwarded; the other methods of the same services, refused. */
-export function routes(router: ConnectRouter, backends: Backends): void {
-  for (const { service, backend, methods } of PUBLIC_SERVICES) {
+export interface Forwarding {
+  readonly backends: Backends;
+  readonly minter: TokenMinter;
+  readonly delegate: DelegateRun;
+}
+
+/** Every public method, forwarded, StartRun with what the edge adds to it; the other methods of the same services, refused. */
+export function routes(router: ConnectRouter, { backends, minter, delegate }: Forwarding): void {
+  for (const { service, backend: name, methods } of PUBLIC_SERVICES) {
+    const backend = backends[name];
     for (const method of service.methods) {
       const isOpen = methods.includes(method.localName);
-      if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backends[backend]) : () => refuse(method));
+      if (isOpen && method === SessionService.method.startRun)
+        router.rpc(SessionService.method.startRun, startRunMethod(backend, minter, delegate));
+      else if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backend, minter) : () => refuse(method));
       else if (isServerStreaming(method))
-        router.rpc(method, isOpen ? forwardServerStreaming(method, backends[backend]) : () => refuse(method));
+        router.rpc(method, isOpen ? forwardServerStreaming(method, backend, minter) : () => refuse(method));
       else if (isOpen) throw new Error(`${service.typeName}.${method.name} is of a kind that is not forwarded`);
     }
   }

@@ -39,7 +39,7 @@ beforeAll(async () => {
     log: testLog,
     routes: memoryRoutes({ store, index, gate: identity.gate() }),
     services: [MemoryService.typeName],
-    authenticate: identity.verifier,
+    authenticate: identity.verifier("memory"),
   });
   memory = createClient(MemoryService, createMeshTransport(`http://127.0.0.1:${server.port}`));
 });
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const newcomer = (): Principal => ({ organization: randomUUID(), id: "user:ada", roles: ["developer"] });
-const as = async (principal: Principal) => ({ headers: { authorization: `Bearer ${await identity.minter.mint(principal)}` } });
+const as = async (principal: Principal) => ({ headers: { authorization: `Bearer ${identity.minter.mint(principal, "memory")}` } });
 const reasonOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "it went through",

@@ -73,12 +73,11 @@ beforeAll(async () => {
     log: testLog,
     routes: routes(catalogue, testLog),
     services: [ModelService.typeName],
-    authenticate: verifier,
+    authenticate: verifier("model-gateway"),
   });
   client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${server.port}`));
   options = outgoing({
-    principal: testPrincipal,
-    token: await minter.mint(testPrincipal),
+    token: minter.mint(testPrincipal, "model-gateway"),
     traceId: "0".repeat(32),
     signal: new AbortController().signal,
     remainingMilliseconds: () => 30_000,

@@ -1,3 +1,4 @@
+import type { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import type { Principal } from "@hlvm/identity/principal";
 import type { EventLog } from "../domain/log/event-log.ts";
 import type { LogWakeups } from "../domain/log/log-wakeups.ts";
@@ -12,7 +13,10 @@ export interface Orchestrator {
   readonly log: EventLog;
   readonly wakeups: LogWakeups;
   readonly runs: RunRegistry;
-  readonly mesh: (principal: Principal, traceId: string) => Mesh;
+  /** Reads what the edge signed for a run. */
+  readonly delegations: DelegationVerifier;
+  /** The other services, called for a run. */
+  readonly mesh: (run: { readonly principal: Principal; readonly delegation: string; readonly traceId: string }) => Mesh;
   readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
   /** Aborted, with an error for the watchers, when the process ends. */
   readonly closing: AbortSignal;

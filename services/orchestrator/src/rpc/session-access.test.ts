@@ -24,7 +24,7 @@ async function hiddenFrom(principal: Principal): Promise<string[]> {
     },
     getSession: () => client.getSession({ sessionId }, options),
     cancelRun: () => client.cancelRun({ sessionId, runId }, options),
-    startRun: () => client.startRun({ sessionId, prompt: "and now?", settings }, options),
+    startRun: () => client.startRun(test.asEdge({ sessionId, prompt: "and now?", settings }, principal), options),
   };
   const hidden: string[] = [];
   for (const [name, call] of Object.entries(calls))

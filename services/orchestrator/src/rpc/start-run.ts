@@ -2,17 +2,20 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { callContext } from "@hlvm/rpc/call-context";
 import { StartRunResponseSchema, type SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { requireDelegation } from "../domain/session/require-delegation.ts";
 import { startRun } from "../domain/session/start-run.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 
 export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof SessionService>["startRun"] {
   return async (request, context) => {
     const { principal, traceId, signal } = callContext(context);
-    const { sessionId, prompt, workspace, model, attachments, stateless, allowedSecrets } = request;
-    const what = { sessionId, prompt, workspace, model, settings: request.settings!, attachments, stateless, allowedSecrets };
-    const asked = { principal, ...what, signal };
+    const { sessionId, newSessionId, runId, delegation, prompt, workspace, model, attachments, stateless, allowedSecrets } = request;
+    const delegated = { principal, sessionId: sessionId || newSessionId, runId };
+    const { settings } = requireDelegation(orchestrator.delegations.verify(delegation), delegated);
+    const what = { prompt, workspace, model, settings, attachments, stateless, allowedSecrets };
+    const asked = { ...delegated, ...what, isNew: sessionId === "", delegation, signal };
     const { store, runs, execute } = orchestrator;
-    const started = await startRun(asked, { store, runs, execute, mesh: orchestrator.mesh(principal, traceId) });
+    const started = await startRun(asked, { store, runs, execute, mesh: orchestrator.mesh({ principal, delegation, traceId }) });
     return create(StartRunResponseSchema, { ...started, sequence: BigInt(started.sequence) });
   };
 }

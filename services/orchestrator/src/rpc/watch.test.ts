@@ -62,7 +62,7 @@ describe("Watch", () => {
       watching,
       client.getSession({ sessionId }, options),
       client.cancelRun({ sessionId, runId }, options),
-      client.startRun({ sessionId, prompt: "q", settings }, options),
+      client.startRun(test.asEdge({ sessionId, prompt: "q", settings }, eve), options),
     ]);
     for (const call of refused) expect(call).toMatchObject({ status: "rejected", reason: { code: Code.NotFound } });
     expect((await client.listSessions({}, options)).sessions).toEqual([]);

@@ -1,4 +1,4 @@
-import type { HandlerContext } from "@connectrpc/connect";
+import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
@@ -22,12 +22,18 @@ export interface Seen {
   readonly opened: string[];
   readonly closed: string[];
   readonly principals: Set<string>;
+  /** Runs for which was called: those of the delegations. */
+  readonly runs: Set<string>;
   /** Method → the trace ids of its calls. */
   readonly traces: Map<string, Set<string>>;
 }
 
+const SERVICES = ["model-gateway", "policy", "sandbox", "memory"] as const;
+type FakeService = (typeof SERVICES)[number];
+
 export interface FakeServices {
-  readonly url: string;
+  /** Where each of them listens. */
+  readonly urls: Readonly<Record<FakeService, string>>;
   readonly behaviour: Behaviour;
   readonly seen: Seen;
   /** The folder to which the sandbox has bound each session; to forget them all is to start the sandbox anew. */
@@ -37,8 +43,8 @@ export interface FakeServices {
   readonly close: () => Promise<void>;
 }
 
-/** Model gateway, policy, audit, sandbox and memory as one real server whose answers the test chooses. */
-export async function startFakeServices(verifier: TokenVerifier, log: Log): Promise<FakeServices> {
+/** Model gateway, policy, audit, sandbox and memory as real servers whose answers the test chooses. */
+export async function startFakeServices(verifier: (service: FakeService) => TokenVerifier, log: Log): Promise<FakeServices> {
   const behaviour: Behaviour = { ...usualBehaviour };
   const seen: Seen = {
     requests: [],
@@ -49,101 +55,101 @@ export async function startFakeServices(verifier: TokenVerifier, log: Log): Prom
     opened: [],
     closed: [],
     principals: new Set(),
+    runs: new Set(),
     traces: new Map(),
   };
   const bound = new Map<string, string>();
   const note = (context: HandlerContext): void => {
-    const { principal, traceId } = callContext(context);
+    const { principal, delegation, traceId } = callContext(context);
     const method = `${context.service.name}/${context.method.name}`;
+    seen.runs.add(delegation?.runId ?? "none");
     seen.principals.add(`${principal.organization}/${principal.id}`);
     seen.traces.set(method, (seen.traces.get(method) ?? new Set()).add(traceId));
   };
-  const server = await startRpcServer({
-    host: "127.0.0.1",
-    port: 0,
-    log,
-    authenticate: verifier,
-    services: [],
-    routes: (router) => {
-      router.service(ModelService, {
-        resolveModel: (_, context) => {
-          note(context);
-          return { model: behaviour.model };
-        },
-        async *generate(request, context) {
-          note(context);
-          seen.requests.push(request);
-          yield* behaviour.generate(request, seen.requests.length, context);
-        },
-      });
-      router.service(PolicyService, {
-        decide: async (request, context) => {
-          note(context);
-          seen.decided.push(request);
-          return { verdict: await behaviour.decide(request) };
-        },
-        awaitApproval: async ({ approvalId }, context) => {
-          note(context);
-          return { verdict: await behaviour.awaitApproval(approvalId, context) };
-        },
-        withdrawApprovals: ({ runId }, context) => {
-          note(context);
-          seen.withdrawn.push(runId);
-          return {};
-        },
-      });
-      router.service(AuditService, {
-        recordOutcome: async (request, context) => {
-          note(context);
-          await behaviour.recordOutcome(request);
-          seen.outcomes.push(request);
-          return { id: BigInt(seen.outcomes.length) };
-        },
-      });
-      router.service(SandboxService, {
-        openWorkspace: ({ path, sessionId }, context) => {
-          note(context);
-          const opened = behaviour.openWorkspace(path, sessionId);
-          if ((bound.get(sessionId) ?? opened.path) !== opened.path) throw alreadyBound(sessionId, bound.get(sessionId)!);
-          bound.set(sessionId, opened.path);
-          seen.opened.push(sessionId);
-          return opened;
-        },
-        closeWorkspace: ({ sessionId }, context) => {
-          note(context);
-          bound.delete(sessionId);
-          seen.closed.push(sessionId);
-          return {};
-        },
-        async *execute(request, context) {
-          note(context);
-          seen.executed.push(request);
-          yield* behaviour.execute(request, context);
-        },
-        getReceipt: ({ callId }, context) => {
-          note(context);
-          return behaviour.receipt(callId);
-        },
-      });
-      router.service(MemoryService, {
-        recall: ({ query }, context) => {
-          note(context);
-          return behaviour.recall(query);
-        },
-        executeTool: (request, context) => {
-          note(context);
-          return { result: behaviour.executeMemory(request) };
-        },
-      });
-    },
-  });
+  const routes = (router: ConnectRouter): void => {
+    router.service(ModelService, {
+      resolveModel: (_, context) => {
+        note(context);
+        return { model: behaviour.model };
+      },
+      async *generate(request, context) {
+        note(context);
+        seen.requests.push(request);
+        yield* behaviour.generate(request, seen.requests.length, context);
+      },
+    });
+    router.service(PolicyService, {
+      decide: async (request, context) => {
+        note(context);
+        seen.decided.push(request);
+        return { verdict: await behaviour.decide(request) };
+      },
+      awaitApproval: async ({ approvalId }, context) => {
+        note(context);
+        return { verdict: await behaviour.awaitApproval(approvalId, context) };
+      },
+      withdrawApprovals: ({ runId }, context) => {
+        note(context);
+        seen.withdrawn.push(runId);
+        return {};
+      },
+    });
+    router.service(AuditService, {
+      recordOutcome: async (request, context) => {
+        note(context);
+        await behaviour.recordOutcome(request);
+        seen.outcomes.push(request);
+        return { id: BigInt(seen.outcomes.length) };
+      },
+    });
+    router.service(SandboxService, {
+      openWorkspace: ({ path, sessionId }, context) => {
+        note(context);
+        const opened = behaviour.openWorkspace(path, sessionId);
+        if ((bound.get(sessionId) ?? opened.path) !== opened.path) throw alreadyBound(sessionId, bound.get(sessionId)!);
+        bound.set(sessionId, opened.path);
+        seen.opened.push(sessionId);
+        return opened;
+      },
+      closeWorkspace: ({ sessionId }, context) => {
+        note(context);
+        bound.delete(sessionId);
+        seen.closed.push(sessionId);
+        return {};
+      },
+      async *execute(request, context) {
+        note(context);
+        seen.executed.push(request);
+        yield* behaviour.execute(request, context);
+      },
+      getReceipt: ({ callId }, context) => {
+        note(context);
+        return behaviour.receipt(callId);
+      },
+    });
+    router.service(MemoryService, {
+      recall: ({ query }, context) => {
+        note(context);
+        return behaviour.recall(query);
+      },
+      executeTool: (request, context) => {
+        note(context);
+        return { result: behaviour.executeMemory(request) };
+      },
+    });
+  };
+  const servers = await Promise.all(
+    SERVICES.map((service) => startRpcServer({ host: "127.0.0.1", port: 0, log, authenticate: verifier(service), services: [], routes })),
+  );
   const reset = (): void => {
     Object.assign(behaviour, usualBehaviour);
     for (const list of [seen.requests, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
       list.length = 0;
-    for (const collection of [seen.principals, seen.traces, bound]) collection.clear();
+    for (const collection of [seen.principals, seen.runs, seen.traces, bound]) collection.clear();
   };
-  return { url: `http://127.0.0.1:${server.port}`, behaviour, seen, bound, reset, close: server.close };
+  const urls = Object.fromEntries(SERVICES.map((service, index) => [service, `http://127.0.0.1:${servers[index]!.port}`]));
+  const close = async (): Promise<void> => void (await Promise.all(servers.map((server) => server.close())));
+  return { urls: urls as Record<FakeService, string>, behaviour, seen, bound, reset, close };
 }
 
 function alreadyBound(sessionId: string, path: string): HlvmError {

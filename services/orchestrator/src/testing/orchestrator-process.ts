@@ -34,7 +34,7 @@ export async function startOrchestratorProcess(
     pid: child.pid!,
     client: createClient(SessionService, createMeshTransport(`http://127.0.0.1:${port}`)),
     output: () => output,
-    as: async (principal, signal) => ({ headers: { authorization: `Bearer ${await minter.mint(principal)}` }, signal }),
+    as: async (principal, signal) => ({ headers: { authorization: `Bearer ${minter.mint(principal, "orchestrator")}` }, signal }),
     stop: async (signal = "SIGTERM") => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, "exit");

@@ -1,14 +1,18 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { Principal } from "@hlvm/identity/principal";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
+import type { ServiceName } from "@hlvm/identity/service-name";
 import { createSigningKey, readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
-import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { CancelRunResponse, StartRunRequest, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { CancelRunResponse, StartRunRequest, StartRunRequestSchema, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { readStream } from "@hlvm/rpc/read-stream";
 import { testLog } from "@hlvm/testing/test-log";
@@ -19,6 +23,7 @@ import { say } from "./say.ts";
 
 export const ada: Principal = { organization: "local", id: "user:ada", roles: ["developer"] };
 
+export type RunRequest = Exclude<MessageInitShape<typeof StartRunRequestSchema>, StartRunRequest>;
 export type RunSettings = Partial<Omit<StartRunRequest, "$typeName">>;
 
 export interface FinishedRun {
@@ -39,6 +44,8 @@ export interface TestOrchestrator {
   readonly startProcess: () => Promise<OrchestratorProcess>;
   /** The model's answers, one a call; the last one again and again. */
   readonly answers: (...all: Parameters<typeof say>[]) => void;
+  /** A request as the edge hands it on for that person: with ids, and what they let the run do. */
+  readonly asEdge: (request: RunRequest, principal?: Principal) => RunRequest;
   readonly ask: (prompt: string, more?: RunSettings) => Promise<StartRunResponse>;
   /** Follows the log up to the first event for which `isLast` holds; the run's end if left out. */
   readonly watch: (sessionId: string, from?: bigint, isLast?: (event: Event) => boolean) => Promise<Event[]>;
@@ -63,16 +70,19 @@ export async function startTestOrchestrator(
     return join(folder, name);
   };
   const publicKeys = write("public.json", { keys: [edge.publicJwk, own.publicJwk] });
-  const minter = new TokenMinter(readSigningKey(write("edge.json", edge.privateJwk)));
-  const fake = await startFakeServices(new TokenVerifier(readPublicKeys(publicKeys)), testLog);
+  const edgeKey = readSigningKey(write("edge.json", edge.privateJwk));
+  const minter = new TokenMinter(edgeKey);
+  const delegations = new DelegationSigner(edgeKey);
+  const verifier = (service: ServiceName): TokenVerifier => new TokenVerifier(service, readPublicKeys(publicKeys));
+  const fake = await startFakeServices(verifier, testLog);
   const environment = {
     HLVM_DATABASE_URL: databaseUrl,
     HLVM_TOKEN_PUBLIC_KEYS: publicKeys,
     HLVM_TOKEN_SIGNING_KEY: write("own.json", own.privateJwk),
-    HLVM_MODEL_GATEWAY_URL: fake.url,
-    HLVM_POLICY_URL: fake.url,
-    HLVM_SANDBOX_URL: fake.url,
-    HLVM_MEMORY_URL: fake.url,
+    HLVM_MODEL_GATEWAY_URL: fake.urls["model-gateway"],
+    HLVM_POLICY_URL: fake.urls.policy,
+    HLVM_SANDBOX_URL: fake.urls.sandbox,
+    HLVM_MEMORY_URL: fake.urls.memory,
     ...settings,
   };
   const startProcess = (): Promise<OrchestratorProcess> => startOrchestratorProcess(environment, minter);
@@ -90,6 +100,13 @@ export async function startTestOrchestrator(
     answers: (...all) => {
       fake.behaviour.generate = (_, call) => say(...all[Math.min(call, all.length) - 1]!);
     },
+    asEdge: (request, principal = ada) => {
+      const newSessionId = request.sessionId ? "" : randomUUID();
+      const runId = randomUUID();
+      const settings = create(PermissionSettingsSchema, request.settings);
+      const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
+      return { ...request, newSessionId, runId, delegation };
+    },
     ask: async (prompt, more = {}) => {
       const request = {
         prompt,
@@ -97,7 +114,7 @@ export async function startTestOrchestrator(
         settings: { mode: PermissionMode.DEFAULT, canAsk: true },
         ...more,
       };
-      return test.orchestrator.client.startRun(request, await test.orchestrator.as(ada));
+      return test.orchestrator.client.startRun(test.asEdge(request), await test.orchestrator.as(ada));
     },
     watch: async (sessionId, from = 1n, isLast = isRunStopped) => {
       const events: Event[] = [];

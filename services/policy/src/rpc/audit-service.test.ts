@@ -24,16 +24,21 @@ afterAll(() => service.close());
 
 async function decide(asked: Asked, settings: Settings = {}, principal = person) {
   const call = callOf(asked);
-  const { verdict } = await service.policy.decide({ call, settings: settingsOf(settings) }, await service.as(principal));
+  const { sessionId, runId } = call;
+  const { verdict } = await service.policy.decide(
+    { call },
+    service.forRun({ principal, sessionId, runId, settings: settingsOf(settings) }),
+  );
   return { call, verdict: verdict! };
 }
 
 type Query = Parameters<TestPolicy["audit"]["query"]>[0];
-const query = async (filter: Query, principal = testPrincipal) => service.audit.query(filter, await service.as(principal));
+const query = async (filter: Query, principal = testPrincipal) => service.audit.query(filter, service.as(principal));
 const eventsOf = async (filter: Query, principal = testPrincipal): Promise<AuditEvent[]> => (await query(filter, principal)).events;
 
 type Outcome = Parameters<TestPolicy["audit"]["recordOutcome"]>[0];
-const record = async (outcome: Outcome, principal = person) => service.audit.recordOutcome(outcome, await service.as(principal));
+const record = async (outcome: Outcome, principal = person) =>
+  service.audit.recordOutcome(outcome, service.forRun({ principal, sessionId: outcome.sessionId, runId: outcome.runId }));
 
 const readCall: Asked = { tool: "read_file", arguments: { path: "a" } };
 
@@ -90,11 +95,12 @@ describe("the audit log", () => {
     const command = `curl -H 'Authorization: Bearer abcdefgh12345678' -u x:${secret} https://me:hunter22@example.com`;
     const { call, verdict } = await decide(shell(command));
     expect(JSON.parse(verdict.approval!.argumentsJson)).toEqual({ command });
-    await service.policy.answerApproval(
-      { approvalId: verdict.approval!.approvalId, answer: ApprovalAnswer.ONCE },
-      await service.as(person),
+    await service.policy.answerApproval({ approvalId: verdict.approval!.approvalId, answer: ApprovalAnswer.ONCE }, service.as(person));
+    const { sessionId, runId } = call;
+    await service.policy.awaitApproval(
+      { approvalId: verdict.approval!.approvalId },
+      service.forRun({ principal: person, sessionId, runId }),
     );
-    await service.policy.awaitApproval({ approvalId: verdict.approval!.approvalId }, await service.as(person));
     await record({
       sessionId: call.sessionId,
       runId: call.runId,
@@ -122,7 +128,7 @@ describe("the audit log", () => {
   it("tells the story of an approval", async () => {
     const { call, verdict } = await decide(shell("npm test"));
     const { approvalId } = verdict.approval!;
-    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal));
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, service.as(testPrincipal));
     const ofSession = { sessionId: call.sessionId };
     expect(await eventsOf({ ...ofSession, kind: AuditKind.APPROVAL_REQUESTED })).toMatchObject([
       { approvalId, principal: "user:ada", decision: Decision.ASK },
@@ -200,8 +206,10 @@ describe("64: PostgreSQL down in mid-run", () => {
     let postgres = await startPostgres(options);
     const cut = await startTestPolicy({ databaseUrl: postgres.url("postgres") });
     try {
-      const decideNow = async (asked: Asked, principal = person) =>
-        cut.policy.decide({ call: callOf(asked), settings: settingsOf() }, await cut.as(principal));
+      const decideNow = async (asked: Asked) => {
+        const call = callOf(asked);
+        return cut.policy.decide({ call }, cut.forRun({ principal: person, sessionId: call.sessionId, runId: call.runId }));
+      };
       expect((await decideNow(readCall)).verdict!.grant).not.toBe("");
       await postgres.stop();
       const refused = { code: "unavailable", reason: "database_unreachable", advice: expect.stringContaining("try again") as string };

@@ -4,11 +4,14 @@ import { callContext } from "@hlvm/rpc/call-context";
 import { WHOLE_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
 import { getApproval } from "../domain/approval/get-approval.ts";
+import { demandPerson } from "../domain/demand-person.ts";
 import { encodeApproval } from "./encode-approval.ts";
 
 export function getApprovalMethod(approvals: ApprovalStore, render: RenderApproval): ServiceImpl<typeof PolicyService>["getApproval"] {
   return async ({ approvalId }, context) => {
-    const approval = await getApproval(approvals, callContext(context).principal, approvalId);
+    const { principal, delegation } = callContext(context);
+    demandPerson(delegation);
+    const approval = await getApproval(approvals, principal, approvalId);
     return { approval: encodeApproval(approval, await render(approval, WHOLE_RENDERING_BYTES)) };
   };
 }

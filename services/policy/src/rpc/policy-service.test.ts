@@ -18,8 +18,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+/** Approval → the call that waits for it. */
+const asking = new Map<string, ReturnType<typeof callOf>>();
+
 async function decide(call: ReturnType<typeof callOf>, settings: Settings = {}, principal = person): Promise<Verdict> {
-  const { verdict } = await service.policy.decide({ call, settings: settingsOf(settings) }, await service.as(principal));
+  const { sessionId, runId } = call;
+  const { verdict } = await service.policy.decide(
+    { call },
+    service.forRun({ principal, sessionId, runId, settings: settingsOf(settings) }),
+  );
+  if (verdict!.approval !== undefined) asking.set(verdict!.approval.approvalId, call);
   return verdict!;
 }
 
@@ -91,7 +99,9 @@ describe("Decide", () => {
   it("73: gives nothing where the settings cannot be read", async () => {
     const call = callOf({ tool: "read_file", arguments: { path: "a" } });
     for (const mode of [0, 77]) {
-      const asked = service.policy.decide({ call, settings: { mode: mode as PermissionMode, canAsk: true } }, await service.as(person));
+      const { sessionId, runId } = call;
+      const settings = { mode: mode as PermissionMode, canAsk: true };
+      const asked = service.policy.decide({ call }, service.forRun({ principal: person, sessionId, runId, settings }));
       expect(await failure(asked)).toMatchObject({ code: "invalid_argument" });
     }
     expect(await eventsOf(call.sessionId)).toEqual([]);
@@ -141,12 +151,12 @@ describe("approvals", () => {
       state: ApprovalState.PENDING,
       requestedBy: "user:ada",
     });
-    const waiting = service.policy.awaitApproval({ approvalId }, await service.as(person));
-    const answered = await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal));
+    const waiting = awaitApproval(approvalId);
+    const answered = await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, service.as(testPrincipal));
     expect(answered.approval).toMatchObject({ state: ApprovalState.APPROVED, answeredBy: "user:test" });
-    const { verdict } = await waiting;
+    const verdict = await waiting;
     expect(verdict).toMatchObject({ decision: Decision.ALLOW, step: DecidingStep.APPROVAL, rule: "approval: once by user:test" });
-    service.gate().pass(verdict!.grant, {
+    service.gate().pass(verdict.grant, {
       organization: "local",
       principal: "user:ada",
       sessionId: call.sessionId,
@@ -173,7 +183,7 @@ describe("approvals", () => {
     expect(await failure(decide({ ...call, argumentsJson: '{"path":"a","content":"evil"}' }))).toMatchObject({
       reason: "call_already_decided",
     });
-    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, service.as(person));
     const both = await Promise.allSettled([awaitApproval(approvalId), awaitApproval(approvalId)]);
     expect(both.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const [second] = both.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
@@ -185,10 +195,10 @@ describe("approvals", () => {
     const { approvalId } = (await decide(callOf(shell("npm test")))).approval!;
     const answer = { approvalId, answer: ApprovalAnswer.ONCE };
     const developer: Principal = { ...person, roles: ["developer"] };
-    expect(await failure(service.policy.answerApproval(answer, await service.as(developer)))).toMatchObject({ reason: "role_missing" });
-    expect(await failure(service.policy.answerApproval(answer, await service.as(elsewhere)))).toMatchObject({ code: "not_found" });
-    await service.policy.answerApproval({ ...answer, answer: ApprovalAnswer.DENY }, await service.as(person));
-    expect(await failure(service.policy.answerApproval(answer, await service.as(person)))).toMatchObject({
+    expect(await failure(service.policy.answerApproval(answer, service.as(developer)))).toMatchObject({ reason: "role_missing" });
+    expect(await failure(service.policy.answerApproval(answer, service.as(elsewhere)))).toMatchObject({ code: "not_found" });
+    await service.policy.answerApproval({ ...answer, answer: ApprovalAnswer.DENY }, service.as(person));
+    expect(await failure(service.policy.answerApproval(answer, service.as(person)))).toMatchObject({
       reason: "approval_not_pending",
     });
     for (let asked = 0; asked < 2; asked++)
@@ -212,8 +222,8 @@ describe("approvals", () => {
     const short = await startTestPolicy({ approvalSeconds: 1 });
     try {
       const call = callOf(shell("npm test"));
-      const options = await short.as(person);
-      const { verdict } = await short.policy.decide({ call, settings: { mode: PermissionMode.DEFAULT, canAsk: true } }, options);
+      const options = short.forRun({ ...call, principal: person });
+      const { verdict } = await short.policy.decide({ call }, options);
       const { approvalId } = verdict!.approval!;
       const left = short.policy.awaitApproval({ approvalId }, { ...options, timeoutMs: 100 });
       expect(await failure(left)).toMatchObject({ code: "deadline_exceeded" });
@@ -221,9 +231,9 @@ describe("approvals", () => {
       // An answer may be lost: two that wait to the end, and one that comes after it.
       for (const { verdict: late } of [...(await Promise.all([wait(), wait()])), await wait()])
         expect(late).toMatchObject({ decision: Decision.DENY, step: DecidingStep.APPROVAL, rule: "approval: expired", grant: "" });
-      const { events } = await short.audit.query({ sessionId: call.sessionId }, options);
+      const { events } = await short.audit.query({ sessionId: call.sessionId }, short.as(person));
       expect(events).toHaveLength(1);
-      const answer = short.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, options);
+      const answer = short.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, short.as(person));
       expect(await failure(answer)).toMatchObject({ reason: "approval_not_pending" });
     } finally {
       await short.close();
@@ -232,7 +242,7 @@ describe("approvals", () => {
 
   it("44: denies where the tool's definition changed after the answer", async () => {
     const { approvalId } = (await decide(callOf({ tool: "write_file", arguments: { path: "a", content: "b" } }))).approval!;
-    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, service.as(person));
     service.changedTools.set("write_file", { ...findNativeTool("write_file")!, description: "changed" });
     try {
       expect(await awaitApproval(approvalId)).toMatchObject({ decision: Decision.DENY, rule: "tool: definition changed", grant: "" });
@@ -248,7 +258,7 @@ describe("approvals", () => {
     await database.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
     );
-    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(person));
+    await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, service.as(person));
     expect(await waiting).toMatchObject({ decision: Decision.ALLOW });
   });
 
@@ -272,19 +282,20 @@ describe("approvals", () => {
 
 async function allowForSession(call: ReturnType<typeof callOf>): Promise<void> {
   const { approvalId } = (await decide(call)).approval!;
-  await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.SESSION }, await service.as(person));
+  await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.SESSION }, service.as(person));
   await awaitApproval(approvalId);
 }
 
 async function awaitApproval(approvalId: string, principal = person): Promise<Verdict> {
-  return (await service.policy.awaitApproval({ approvalId }, await service.as(principal))).verdict!;
+  const { sessionId, runId } = asking.get(approvalId)!;
+  return (await service.policy.awaitApproval({ approvalId }, service.forRun({ principal, sessionId, runId }))).verdict!;
 }
 
 async function listed(principal: Principal, sessionId: string): Promise<string[]> {
-  const { approvals } = await service.policy.listApprovals({ sessionId }, await service.as(principal));
+  const { approvals } = await service.policy.listApprovals({ sessionId }, service.as(principal));
   return approvals.map(({ approvalId }) => approvalId);
 }
 
 async function eventsOf(sessionId: string) {
-  return (await service.audit.query({ sessionId }, await service.as(testPrincipal))).events;
+  return (await service.audit.query({ sessionId }, service.as(testPrincipal))).events;
 }

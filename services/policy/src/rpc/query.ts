@@ -6,6 +6,7 @@ import { callContext } from "@hlvm/rpc/call-context";
 import type { RecordedEvent } from "../domain/audit/audit-event.ts";
 import type { AuditFilter, AuditLog } from "../domain/audit/audit-log.ts";
 import { queryAudit } from "../domain/audit/query-audit.ts";
+import { demandPerson } from "../domain/demand-person.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { decisions, kinds, levels, modes, outcomes, steps, tiers, wordOf } from "./words.ts";
 
@@ -13,7 +14,8 @@ const DEFAULT_LIMIT = 100;
 
 export function queryMethod(audit: AuditLog): ServiceImpl<typeof AuditService>["query"] {
   return async (request, context) => {
-    const { principal, traceId } = callContext(context);
+    const { principal, delegation, traceId } = callContext(context);
+    demandPerson(delegation);
     refuseControlCharacters({ tool: request.tool, principal: request.principal, text: request.text });
     const { events, nextBeforeId } = await queryAudit(audit, principal, traceId, decodeFilter(request));
     return { events: events.map(encodeEvent), nextBeforeId: nextBeforeId ?? 0n };

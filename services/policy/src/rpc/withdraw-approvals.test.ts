@@ -5,7 +5,7 @@ import { AuditKind } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { ApprovalAnswer, DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { startTestPolicy, type TestPolicy } from "../testing/start-test-policy.ts";
-import { callOf, failure, settingsOf, shell } from "../testing/test-calls.ts";
+import { callOf, failure, shell } from "../testing/test-calls.ts";
 
 const person: Principal = { ...testPrincipal, id: "user:ada", roles: ["developer"] };
 
@@ -16,18 +16,20 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function ask(call: ReturnType<typeof callOf>): Promise<string> {
-  const { verdict } = await service.policy.decide({ call, settings: settingsOf() }, await service.as(person));
+  const { sessionId, runId } = call;
+  const { verdict } = await service.policy.decide({ call }, service.forRun({ principal: person, sessionId, runId }));
   return verdict!.approval!.approvalId;
 }
 
 const callOfRun = (runId: string, command = "npm test") => callOf({ ...shell(command), runId });
 const withdraw = async (runId: string, principal = person): Promise<string[]> =>
-  (await service.policy.withdrawApprovals({ runId }, await service.as(principal))).approvalIds;
+  (await service.policy.withdrawApprovals({ runId }, service.forRun({ principal, runId }))).approvalIds;
 const answer = async (approvalId: string, given = ApprovalAnswer.ONCE) =>
-  service.policy.answerApproval({ approvalId, answer: given }, await service.as(testPrincipal));
-const take = async (approvalId: string) => (await service.policy.awaitApproval({ approvalId }, await service.as(person))).verdict!;
+  service.policy.answerApproval({ approvalId, answer: given }, service.as(testPrincipal));
+const take = async (approvalId: string, { sessionId, runId }: ReturnType<typeof callOf>) =>
+  (await service.policy.awaitApproval({ approvalId }, service.forRun({ principal: person, sessionId, runId }))).verdict!;
 async function pending(): Promise<string[]> {
-  const { approvals } = await service.policy.listApprovals({}, await service.as(testPrincipal));
+  const { approvals } = await service.policy.listApprovals({}, service.as(testPrincipal));
   return approvals.map(({ approvalId }) => approvalId);
 }
 
@@ -56,11 +58,11 @@ describe("WithdrawApprovals", () => {
   });
 
   it("leaves an answer that came first as it is", async () => {
-    const runId = randomUUID();
-    const approvalId = await ask(callOfRun(runId));
+    const call = callOfRun(randomUUID());
+    const approvalId = await ask(call);
     await answer(approvalId);
-    expect(await withdraw(runId)).toEqual([]);
-    expect(await take(approvalId)).toMatchObject({ decision: Decision.ALLOW });
+    expect(await withdraw(call.runId)).toEqual([]);
+    expect(await take(approvalId, call)).toMatchObject({ decision: Decision.ALLOW });
   });
 
   it("lets either the answer or the withdrawal happen where both come at once", async () => {
@@ -72,10 +74,10 @@ describe("WithdrawApprovals", () => {
   });
 
   it("tells who waits: the call is denied", async () => {
-    const runId = randomUUID();
-    const approvalId = await ask(callOfRun(runId));
-    const waiting = take(approvalId);
-    await withdraw(runId);
+    const call = callOfRun(randomUUID());
+    const approvalId = await ask(call);
+    const waiting = take(approvalId, call);
+    await withdraw(call.runId);
     expect(await waiting).toMatchObject({ decision: Decision.DENY, step: DecidingStep.APPROVAL, rule: "approval: withdrawn", grant: "" });
   });
 
@@ -85,7 +87,7 @@ describe("WithdrawApprovals", () => {
     const approvalId = await ask(call);
     await withdraw(runId);
     const filter = { sessionId: call.sessionId, kind: AuditKind.APPROVAL_WITHDRAWN };
-    const { events } = await service.audit.query(filter, await service.as(testPrincipal));
+    const { events } = await service.audit.query(filter, service.as(testPrincipal));
     const { sessionId, callId, tool } = call;
     expect(events).toMatchObject([{ approvalId, principal: person.id, sessionId, runId, callId, tool, rule: "approval: withdrawn" }]);
   });

@@ -10,7 +10,7 @@ import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
-import { createTestIdentity } from "@hlvm/testing/test-identity";
+import { createTestIdentity, type TestRun } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import { findNativeTool } from "@hlvm/tools/native-tools";
@@ -27,7 +27,9 @@ export interface TestPolicy {
   readonly policy: Client<typeof PolicyService>;
   readonly audit: Client<typeof AuditService>;
   /** Call options of a person. */
-  readonly as: (principal: Principal) => Promise<CallOptions>;
+  readonly as: (principal: Principal) => CallOptions;
+  /** Call options of a run, with what its person lets it do. */
+  readonly forRun: (run: TestRun) => CallOptions;
   readonly gate: () => GrantGate;
   readonly database: TestDatabase;
   /** Tools whose definition differs from the platform's, by name: put one in to change it under way. */
@@ -54,13 +56,14 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       approvalSeconds,
     }),
     services: [PolicyService.typeName, AuditService.typeName],
-    authenticate: identity.verifier,
+    authenticate: identity.verifier("policy"),
   });
   const transport = createMeshTransport(`http://127.0.0.1:${server.port}`);
   return {
     policy: createClient(PolicyService, transport),
     audit: createClient(AuditService, transport),
-    as: async (principal) => ({ headers: { authorization: `Bearer ${await identity.minter.mint(principal)}` } }),
+    as: (principal) => bearing(identity.minter.mint(principal, "policy")),
+    forRun: (run) => bearing(identity.mintForRun(run, "policy")),
     gate: identity.gate,
     database,
     changedTools,
@@ -70,6 +73,10 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       await database.drop();
     },
   };
+}
+
+function bearing(token: string): CallOptions {
+  return { headers: { authorization: `Bearer ${token}` } };
 }
 
 /** A database that the test itself made, and can take away. */

@@ -57,7 +57,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       log: testLog,
       routes: (router) => routes(router, { sessions, executor, isolation }),
       services: [SandboxService.typeName],
-      authenticate: identity.verifier,
+      authenticate: identity.verifier("sandbox"),
     });
     const client = createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${server.port}`));
     return { sessions, server, client };
@@ -65,7 +65,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
   let running = await start();
 
   const headersOf = async (principal: Principal): Promise<CallOptions> => ({
-    headers: { authorization: `Bearer ${await identity.minter.mint(principal)}` },
+    headers: { authorization: `Bearer ${identity.minter.mint(principal, "sandbox")}` },
   });
   const sign = (call: Required<Pick<TestCall, "sessionId" | "tool" | "given" | "callId" | "runId" | "principal">>): string =>
     identity.signer.sign({

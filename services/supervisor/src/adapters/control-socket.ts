@@ -1,12 +1,14 @@
 import { chmodSync, rmSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { DOWN, GREETING, line } from "@hlvm/mesh/control-protocol";
+import { DOWN, GREETING, line, ROTATE_KEYS } from "@hlvm/mesh/control-protocol";
+import type { RotationAnswer } from "@hlvm/mesh/rotate-keys";
 
 export interface ControlEvents {
   /** Somebody holds the mesh from now on; what is returned is called once when that ends. */
   readonly onHold: () => () => void;
   readonly onDown: () => void;
+  readonly onRotateKeys: () => Promise<RotationAnswer>;
 }
 
 export interface ControlSocket {
@@ -16,7 +18,7 @@ export interface ControlSocket {
 
 const MAXIMUM_COMMAND_BYTES = 1_024;
 
-/** Listens on the Unix socket that `holdMesh` and `stopMesh` connect to. One left by a supervisor that died is replaced. */
+/** Listens on the Unix socket that `holdMesh`, `stopMesh` and `rotateKeys` connect to. One left by a supervisor that died is replaced. */
 export async function openControlSocket(path: string, events: ControlEvents): Promise<ControlSocket> {
   const holders = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -33,9 +35,11 @@ export async function openControlSocket(path: string, events: ControlEvents): Pr
       if (server.listening) socket.end();
     });
     onFirstLine(socket, (command) => {
-      if (command !== line(DOWN)) return;
-      holders.delete(socket);
-      events.onDown();
+      if (command === line(DOWN)) {
+        holders.delete(socket);
+        events.onDown();
+      }
+      if (command === line(ROTATE_KEYS)) void events.onRotateKeys().then((answer) => socket.write(line(answer)));
     });
     socket.write(line(GREETING));
   });

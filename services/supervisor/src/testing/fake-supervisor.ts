@@ -11,6 +11,10 @@ await supervise(
     edgeHost,
     tokenFile: join(directory, "token"),
     controlSocket: join(directory, "run", "control.sock"),
+    rotateKeys: async () => {
+      if (process.env.FAKE_BEHAVIOUR === "keeps-its-keys") throw new Error("the disk is full");
+      return { rotated: [{ service: "edge", kid: "edge.2", replaced: "edge.1" }], replacedCountUntil: "2026-01-01T00:00:00.000Z" };
+    },
     parts: [
       fakeService(directory, { name: "policy", layer: "back" }),
       fakeService(directory, { name: "edge", layer: "front", port: edgePort, host: edgeHost, behaviour: process.env.FAKE_BEHAVIOUR }),

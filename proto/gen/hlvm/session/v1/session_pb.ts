@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIuECCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBJHCg9hbGxvd2VkX3NlY3JldHMYFCADKAlCLrpIK5IBKBAgIiRyIjIgXltBLVphLXowLTldW0EtWmEtejAtOSAtXXswLDQ3fSQiVwoQU3RhcnRSdW5SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBINCgVtb2RlbBgEIAEoCSJTCgxXYXRjaFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBIOCgZmb2xsb3cYAyABKAgiNwoNV2F0Y2hSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQiSgoQQ2FuY2VsUnVuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBIiYKEUNhbmNlbFJ1blJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCIuChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AyJCChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIjEKEUdldFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIj8KEkdldFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24yswMKDlNlc3Npb25TZXJ2aWNlEk8KCFN0YXJ0UnVuEiAuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVxdWVzdBohLmhsdm0uc2Vzc2lvbi52MS5TdGFydFJ1blJlc3BvbnNlEkgKBVdhdGNoEh0uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVxdWVzdBoeLmhsdm0uc2Vzc2lvbi52MS5XYXRjaFJlc3BvbnNlMAESUgoJQ2FuY2VsUnVuEiEuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlcXVlc3QaIi5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVzcG9uc2USWwoMTGlzdFNlc3Npb25zEiQuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaJS5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVzcG9uc2USVQoKR2V0U2Vzc2lvbhIiLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsIDCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQSRwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJQi66SCuSASgQICIkciIyIF5bQS1aYS16MC05XVtBLVphLXowLTkgLV17MCw0N30kIlcKEFN0YXJ0UnVuUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDQoFbW9kZWwYBCABKAkiUwoMV2F0Y2hSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSDgoGZm9sbG93GAMgASgIIjcKDVdhdGNoUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkoKEENhbmNlbFJ1blJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABASImChFDYW5jZWxSdW5SZXNwb25zZRIRCgljYW5jZWxsZWQYASABKAgiLgoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMiQgoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uMrMDCg5TZXNzaW9uU2VydmljZRJPCghTdGFydFJ1bhIgLmhsdm0uc2Vzc2lvbi52MS5TdGFydFJ1blJlcXVlc3QaIS5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXNwb25zZRJICgVXYXRjaBIdLmhsdm0uc2Vzc2lvbi52MS5XYXRjaFJlcXVlc3QaHi5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXNwb25zZTABElIKCUNhbmNlbFJ1bhIhLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXF1ZXN0GiIuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlc3BvbnNlElsKDExpc3RTZXNzaW9ucxIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlElUKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -198,6 +198,26 @@ export type StartRunRequest = Message<"hlvm.session.v1.StartRunRequest"> & {
   stateless: boolean;
 
   /**
+   * The edge fills in the following three; what a client sends in them is overwritten.
+   * The id of the session that is made where session_id is empty.
+   *
+   * @generated from field: string new_session_id = 8;
+   */
+  newSessionId: string;
+
+  /**
+   * @generated from field: string run_id = 9;
+   */
+  runId: string;
+
+  /**
+   * What the person lets this run do in their name, signed by the edge: who they are, session, run and settings.
+   *
+   * @generated from field: string delegation = 10;
+   */
+  delegation: string;
+
+  /**
    * Secrets that the model may see in this run once they are met in it: the fingerprint at the end of a mark
    * (`a1b2` of `[secret: GitHub token a1b2]`), or a kind (`GitHub token`). Everybody else still sees the mark.
    *
@@ -252,6 +272,26 @@ export type StartRunRequestJson = {
    * @generated from field: bool stateless = 7;
    */
   stateless?: boolean;
+
+  /**
+   * The edge fills in the following three; what a client sends in them is overwritten.
+   * The id of the session that is made where session_id is empty.
+   *
+   * @generated from field: string new_session_id = 8;
+   */
+  newSessionId?: string;
+
+  /**
+   * @generated from field: string run_id = 9;
+   */
+  runId?: string;
+
+  /**
+   * What the person lets this run do in their name, signed by the edge: who they are, session, run and settings.
+   *
+   * @generated from field: string delegation = 10;
+   */
+  delegation?: string;
 
   /**
    * Secrets that the model may see in this run once they are met in it: the fingerprint at the end of a mark

@@ -1,9 +1,9 @@
-import type { Principal } from "@hlvm/identity/principal";
+import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
-import { MeshCaller } from "./mesh-caller.ts";
+import { MeshCaller, type RunCaller } from "./mesh-caller.ts";
 import { MeshMemory } from "./mesh-memory.ts";
 import { MeshModels } from "./mesh-models.ts";
 import { MeshPolicy } from "./mesh-policy.ts";
@@ -16,20 +16,20 @@ export interface MeshUrls {
   readonly memoryUrl: string;
 }
 
-/** @returns the other services, for calls in somebody's name */
-export function connectMesh(urls: MeshUrls, minter: TokenMinter): (principal: Principal, traceId: string) => Mesh {
+/** @returns the other services, for the calls of one run */
+export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCaller) => Mesh {
   const models = createMeshTransport(urls.modelGatewayUrl);
   const policy = createMeshTransport(urls.policyUrl);
   const sandbox = createMeshTransport(urls.sandboxUrl);
   const memory = createMeshTransport(urls.memoryUrl);
-  return (principal, traceId) => {
-    const caller = new MeshCaller(minter, principal, traceId);
+  return (run) => {
+    const callerOf = (service: ServiceName): MeshCaller => new MeshCaller(minter, run, service);
     return {
-      models: new MeshModels(models, caller),
-      policy: new MeshPolicy(policy, caller),
-      audit: new MeshAudit(policy, caller),
-      sandbox: new MeshSandbox(sandbox, caller),
-      memory: new MeshMemory(memory, caller),
+      models: new MeshModels(models, callerOf("model-gateway")),
+      policy: new MeshPolicy(policy, callerOf("policy")),
+      audit: new MeshAudit(policy, callerOf("policy")),
+      sandbox: new MeshSandbox(sandbox, callerOf("sandbox")),
+      memory: new MeshMemory(memory, callerOf("memory")),
     };
   };
 }

@@ -21,7 +21,7 @@ export class MeshAudit implements Audit {
   async recordOutcome(outcome: Outcome): Promise<void> {
     try {
       const summary = outcome.summary.slice(0, SUMMARY_LENGTH);
-      await this.#client.recordOutcome({ ...outcome, summary }, await this.#caller.options(DEADLINE_MILLISECONDS));
+      await this.#client.recordOutcome({ ...outcome, summary }, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

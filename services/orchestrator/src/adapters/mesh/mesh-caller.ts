@@ -1,28 +1,33 @@
 import type { CallOptions } from "@connectrpc/connect";
 import type { Principal } from "@hlvm/identity/principal";
+import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { outgoing } from "@hlvm/rpc/call-context";
 
-/** Calls other services in the name of one principal: a run outlives the token that it was started with. */
+/** For whom a run calls, and by what right. */
+export interface RunCaller {
+  readonly principal: Principal;
+  /** What the edge signed for the run: without it no service believes that it calls for that person. */
+  readonly delegation: string;
+  readonly traceId: string;
+}
+
+/** Calls one other service for a run: a run outlives the token that it was started with. */
 export class MeshCaller {
   readonly #minter: TokenMinter;
-  readonly #principal: Principal;
-  readonly #traceId: string;
+  readonly #run: RunCaller;
+  readonly #service: ServiceName;
 
-  constructor(minter: TokenMinter, principal: Principal, traceId: string) {
+  constructor(minter: TokenMinter, run: RunCaller, service: ServiceName) {
     this.#minter = minter;
-    this.#principal = principal;
-    this.#traceId = traceId;
+    this.#run = run;
+    this.#service = service;
   }
 
   /** Options of one call: token, trace, deadline, cancellation. */
-  async options(deadlineMilliseconds: number, signal?: AbortSignal): Promise<CallOptions> {
-    return outgoing({
-      principal: this.#principal,
-      token: await this.#minter.mint(this.#principal),
-      traceId: this.#traceId,
-      signal,
-      remainingMilliseconds: () => deadlineMilliseconds,
-    });
+  options(deadlineMilliseconds: number, signal?: AbortSignal): CallOptions {
+    const { principal, delegation, traceId } = this.#run;
+    const token = this.#minter.mint(principal, this.#service, delegation);
+    return outgoing({ token, traceId, signal, remainingMilliseconds: () => deadlineMilliseconds });
   }
 }

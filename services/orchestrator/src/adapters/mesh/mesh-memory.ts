@@ -23,7 +23,7 @@ export class MeshMemory implements Memory {
     try {
       const { facts, moreExist, notice } = await this.#client.recall(
         { query, project: workspace },
-        await this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
+        this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
       );
       return { facts: facts.map((fact) => fact.text), moreExist, notice };
     } catch (thrown) {
@@ -35,7 +35,7 @@ export class MeshMemory implements Memory {
     try {
       const { result } = await this.#client.executeTool(
         { call, grant, project: workspace },
-        await this.#caller.options(timeoutMilliseconds, signal),
+        this.#caller.options(timeoutMilliseconds, signal),
       );
       if (result === undefined)
         throw new HlvmError({ code: "internal", reason: "result_missing", message: "Memory answered without a result." });

@@ -25,7 +25,7 @@ export class MeshModels implements Models {
 
   async resolve(model: string, signal: AbortSignal): Promise<Model> {
     try {
-      const response = await this.#client.resolveModel({ model }, await this.#caller.options(RESOLVE_DEADLINE_MILLISECONDS, signal));
+      const response = await this.#client.resolveModel({ model }, this.#caller.options(RESOLVE_DEADLINE_MILLISECONDS, signal));
       if (response.model === undefined)
         throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
       return response.model;
@@ -38,7 +38,7 @@ export class MeshModels implements Models {
     const { maximumOutputTokens, messages, tools, ...rest } = request;
     const body = { ...rest, messages: [...messages], tools: [...tools], maxOutputTokens: maximumOutputTokens };
     try {
-      const options = await this.#caller.options(GENERATE_DEADLINE_MILLISECONDS, signal);
+      const options = this.#caller.options(GENERATE_DEADLINE_MILLISECONDS, signal);
       for await (const { event } of serverStream(this.#transport, ModelService.method.generate, body, options))
         if (event.case !== undefined) yield event;
     } catch (thrown) {

@@ -1,6 +1,6 @@
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { PolicyService, type PermissionSettings, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { PolicyService, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -20,9 +20,9 @@ export class MeshPolicy implements Policy {
     this.#caller = caller;
   }
 
-  async decide(call: ToolCall, settings: PermissionSettings, signal: AbortSignal): Promise<Verdict> {
+  async decide(call: ToolCall, signal: AbortSignal): Promise<Verdict> {
     try {
-      const { verdict } = await this.#client.decide({ call, settings }, await this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal));
+      const { verdict } = await this.#client.decide({ call }, this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal));
       return required(verdict);
     } catch (thrown) {
       throw meshError(thrown, signal);
@@ -31,7 +31,7 @@ export class MeshPolicy implements Policy {
 
   async awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined> {
     try {
-      const { verdict } = await this.#client.awaitApproval({ approvalId }, await this.#caller.options(AWAIT_DEADLINE_MILLISECONDS, signal));
+      const { verdict } = await this.#client.awaitApproval({ approvalId }, this.#caller.options(AWAIT_DEADLINE_MILLISECONDS, signal));
       return required(verdict);
     } catch (thrown) {
       const error = meshError(thrown, signal);
@@ -43,7 +43,7 @@ export class MeshPolicy implements Policy {
 
   async withdrawApprovals(runId: string): Promise<void> {
     try {
-      await this.#client.withdrawApprovals({ runId }, await this.#caller.options(WITHDRAW_DEADLINE_MILLISECONDS));
+      await this.#client.withdrawApprovals({ runId }, this.#caller.options(WITHDRAW_DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

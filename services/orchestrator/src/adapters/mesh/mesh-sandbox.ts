@@ -22,7 +22,7 @@ export class MeshSandbox implements Sandbox {
 
   async openWorkspace(sessionId: string, path: string, signal: AbortSignal): Promise<OpenedWorkspace> {
     try {
-      return await this.#client.openWorkspace({ sessionId, path }, await this.#caller.options(OPEN_DEADLINE_MILLISECONDS, signal));
+      return await this.#client.openWorkspace({ sessionId, path }, this.#caller.options(OPEN_DEADLINE_MILLISECONDS, signal));
     } catch (thrown) {
       throw meshError(thrown, signal);
     }
@@ -30,7 +30,7 @@ export class MeshSandbox implements Sandbox {
 
   async closeWorkspace(sessionId: string): Promise<void> {
     try {
-      await this.#client.closeWorkspace({ sessionId }, await this.#caller.options(DEADLINE_MILLISECONDS));
+      await this.#client.closeWorkspace({ sessionId }, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }
@@ -38,7 +38,7 @@ export class MeshSandbox implements Sandbox {
 
   async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     try {
-      const options = await this.#caller.options(timeoutMilliseconds, signal);
+      const options = this.#caller.options(timeoutMilliseconds, signal);
       for await (const { event } of serverStream(this.#transport, SandboxService.method.execute, { call, grant }, options)) {
         if (event.case === "output") yield { output: event.value };
         if (event.case === "result") yield { result: event.value };
@@ -50,7 +50,7 @@ export class MeshSandbox implements Sandbox {
 
   async receipt(sessionId: string, callId: string): Promise<Receipt> {
     try {
-      const { state, result } = await this.#client.getReceipt({ sessionId, callId }, await this.#caller.options(DEADLINE_MILLISECONDS));
+      const { state, result } = await this.#client.getReceipt({ sessionId, callId }, this.#caller.options(DEADLINE_MILLISECONDS));
       if (state === State.DONE && result !== undefined) return { state: "done", result };
       if (state === State.NEVER_STARTED) return { state: "never_started" };
       return { state: state === State.RUNNING ? "running" : "unknown" };

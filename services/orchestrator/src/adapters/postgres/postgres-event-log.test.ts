@@ -39,7 +39,15 @@ async function begin(sessionId: string = randomUUID(), isNew = true, stateless =
     secretKey: new Uint8Array(32),
   };
   const events = [eventPayload("userMessage", { text: "q" })];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 

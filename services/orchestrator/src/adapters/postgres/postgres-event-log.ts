@@ -31,7 +31,7 @@ const append = (held: string): string => `
 const HELD = "run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL";
 const APPEND = append(`SELECT FROM run WHERE ${HELD} FOR NO KEY UPDATE`);
 const APPEND_LAST = append(`
-  UPDATE run SET ended_at = now(), stop_reason = $10
+  UPDATE run SET ended_at = now(), stop_reason = $10, delegation = NULL
   WHERE ${HELD} AND (SELECT last_seq FROM session WHERE session_id = $1::uuid) = $4 RETURNING run_id`);
 
 const FOUND = `

@@ -46,7 +46,15 @@ async function begin(sessionId: string = randomUUID(), isNew = true): Promise<Le
     secretKey: new Uint8Array(32),
   };
   const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", { model: "a/b" })];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 

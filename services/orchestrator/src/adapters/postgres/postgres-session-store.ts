@@ -13,8 +13,8 @@ const CLAIMED_AT_ONCE = 20;
 const UNIQUE_VIOLATION = "23505";
 
 const BEGUN = `
-  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until)
-  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}`;
+  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation)
+  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}, $10::text`;
 
 const EVENTS = `
   added AS (
@@ -27,7 +27,7 @@ const EVENTS = `
 const BEGIN_NEW = `
   WITH grown AS (
     INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, last_seq)
-    VALUES ($1::uuid, $7, $8, $10, $11, $12, $13, $14, $15, $16, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+    VALUES ($1::uuid, $7, $8, $11, $12, $13, $14, $15, $16, $17, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
   ),
   begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
@@ -113,6 +113,7 @@ export class PostgresSessionStore implements SessionStore {
       run.organization,
       run.model,
       at,
+      run.delegation,
     ];
     const begin = session.isNew
       ? this.#database.query<{ first: string }>(

@@ -1,7 +1,7 @@
 import type { Message, Model, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import type { PermissionSettings, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolOutput, ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 /** One use of a tool, ready to be decided on: its arguments in canonical form. */
@@ -34,7 +34,7 @@ export interface Models {
 
 /** Every method throws HlvmError. */
 export interface Policy {
-  decide(call: ToolCall, settings: PermissionSettings, signal: AbortSignal): Promise<Verdict>;
+  decide(call: ToolCall, signal: AbortSignal): Promise<Verdict>;
   /** Waits a while for an answer: undefined where there is none yet. */
   awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
   /** Ends what the run still asks for: nobody can answer it any more. */
@@ -89,7 +89,7 @@ export interface Memory {
   execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult>;
 }
 
-/** The other services, called in the name of one principal. */
+/** The other services, called for one run. */
 export interface Mesh {
   readonly models: Models;
   readonly policy: Policy;

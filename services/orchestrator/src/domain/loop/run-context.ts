@@ -1,5 +1,4 @@
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
@@ -17,7 +16,6 @@ export interface RunContext {
   readonly workspace: string;
   readonly stateless: boolean;
   readonly model: Model;
-  readonly settings: PermissionSettings;
   readonly prefix: Prefix;
   /** Lets no secret in. */
   readonly mesh: Mesh;

@@ -36,7 +36,7 @@ describe("a run", () => {
     const traced = { headers: { ...headers, traceparent: `00-${traceId}-0123456789abcdef-01` } };
     const request = { prompt: "q", workspace: "/work", settings: { mode: PermissionMode.DEFAULT, canAsk: true } };
     behaviour.model = undefined;
-    await expect(test.orchestrator.client.startRun(request, traced)).rejects.toThrow("named no model");
+    await expect(test.orchestrator.client.startRun(test.asEdge(request), traced)).rejects.toThrow("named no model");
 
     behaviour.model = usualBehaviour.model;
     test.answers(["", [write, shell]], ["Done."]);
@@ -46,7 +46,7 @@ describe("a run", () => {
         : usualBehaviour.decide(asked);
     behaviour.awaitApproval = async () => ({ decision: Decision.ALLOW, grant: "granted" });
     behaviour.execute = () => refuse(new HlvmError({ code: "unavailable", reason: "gone", message: "gone" }));
-    const { sessionId, sequence } = await test.orchestrator.client.startRun(request, traced);
+    const { sessionId, sequence } = await test.orchestrator.client.startRun(test.asEdge(request), traced);
     await test.watch(sessionId, sequence);
 
     const methods = {

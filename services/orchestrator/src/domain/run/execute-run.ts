@@ -1,5 +1,4 @@
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Conversation } from "../fold/conversation.ts";
@@ -29,7 +28,6 @@ export interface BegunRun {
   readonly session: SessionFacts;
   readonly question: string;
   readonly model: Model;
-  readonly settings: PermissionSettings;
   readonly prefix: Prefix;
   /** Lets no secret in. */
   readonly mesh: Mesh;
@@ -67,7 +65,6 @@ export async function executeRun(
       workspace: session.workspace,
       stateless: session.stateless,
       model: begun.model,
-      settings: begun.settings,
       prefix: begun.prefix,
       mesh: begun.mesh,
       secrets: begun.secrets,

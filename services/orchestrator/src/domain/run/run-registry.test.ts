@@ -37,7 +37,15 @@ async function begin(sessionId: string = randomUUID()): Promise<Lease> {
     secretKey: new Uint8Array(32),
   };
   const events = [eventPayload("userMessage", { text: "q" })];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew: true, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew: true, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 

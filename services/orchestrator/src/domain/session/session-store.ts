@@ -6,6 +6,8 @@ export interface NewRun {
   readonly organization: string;
   /** Who started it. */
   readonly principal: string;
+  /** As the edge signed it; kept while the run goes on, for whoever holds it. */
+  readonly delegation: string;
   /** Facts where the session is new. */
   readonly session: { readonly isNew: boolean; readonly facts: SessionFacts };
   readonly lease: Lease;

@@ -18,8 +18,12 @@ import { titleOf } from "./title-of.ts";
 
 export interface RunAsked {
   readonly principal: Principal;
-  /** Empty: a new session. */
   readonly sessionId: string;
+  /** Whether the session is to be made. */
+  readonly isNew: boolean;
+  readonly runId: string;
+  /** As the edge signed it, for whoever calls for this run. */
+  readonly delegation: string;
   readonly prompt: string;
   /** Empty when resuming. */
   readonly workspace: string;
@@ -63,17 +67,17 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
       message: "The orchestrator is stopping.",
       advice: "Try again in a moment.",
     });
-  const existing = asked.sessionId === "" ? undefined : await requireResumable(asked, starter.store);
-  const sessionId = existing?.sessionId ?? randomUUID();
-  const [workspace, model] = await openAndResolve(sessionId, existing, asked, starter.mesh);
+  const { sessionId } = asked;
+  const existing = asked.isNew ? undefined : await requireResumable(asked, starter.store);
+  const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
   const secretKey = existing?.secretKey ?? randomBytes(32);
   const secrets = new RunSecrets(secretKey, asked.allowedSecrets);
   const question = await secrets.redactInTurns(asked.prompt);
-  const facts = existing ?? { ...newFacts(sessionId, workspace, asked), title: titleOf(question), secretKey };
+  const facts = existing ?? { ...newFacts(workspace, asked), title: titleOf(question), secretKey };
 
   const prefix = compilePrefix(facts, model);
-  const { principal } = asked;
-  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
+  const { principal, delegation } = asked;
+  const lease = { sessionId, runId: asked.runId, owner: randomUUID() };
   const events = [
     eventPayload("userMessage", { text: question, attachments: await redactAttachments(asked.attachments, secrets) }),
     eventPayload("runStarted", {
@@ -85,19 +89,20 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     }),
   ];
   const session = { isNew: existing === undefined, facts };
-  const asking = { organization: principal.organization, principal: principal.id, session, lease, model: model.id, events };
+  const { organization, id } = principal;
+  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events };
   const takenAt = performance.now();
   const sequence = await starter.store.beginRun(asking).catch(async (cause: unknown) => {
-    if (session.isNew) await close(sessionId, starter.mesh);
+    // A session that is there although it should have been new has a workspace that others use.
+    if (session.isNew && !(cause instanceof HlvmError && cause.reason === "run_in_progress")) await close(sessionId, starter.mesh);
     throw cause;
   });
   const begun: BegunRun = {
     lease,
-    principal: principal.id,
+    principal: id,
     session: facts,
     question,
     model,
-    settings: asked.settings,
     prefix,
     mesh: redactMesh(starter.mesh, secrets),
     secrets,
@@ -119,12 +124,8 @@ async function requireResumable(asked: RunAsked, store: SessionStore): Promise<S
   return session;
 }
 
-async function openAndResolve(
-  sessionId: string,
-  existing: Session | undefined,
-  asked: RunAsked,
-  mesh: Mesh,
-): Promise<[OpenedWorkspace, Model]> {
+async function openAndResolve(existing: Session | undefined, asked: RunAsked, mesh: Mesh): Promise<[OpenedWorkspace, Model]> {
+  const { sessionId } = asked;
   const path = existing?.workspace ?? asked.workspace;
   if (path === "")
     throw new HlvmError({
@@ -172,9 +173,9 @@ async function redactAttachments(attachments: readonly Attachment[], secrets: Ru
   return redacted;
 }
 
-function newFacts(sessionId: string, workspace: OpenedWorkspace, asked: RunAsked): Omit<SessionFacts, "title" | "secretKey"> {
+function newFacts(workspace: OpenedWorkspace, asked: RunAsked): Omit<SessionFacts, "title" | "secretKey"> {
   return {
-    sessionId,
+    sessionId: asked.sessionId,
     owner: asked.principal.id,
     workspace: workspace.path,
     gitRepository: workspace.gitRepository,

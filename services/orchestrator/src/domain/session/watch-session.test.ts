@@ -57,7 +57,15 @@ async function begin({ store }: Replica, sessionId: string, isNew: boolean): Pro
     secretKey: new Uint8Array(32),
   };
   const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", {})];
-  await store.beginRun({ organization: "local", principal: "user:ada", session: { isNew, facts }, lease, model: "a/b", events });
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew, facts },
+    lease,
+    model: "a/b",
+    events,
+  });
   return lease;
 }
 

@@ -33,11 +33,11 @@ export function askPermission(
 
 async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Promise<Verdict> {
   try {
-    return await run.mesh.policy.decide(call, run.settings, signal);
+    return await run.mesh.policy.decide(call, signal);
   } catch (thrown) {
     signal.throwIfAborted();
     if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
     await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    return run.mesh.policy.decide(call, run.settings, signal);
+    return run.mesh.policy.decide(call, signal);
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApprovalAnswer, ApprovalState, DecidingStep, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { startTestPolicy, type TestPolicy } from "../../testing/start-test-policy.ts";
-import { callOf, failure, settingsOf, shell } from "../../testing/test-calls.ts";
+import { callOf, failure, shell } from "../../testing/test-calls.ts";
 
 let service: TestPolicy;
 beforeAll(async () => {
@@ -10,14 +10,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+const forRun = ({ sessionId, runId }: Pick<Approval, "sessionId" | "runId">) =>
+  service.forRun({ principal: testPrincipal, sessionId, runId });
+
 async function ask(call = callOf(shell("npm test"))): Promise<Approval> {
-  const { verdict } = await service.policy.decide({ call, settings: settingsOf() }, await service.as(testPrincipal));
+  const { verdict } = await service.policy.decide({ call }, forRun(call));
   return verdict!.approval!;
 }
 
 const answer = async (approvalId: string): Promise<Approval> =>
-  (await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, await service.as(testPrincipal))).approval!;
-const take = async (approvalId: string) => (await service.policy.awaitApproval({ approvalId }, await service.as(testPrincipal))).verdict!;
+  (await service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE }, service.as(testPrincipal))).approval!;
+const take = async (approval: Approval) =>
+  (await service.policy.awaitApproval({ approvalId: approval.approvalId }, forRun(approval))).verdict!;
 
 async function letExpire(approvalId: string, howLongAgo: string): Promise<void> {
   const sql = "UPDATE approval SET expires_at = now() - $2::interval WHERE approval_id = $1";
@@ -44,37 +48,39 @@ describe("the arguments of an approval", () => {
   it("are no longer to be had where nobody took the answer in time: the call is denied, and the record says so", async () => {
     for (const isAnswered of [true, false]) {
       const call = callOf(shell("npm test"));
-      const { approvalId } = await ask(call);
+      const approval = await ask(call);
+      const { approvalId } = approval;
       if (isAnswered) await answer(approvalId);
       await letExpire(approvalId, "2 hours");
       await ask();
-      expect(await take(approvalId)).toMatchObject({
+      expect(await take(approval)).toMatchObject({
         decision: Decision.DENY,
         step: DecidingStep.APPROVAL,
         rule: "approval: expired",
         grant: "",
       });
-      const { events } = await service.audit.query({ sessionId: call.sessionId }, await service.as(testPrincipal));
+      const { events } = await service.audit.query({ sessionId: call.sessionId }, service.as(testPrincipal));
       expect(events).toMatchObject([{ decision: Decision.DENY, rule: "approval: expired", argumentsJson: "" }]);
       expect(events[0]!.argumentsHash).not.toBe("");
     }
   });
 
   it("stay for an answer that is taken late but in time", async () => {
-    const { approvalId } = await ask();
-    await answer(approvalId);
-    await letExpire(approvalId, "30 minutes");
-    expect(await take(approvalId)).toMatchObject({ decision: Decision.ALLOW });
+    const approval = await ask();
+    await answer(approval.approvalId);
+    await letExpire(approval.approvalId, "30 minutes");
+    expect(await take(approval)).toMatchObject({ decision: Decision.ALLOW });
   });
 });
 
 describe("an answer", () => {
   it("is good for nothing where the call was decided otherwise in the meantime", async () => {
     const call = callOf(shell("npm test"));
-    const { approvalId } = await ask(call);
+    const approval = await ask(call);
+    const { approvalId } = approval;
     await decideOtherwise(call);
     expect(await answer(approvalId)).toMatchObject({ state: ApprovalState.APPROVED });
-    expect(await failure(take(approvalId))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
+    expect(await failure(take(approval))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
     expect(await argumentsOf(approvalId)).toBe("");
   });
 });

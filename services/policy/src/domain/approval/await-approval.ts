@@ -1,10 +1,11 @@
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import { canonicalJson, type JsonValue } from "@hlvm/canonical-json/canonical-json";
-import type { Principal } from "@hlvm/identity/principal";
+import type { Delegation } from "@hlvm/identity/delegation";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import type { AuditEvent } from "../audit/audit-event.ts";
 import { redactValue } from "../audit/redact-value.ts";
 import { demandAuthority } from "../authority.ts";
+import { demandDelegation } from "../demand-delegation.ts";
 import { enforcementOf } from "../enforcement.ts";
 import type { Ruling } from "../decide/decision.ts";
 import type { FindTool } from "../decide/resolve-call.ts";
@@ -23,19 +24,20 @@ export interface AwaitApprovalPorts {
 
 /**
  * Waits until an approval is answered, withdrawn or expires, then takes the answer: the decision is committed to the audit log with
- * it, and only then is a grant signed. Only who asked may wait, and what was allowed is taken once; whoever comes second
+ * it, and only then is a grant signed. Only the run that asked may wait, and what was allowed is taken once; whoever comes second
  * gets an error. A denial is told as often as it is asked for. A caller that leaves changes nothing and may come again.
- * @throws HlvmError `approval_not_found`, `approval_used`, `role_missing`
+ * @throws HlvmError `approval_not_found`, `approval_used`, `role_missing`, `delegation_differs`
  */
 export async function awaitApproval(
   ports: AwaitApprovalPorts,
-  principal: Principal,
+  delegation: Delegation,
   traceId: string,
   approvalId: string,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  const { principal } = delegation;
   demandAuthority(principal, "run_tools");
-  const approval = await untilSettled(ports.approvals, principal, approvalId, signal);
+  const approval = await untilSettled(ports.approvals, delegation, approvalId, signal);
   signal.throwIfAborted();
   const ruling = rulingOn(approval, ports.findTool);
   const isFirst = !approval.isUsed && (await ports.approvals.use(principal.organization, approvalId, intentOf(approval, ruling, traceId)));
@@ -58,12 +60,14 @@ export async function awaitApproval(
   return { ...verdict, grant };
 }
 
-async function untilSettled(store: ApprovalStore, principal: Principal, approvalId: string, signal: AbortSignal): Promise<Approval> {
+async function untilSettled(store: ApprovalStore, delegation: Delegation, approvalId: string, signal: AbortSignal): Promise<Approval> {
+  const { principal } = delegation;
   // Watching begins before the first look: an answer in between is not missed.
   using watch = store.watch(approvalId);
   for (;;) {
     const approval = await store.find(principal.organization, approvalId);
     if (approval === undefined || approval.requestedBy !== principal.id) throw approvalNotFound(approvalId);
+    demandDelegation(delegation, approval);
     if (approval.state !== "pending") return approval;
     await watch.change(Math.max(approval.expiresAt.getTime() - Date.now(), 0) + 10, signal);
   }

@@ -1,0 +1,18 @@
+import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Principal } from "./principal.ts";
+
+/** What a person let one run do in their name, as the edge signed it: a service that acts for them can show it and widen nothing. */
+export interface Delegation {
+  readonly principal: Principal;
+  readonly sessionId: string;
+  readonly runId: string;
+  /** Exactly as the person set them. */
+  readonly settings: PermissionSettings;
+  /** The one service that may act on it. */
+  readonly authorizedParty: string;
+  /** Seconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** The longest that a run may be set to take (`HLVM_RUN_SECONDS`): within it, nothing has to be delegated anew. */
+export const DELEGATION_SECONDS = 24 * 60 * 60;

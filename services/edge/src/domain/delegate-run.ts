@@ -1,0 +1,23 @@
+import { randomUUID } from "node:crypto";
+import { clone, create } from "@bufbuild/protobuf";
+import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
+import type { Principal } from "@hlvm/identity/principal";
+import { PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { StartRunRequestSchema, type StartRunRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
+
+/** The request as the orchestrator gets it. */
+export type DelegateRun = (principal: Principal, request: StartRunRequest) => StartRunRequest;
+
+/**
+ * Chooses the ids of a run, and of its session where it makes one, and signs for them what the person lets the run do: who
+ * they are and the settings as they set them. Nobody behind the edge can choose or change any of it.
+ */
+export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
+  return (principal, request) => {
+    const runId = randomUUID();
+    const newSessionId = request.sessionId === "" ? randomUUID() : "";
+    const settings = request.settings ?? create(PermissionSettingsSchema);
+    const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
+    return Object.assign(clone(StartRunRequestSchema, request), { newSessionId, runId, delegation });
+  };
+}
