@@ -21,12 +21,14 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function asked(call: Asked, mode: PermissionMode = PermissionMode.DEFAULT): Promise<Approval> {
-  const { verdict } = await service.policy.decide({ call: callOf(call), settings: settingsOf({ mode }) }, await service.as(person));
+  const one = callOf(call);
+  const run = { principal: person, sessionId: one.sessionId, runId: one.runId, settings: settingsOf({ mode }) };
+  const { verdict } = await service.policy.decide({ call: one }, service.forRun(run));
   return verdict!.approval!;
 }
 
 async function got(approvalId: string, principal = testPrincipal): Promise<Approval> {
-  return (await service.policy.getApproval({ approvalId }, await service.as(principal))).approval!;
+  return (await service.policy.getApproval({ approvalId }, service.as(principal))).approval!;
 }
 
 const WORDS: Readonly<Record<number, string>> = {
@@ -88,7 +90,7 @@ describe("an answer with the hash of what was shown", () => {
   it("is refused where something else would run, and taken where it is the same", async () => {
     const { approvalId, argumentsHash } = await asked(shell("npm test"));
     const other = await asked(shell("npm test -- --update"));
-    const options = await service.as(testPrincipal);
+    const options = service.as(testPrincipal);
     const answer = (hash: string) =>
       service.policy.answerApproval({ approvalId, answer: ApprovalAnswer.ONCE, argumentsHash: hash }, options);
     expect(await failure(answer(other.argumentsHash))).toMatchObject({ code: "failed_precondition", reason: "arguments_differ" });
