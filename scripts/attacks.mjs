@@ -1,0 +1,14 @@
+// `npm run attacks [-- GROUP …] [--json]`: attacks a running mesh and prints what held and what did not.
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { hlvmDirectory, orExplain, prepare } from "./prepare.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+await orExplain(() => prepare({ directory: hlvmDirectory }));
+const run = spawnSync(
+  join(root, "node_modules", "node", "bin", "node"),
+  [join(root, "tests", "attacks", "main.ts"), ...process.argv.slice(2)],
+  { cwd: root, stdio: "inherit" },
+);
+process.exit(run.status ?? 1);

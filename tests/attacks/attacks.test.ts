@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { attackGroups } from "./attack-case.ts";
+import { attackCases } from "./attack-cases.ts";
+import { AttackMesh } from "./attack-mesh.ts";
+import { runCase } from "./run-case.ts";
+
+let mesh: AttackMesh;
+
+beforeAll(async () => {
+  mesh = await AttackMesh.start();
+});
+
+afterAll(() => mesh.stop());
+
+describe.each(attackGroups)("attacks of group %s", (group) => {
+  const attacks = attackCases.filter((attack) => attack.group === group && attack.onlyByCommand !== true);
+  it.each(attacks)("$name", async (attack) => {
+    const { result, observed } = await runCase(attack, mesh);
+    expect(result, observed).not.toBe("BROKEN");
+  });
+});
