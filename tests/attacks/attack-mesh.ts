@@ -121,6 +121,12 @@ export class AttackMesh {
     return this.mesh.state.services.find(({ name }) => name === service)!.port!;
   }
 
+  /** Removes a folder that is done with, before the end. */
+  remove(folder: string): void {
+    rmSync(folder, { recursive: true, force: true });
+    this.#folders.splice(this.#folders.indexOf(folder), 1);
+  }
+
   async stop(): Promise<void> {
     await this.mesh.stop();
     await this.model.close();

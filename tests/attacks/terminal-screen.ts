@@ -1,3 +1,8 @@
+const ESCAPE = "\u001b";
+const BELL = "\u0007";
+const CLEARS = new Set(["", "0", "2"].map((what) => `${ESCAPE}[${what}J`));
+const ESCAPE_OR_CHARACTER = new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]|${ESCAPE}\\][^${BELL}]*${BELL}|${ESCAPE}.|[^]`, "gu");
+
 /** What a terminal of this size shows of what was written to it: the last rows, long lines wrapped. */
 export function visibleScreen(written: string, rows: number, columns: number): string {
   const lines: string[][] = [[]];
@@ -7,8 +12,8 @@ export function visibleScreen(written: string, rows: number, columns: number): s
     else if (piece === "\r") column = 0;
     else if (piece === "\b") column = Math.max(0, column - 1);
     else if (piece === "\t") column = Math.min(columns - 1, (Math.floor(column / 8) + 1) * 8);
-    else if (/^\u001b\[[02]?J$/.test(piece)) clearScreen(piece);
-    else if (piece.startsWith("\u001b")) continue;
+    else if (CLEARS.has(piece)) clearScreen(piece);
+    else if (piece.startsWith(ESCAPE)) continue;
     else put(piece);
   }
   return lines
@@ -25,9 +30,7 @@ export function visibleScreen(written: string, rows: number, columns: number): s
   }
 
   function clearScreen(piece: string): void {
-    if (piece === "\u001b[2J") lines.splice(0, lines.length, []);
+    if (piece === `${ESCAPE}[2J`) lines.splice(0, lines.length, []);
     else lines.at(-1)!.length = column;
   }
 }
-
-const ESCAPE_OR_CHARACTER = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007]*\u0007|\u001b.|[^]/gu;

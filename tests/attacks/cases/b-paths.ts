@@ -38,32 +38,25 @@ function escape(name: string, { mode, prepare, turns }: Escape, origin?: string)
   };
 }
 
-/** A folder is swapped for a link to .git/hooks again and again while files are written below it. */
+/** A link to a folder is swapped for one to .git/hooks, again and again, while files are written below it. */
 async function swappedFolder(mesh: AttackMesh): Promise<Finding> {
   const workspace = mesh.repository();
-  const place = join(workspace, "d");
   const hooks = join(workspace, ".git", "hooks");
   mkdirSync(hooks, { recursive: true });
   mkdirSync(join(workspace, "real"));
-  symlinkSync(".git/hooks", join(workspace, "link"));
-  mkdirSync(place);
   const before = snapshotTree(hooks);
-  let isOver = false;
-  const swapping = (async () => {
-    while (!isOver) {
-      renameSync(place, join(workspace, "real", "d"));
-      renameSync(join(workspace, "link"), place);
-      await new Promise((resolve) => setImmediate(resolve));
-      renameSync(place, join(workspace, "link"));
-      renameSync(join(workspace, "real", "d"), place);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  })();
+  const lead = (target: string): void => {
+    symlinkSync(target, join(workspace, "next"));
+    renameSync(join(workspace, "next"), join(workspace, "d"));
+  };
+  lead("real");
+  let swaps = 0;
+  const swapping = setInterval(() => lead(swaps++ % 2 === 0 ? ".git/hooks" : "real"), 1);
   const writes = Array.from({ length: 60 }, (_, index) => writeFile(`d/hook-${index}`));
   await mesh.ask(workspace, "acceptEdits", [writes, writes.map((_, index) => shell(`cp a.txt d/copy-${index}`))]);
-  isOver = true;
-  await swapping;
-  return findingOf(treeDifferences(before, snapshotTree(hooks)).slice(0, 3), "120 writes, and not one went through the link");
+  clearInterval(swapping);
+  const problems = treeDifferences(before, snapshotTree(hooks));
+  return findingOf(problems.slice(0, 3), `120 writes among ${swaps} swaps, and not one went to .git/hooks`);
 }
 
 async function craftedGit(mesh: AttackMesh): Promise<Finding> {
@@ -279,7 +272,8 @@ function tarOf(entries: readonly TarEntry[]): Buffer {
     header.write("        ", 148);
     header.write(link === "" ? "0" : "2", 156);
     header.write(link, 157, 100);
-    header.write("ustar\0" + "00", 257);
+    header.write("ustar\0", 257);
+    header.write("00", 263);
     const sum = header.reduce((total, byte) => total + byte, 0);
     header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
     const padded = Buffer.alloc(Math.ceil(content.length / 512) * 512);
