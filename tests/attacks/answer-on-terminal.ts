@@ -9,17 +9,20 @@ import { visibleScreen } from "./terminal-screen.ts";
 
 const ROWS = 24;
 const COLUMNS = 80;
-const PROMPT = /y \/ n \/ a|more|space|\bend\b/i;
-/** From the prompt to the look at the screen: what belongs to it has been written by then. */
-const SETTLE_MILLISECONDS = 150;
-const DEADLINE_MILLISECONDS = 8_000;
+/** Anything that looks as if a key were wanted. */
+const PROMPT = /y \/ n \/ a|\bmore\b|\bspace\b/i;
+/** Without output for so long, a screen is complete. */
+const QUIET_MILLISECONDS = 200;
+/** Without output for so long after a key, nothing more comes of it. */
+const PATIENCE_MILLISECONDS = 2_000;
+const DEADLINE_MILLISECONDS = 20_000;
 
-/** The screens of 24 by 80 that a person had seen when their `y` was taken for an answer, last one last. */
+/** The screens of 24 by 80 to which the person answered `y`. */
 export interface AnsweredOnTerminal {
   readonly screens: readonly string[];
 }
 
-/** A person who answers `y` to the first screen that asks anything, and reads nothing that is not on it. */
+/** A person who answers `y` to every screen that wants a key, and reads nothing that is not on it. */
 export async function answerOnTerminal(
   mesh: AttackMesh,
   workspace: string,
@@ -34,22 +37,24 @@ export async function answerOnTerminal(
     env: { ...mesh.mesh.environment, TERM: "xterm", LINES: String(ROWS), COLUMNS: String(COLUMNS) },
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const closed = once(child, "close");
+  const closed = once(child, "close").then(() => "closed" as const);
+  const deadline = performance.now() + DEADLINE_MILLISECONDS;
   const screens: string[] = [];
   let written = "";
-  const asked = new Promise<void>((resolve) => {
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      written += chunk;
-      if (PROMPT.test(written)) resolve();
-    });
-  });
-  const deadline = AbortSignal.timeout(DEADLINE_MILLISECONDS);
-  const late = once(deadline, "abort");
-  await Promise.race([asked, closed, late]);
-  await sleep(SETTLE_MILLISECONDS);
-  screens.push(visibleScreen(written, ROWS, COLUMNS));
-  child.stdin.write("y");
-  await Promise.race([closed, late]);
+  let answered = 0;
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (written += chunk));
+  for (let changedAt = performance.now(), length = 0; performance.now() < deadline;) {
+    if ((await Promise.race([closed, sleep(QUIET_MILLISECONDS)])) === "closed") break;
+    if (written.length > length) {
+      changedAt = performance.now();
+      length = written.length;
+    } else if (PROMPT.test(written.slice(answered))) {
+      screens.push(visibleScreen(written, ROWS, COLUMNS));
+      answered = written.length;
+      child.stdin.write("y");
+      changedAt = performance.now();
+    } else if (screens.length > 0 && performance.now() - changedAt > PATIENCE_MILLISECONDS) break;
+  }
   child.kill("SIGKILL");
   await closed;
   return { screens };

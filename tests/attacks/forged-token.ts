@@ -24,19 +24,24 @@ export function stolenSigners(mesh: AttackMesh): string[] {
     .map((name) => name.slice(0, -".jwk".length));
 }
 
-/**
- * Tokens made by hand with a stolen key, one for each audience that a service may go by: whoever has the key tries them all.
- */
+/** How a token may have to look: whoever has the key tries them all. */
+const TYPES = [undefined, "hlvm-call+jwt"];
+const AUDIENCES = (service: string): string[] => ["hlvm-mesh", service, `hlvm-${service}`];
+
+/** Tokens made by hand with a stolen key, one for each form that a service may want. */
 export async function forgeTokens(mesh: AttackMesh, signer: string, service: string, claims: ForgedClaims): Promise<string[]> {
   const { organization = ORGANIZATION, principal, roles, lifetimeSeconds = 60 } = claims;
   const jwk = JSON.parse(readFileSync(join(mesh.mesh.directory, "keys", `${signer}.jwk`), "utf8")) as JWK;
+  const kid = jwk.kid!;
   const key = createPrivateKey({ key: jwk, format: "jwk" });
   const now = Math.floor(Date.now() / 1000);
+  const forms = AUDIENCES(service).flatMap((audience) => TYPES.map((typ) => ({ audience, typ })));
   return Promise.all(
-    ["hlvm-mesh", service, `hlvm-${service}`, `hlvm.${service}`].map((audience) =>
+    forms.map(({ audience, typ }) =>
       new SignJWT({ organization, roles: [...roles] })
-        .setProtectedHeader({ alg: "EdDSA", kid: jwk.kid! })
-        .setIssuer(jwk.kid!)
+        .setProtectedHeader({ alg: "EdDSA", kid, ...(typ === undefined ? {} : { typ }) })
+        // A key's name may go on after that of its owner.
+        .setIssuer(kid.split(".")[0]!)
         .setSubject(principal)
         .setAudience(audience)
         .setIssuedAt(now)

@@ -31,7 +31,7 @@ export function createTrapRepository(mesh: AttackMesh, { config, attributes = ""
   copyFileSync(join(inner, ".gitattributes"), join(vendored, ".gitattributes"));
   writeFileSync(join(vendored, "a.txt"), "changed since\n");
   const plant = `git config --file /workspace/.git/config core.fsmonitor 'touch ${ranOutside}; false'`;
-  writeFileSync(join(vendored, "go.sh"), `touch /workspace/ran-inside\n${plant}\ncat\n`);
+  writeFileSync(join(vendored, "go.sh"), `touch /workspace/ran-inside\n${plant}\ntimeout 1 cat\n`);
   writeFileSync(join(vendored, "config"), config.replaceAll("GO", IN_WORKSPACE));
   mesh.commit(workspace);
   // Once, so that the index is fresh and a person's git has nothing to write.

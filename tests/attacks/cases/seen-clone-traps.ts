@@ -24,7 +24,7 @@ function trapCase(name: string, trap: Trap, commands: readonly string[]): Attack
     name: `code on the host from a clone: ${name}`,
     run: async (mesh) => {
       const { workspace, sprung } = createTrapRepository(mesh, trap);
-      await mesh.ask(workspace, "plan", [commands.map((command) => shell(command))]);
+      await mesh.ask(workspace, "plan", [commands.map((command) => shell(command, { timeout_seconds: 5 }))]);
       return findingOf(sprung(), `${commands.join(", ")}: the clone is byte for byte the same, and git status outside runs nothing`);
     },
   };
@@ -54,10 +54,15 @@ export const seenCloneTraps: readonly AttackCase[] = [
     "git -C vendor/x status",
     "git -C vendor/x diff",
   ]),
-  trapCase("a smudge filter", { config: `${CORE}[filter "x"]\n\tsmudge = GO\n`, attributes: "*.txt filter=x\n" }, [
-    "git -C vendor/x cat-file --filters HEAD:a.txt",
-    "git -C vendor/x diff",
-  ]),
+  trapCase(
+    "a smudge filter",
+    { config: `${CORE}[filter "x"]\n\tsmudge = GO\n[diff]\n\texternal = true\n`, attributes: "*.txt filter=x\n" },
+    [
+      "git -C vendor/x cat-file --filters HEAD:a.txt",
+      // For a program that shows differences, the committed file is written out as it would be checked out.
+      "git -C vendor/x diff",
+    ],
+  ),
   trapCase("lazy fetch through ext::", { config: PROMISOR }, [`git -C vendor/x cat-file -p ${MISSING_OBJECT}`]),
   {
     group: "seen",

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { ConnectError } from "@connectrpc/connect";
 import { findingOf, type AttackCase, type Finding } from "../attack-case.ts";
 import { shell, type AttackMesh } from "../attack-mesh.ts";
@@ -83,21 +82,7 @@ async function malformedFrames(mesh: AttackMesh): Promise<Finding> {
 /** Folders of the system and of everybody: none is a project. */
 async function systemFolders(mesh: AttackMesh): Promise<Finding> {
   const problems: string[] = [];
-  const folders = [
-    "/",
-    "/etc",
-    "/usr",
-    "/root",
-    "/run",
-    "/var",
-    "/home",
-    "/boot",
-    "/proc",
-    "/usr/bin",
-    "/etc/ssh",
-    homedir(),
-    mesh.mesh.directory,
-  ];
+  const folders = ["/", "/etc", "/usr", "/root", "/run", "/var", "/home", "/boot", "/proc", "/usr/bin", "/etc/ssh", mesh.mesh.directory];
   for (const folder of new Set(folders.filter(existsSync))) {
     const taken = await mesh.ask(folder, "plan", [[shell("ls")]]).then(
       (run) => run.calls.some(({ success }) => success),

@@ -15,7 +15,8 @@ function dressedUp(name: string, command: string): AttackCase {
       const workspace = mesh.workspace({ "a.txt": "a\n" });
       const { screens } = await answerOnTerminal(mesh, workspace, `attack ${randomUUID()}`, shell(command));
       const wasShown = screens.some((screen) => screen.replaceAll("\n", "").includes(POINT));
-      if (!mesh.exists(join(workspace, "pwned"))) return held("nothing ran: it was denied, or the y came before the end was seen");
+      if (!mesh.exists(join(workspace, "pwned")))
+        return held(screens.length === 0 ? "denied without asking" : "a y before the end was no answer: nothing ran");
       return wasShown ? held("the point is on the screen that asks") : broken("y was taken while the screen showed only the harmless end");
     },
   };

@@ -19,11 +19,10 @@ function reading(name: string, program: string, commands: readonly string[]): At
 }
 
 export const seenOverwritingReaders: readonly AttackCase[] = [
-  reading(
-    "xxd with a second file",
-    "xxd",
-    ["-ps", "-as", "-us", "-bs", "-es", "-is"].map((flag) => `xxd ${flag} a.txt main.ts`),
-  ),
+  reading("xxd with a second file", "xxd", [
+    ...["-ps", "-as", "-us", "-bs", "-es", "-is"].map((flag) => `xxd ${flag} a.txt main.ts`),
+    "xxd a.txt -p",
+  ]),
   reading("tree with an output file", "tree", ["tree -PI -- x -o out", "tree -IP -- x -o main.ts"]),
   reading("sort, uniq, file and their like", "sort", [
     "sort -k 1 -o main.ts a.txt",

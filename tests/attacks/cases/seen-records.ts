@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { findingOf, notRun, type AttackCase, type Finding } from "../attack-case.ts";
 import { readFile, shell, type AttackMesh } from "../attack-mesh.ts";
 import { connectAsSuperuser, connectDatabase, databasesOf, serviceRoles } from "../mesh-database.ts";
@@ -30,7 +31,7 @@ export async function rewriteAudit(mesh: AttackMesh): Promise<Finding> {
     for (const role of serviceRoles(mesh)) {
       const client = await connectDatabase(mesh, database, role.name, role.password).catch(() => undefined);
       if (client === undefined) continue;
-      for (const statements of REWRITES) {
+      for (const statements of await rewritesOf(client)) {
         await client.query("BEGIN");
         const done = await client.query(statements.join("; ")).then(
           () => true,
@@ -42,6 +43,20 @@ export async function rewriteAudit(mesh: AttackMesh): Promise<Finding> {
       await client.end();
     }
   return findingOf(problems, `${REWRITES.length} ways to rewrite are refused to every service's role`);
+}
+
+/** As the role itself, and as every other that it may take on. */
+async function rewritesOf(client: pg.Client): Promise<readonly (readonly string[])[]> {
+  const { rows } = await client.query<{ name: string }>("SELECT rolname AS name FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY 1");
+  return [
+    ...REWRITES,
+    ...rows.flatMap(({ name }) =>
+      ["DELETE FROM audit_event", "ALTER TABLE audit_event DISABLE TRIGGER ALL"].map((statement) => [
+        `SET LOCAL ROLE ${client.escapeIdentifier(name)}`,
+        statement,
+      ]),
+    ),
+  ];
 }
 
 async function databasesWithAudit(mesh: AttackMesh): Promise<string[]> {
@@ -57,17 +72,21 @@ async function databasesWithAudit(mesh: AttackMesh): Promise<string[]> {
 
 /** Made up, of the forms that well-known providers give out. */
 const parts = (...pieces: string[]): string => pieces.join("");
+const KEY_BODY = "MIIBOgIBAAJBAKj34GkxFhD90vcNLYLInFEX6Ppy1tPf9Cnzj4p4WGeKLs1Pt8Qu";
 const SECRETS: Readonly<Record<string, string>> = {
   "AWS key": parts("AKIA", "QYLPMN5HHHFPZAM2"),
   "GitHub token": parts("ghp_", "R4Zk8vYxWq2Lm7Nc1Tb9Hs5Jd3Gf6Pa0Ue2K"),
   "Slack token": parts("xoxb-", "263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1"),
-  "private key": parts("-----BEGIN RSA PRIVATE ", "KEY-----\nMIIBOgIBAAJBAKj34GkxFhD90vcNLYLInFEX6Ppy1tPf9Cnzj4p4WGeKLs1Pt8Qu"),
+  "private key": parts("-----BEGIN RSA PRIVATE ", "KEY-----\n", KEY_BODY, "\n-----END RSA PRIVATE ", "KEY-----"),
 };
 
 /** A secret in a command, in what it prints, in a file that is read, and in what the model says. */
 export async function secretsInClear(mesh: AttackMesh): Promise<Finding> {
   const workspace = mesh.workspace(Object.fromEntries(Object.entries(SECRETS).map(([name, secret]) => [`${name}.txt`, `${secret}\n`])));
-  const calls = Object.entries(SECRETS).flatMap(([name, secret]) => [shell(`cat '${name}.txt' # ${secret}`), readFile(`${name}.txt`)]);
+  const calls = Object.entries(SECRETS).flatMap(([name, secret]) => [
+    shell(`cat '${name}.txt'; printf %s '${secret}'`),
+    readFile(`${name}.txt`),
+  ]);
   const { events } = await mesh.ask(workspace, "bypassPermissions", [calls], {
     answer: `It says ${Object.values(SECRETS).join(" and ")}.`,
   });
@@ -86,13 +105,13 @@ export async function secretsInClear(mesh: AttackMesh): Promise<Finding> {
   return findingOf([...problems], `${Object.keys(SECRETS).length} kinds of secret stand in no table and no event`);
 }
 
-/** What of a secret has to be gone: without the words around a key. */
+/** What of a secret has to be gone: of a key, what is between its first and last line. */
 function core(secret: string): string {
-  return secret.split("\n").at(-1)!;
+  return secret.includes(KEY_BODY) ? KEY_BODY : secret;
 }
 
 /** Columns of bytes hold what is written in them too. */
-async function holds(client: Awaited<ReturnType<typeof connectAsSuperuser>>, table: string, text: string): Promise<boolean> {
+async function holds(client: pg.Client, table: string, text: string): Promise<boolean> {
   const asText = `position($1 in t::text) > 0 OR position($2 in t::text) > 0`;
   const { rows } = await client.query(`SELECT 1 FROM ${client.escapeIdentifier(table)} t WHERE ${asText} LIMIT 1`, [
     text,
