@@ -9,6 +9,6 @@ await orExplain(() => prepare({ directory: hlvmDirectory }));
 const run = spawnSync(
   join(root, "node_modules", "node", "bin", "node"),
   [join(root, "tests", "attacks", "main.ts"), ...process.argv.slice(2)],
-  { cwd: root, stdio: "inherit" },
+  { cwd: root, stdio: "inherit", env: { ...process.env, PATH: `${process.env.PATH}:${join(hlvmDirectory, "bin")}` } },
 );
 process.exit(run.status ?? 1);

@@ -36,8 +36,8 @@ async function processesLeft(word: string): Promise<string[]> {
 }
 
 async function forkBomb(mesh: AttackMesh): Promise<Finding> {
-  // Written so that no rule over its text knows it; sleeps that are found by their number, in waves of at most 4,000.
-  const bomb = `node -e 'const { spawn } = require("child_process"); for (let i = 0; i < 4000; i++) spawn("sleep", ["31.4151"]).on("error", () => {}); setTimeout(() => {}, 2000)'`;
+  // Written so that no rule over its text knows it; sleeps that are found by their number, 4,000 at most.
+  const bomb = "i=0; while [ $i -lt 4000 ]; do sleep 31.4151 & i=$((i+1)); done; sleep 2";
   const attacked = mesh.ask(mesh.workspace(), "bypassPermissions", [[shell(bomb, { timeout_seconds: 5 })]]);
   let most = 0;
   const watch = setInterval(() => (most = Math.max(most, processesWith("31.4151").length)), 200);
@@ -45,6 +45,7 @@ async function forkBomb(mesh: AttackMesh): Promise<Finding> {
   await attacked;
   clearInterval(watch);
   const left = await processesLeft("31.4151");
+  if (most === 0) return notRun("not one of its processes was seen");
   return findingOf(
     [
       ...meanwhile,
@@ -57,7 +58,8 @@ async function forkBomb(mesh: AttackMesh): Promise<Finding> {
 }
 
 async function tooMuchMemory(mesh: AttackMesh): Promise<Finding> {
-  const command = `/usr/bin/env node -e 'const kept = []; for (let i = 0; i < 64; i++) kept.push(Buffer.alloc(16 * 1024 * 1024, 1)); console.log("took it all")'`;
+  // Of a pipe, tail has to keep all that it may have to print.
+  const command = "head -c 1073741824 /dev/zero | tail -c 1073741824 > /dev/null && echo took it all";
   const { calls, sessionId } = await mesh.ask(mesh.workspace(), "bypassPermissions", [[shell(command, { timeout_seconds: 30 })]]);
   const isolation = await mesh.mesh.hlvm(["doctor"]);
   const [call] = calls;
