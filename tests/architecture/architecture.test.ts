@@ -24,7 +24,8 @@ const MAY_IMPORT: Readonly<Record<Layer, readonly Layer[]>> = {
   service: ["lib", "proto"],
   lib: ["lib", "proto"],
   proto: [],
-  test: ["lib", "proto"],
+  // What is attacked is judged by the judge that the service itself uses.
+  test: ["lib", "proto", "service"],
 };
 
 /** Packages that talk to a database, a process, a network or a provider: adapters' business. */

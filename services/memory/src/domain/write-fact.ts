@@ -47,7 +47,7 @@ export async function writeFact(facts: ScopedFacts, viewer: Viewer, draft: FactD
  */
 export function factText(text: string): string {
   const clean = storable(text);
-  const remainder = clean.replace(/\[[\w ]+ left out\]/g, "");
+  const remainder = clean.replace(/\[secret: [\w ]+\]/g, "");
   if (/[\p{L}\p{N}]/u.test(remainder)) return clean;
   throw new HlvmError({
     code: "invalid_argument",

@@ -1,0 +1,35 @@
+import type { AttackCase } from "./attack-case.ts";
+import { commandClassification } from "./cases/a-command-classification.ts";
+import { paths } from "./cases/b-paths.ts";
+import { promptInjection } from "./cases/e-prompt-injection.ts";
+import { resources } from "./cases/f-resources.ts";
+import { audit } from "./cases/g-audit.ts";
+import { tenants } from "./cases/h-tenants.ts";
+import { seenCloneTraps } from "./cases/seen-clone-traps.ts";
+import { seenDoors } from "./cases/seen-doors.ts";
+import { seenDressedUpApproval } from "./cases/seen-dressed-up-approval.ts";
+import { seenIdentity } from "./cases/seen-identity.ts";
+import { seenOverwritingReaders } from "./cases/seen-overwriting-readers.ts";
+import { seenProtectedWrites } from "./cases/seen-protected-writes.ts";
+import { seenRecords } from "./cases/seen-records.ts";
+import { seenRunnerTakeover } from "./cases/seen-runner-takeover.ts";
+import { seenSpoiledSession } from "./cases/seen-spoiled-session.ts";
+
+/** Every attack, in the order of the table. Those that stop parts of the mesh come last in their group. */
+export const attackCases: readonly AttackCase[] = [
+  ...seenCloneTraps,
+  ...seenRunnerTakeover,
+  ...seenProtectedWrites,
+  ...seenOverwritingReaders,
+  ...seenSpoiledSession,
+  ...seenDressedUpApproval,
+  ...seenIdentity,
+  ...seenRecords,
+  ...seenDoors,
+  ...commandClassification,
+  ...paths,
+  ...promptInjection,
+  ...resources,
+  ...audit,
+  ...tenants,
+];
