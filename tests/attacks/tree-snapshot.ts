@@ -1,15 +1,25 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync, type BigIntStats } from "node:fs";
 import { join } from "node:path";
 
-/** Everything below a folder, by path: kind, mode, links, size, time of change, and content. */
+/** Everything below a folder, by path. */
 export type TreeSnapshot = ReadonlyMap<string, string>;
 
+/** Kind, mode, links, time of change and content. */
 export function snapshotTree(root: string): TreeSnapshot {
+  return snapshot(root, ({ nlink, mtimeNs }) => [nlink, mtimeNs]);
+}
+
+/** Kind, mode and content alone: what was changed and put back is the same. */
+export function snapshotContent(root: string): TreeSnapshot {
+  return snapshot(root, () => []);
+}
+
+function snapshot(root: string, more: (stats: BigIntStats) => readonly bigint[]): TreeSnapshot {
   const entries = new Map<string, string>();
   const visit = (path: string): void => {
     const stats = lstatSync(join(root, path), { bigint: true });
-    entries.set(path, [stats.mode.toString(8), stats.nlink, stats.mtimeNs, contentOf(join(root, path), stats)].join(" "));
+    entries.set(path, [stats.mode.toString(8), ...more(stats), contentOf(join(root, path), stats)].join(" "));
     if (stats.isDirectory()) for (const name of readdirSync(join(root, path))) visit(join(path, name));
   };
   visit(".");

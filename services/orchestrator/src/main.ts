@@ -12,6 +12,7 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { newTraceId } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
@@ -20,7 +21,9 @@ import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
+import type { AbandonedRun } from "./domain/session/session-store.ts";
 import { endAbandonedRuns } from "./domain/run/end-abandoned-runs.ts";
+import { recordLostOutcomes } from "./domain/run/record-lost-outcomes.ts";
 import { executeRun } from "./domain/run/execute-run.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import { Sweeper } from "./domain/run/sweeper.ts";
@@ -45,8 +48,20 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const runs = new RunRegistry(store);
   const wakeups = new PostgresWakeups(grown, (sessionId) => runs.holds(sessionId));
   cancelled.onPayload((runId) => runs.cancel(runId));
+  const mesh = connectMesh(config, minter);
+  const delegations = new DelegationVerifier(publicKeys);
+  const reconcile = (run: AbandonedRun, events: readonly Event[]): void => {
+    const { delegation } = run;
+    if (delegation === undefined) return;
+    try {
+      const { principal } = delegations.verify(delegation);
+      void recordLostOutcomes(run, events, mesh({ principal, delegation, traceId: newTraceId() }));
+    } catch (cause) {
+      log.warn({ err: cause, runId: run.lease.runId }, "what came of a run's last calls could not be recorded");
+    }
+  };
   const sweep = async (): Promise<void> => {
-    const ended = await endAbandonedRuns(store, eventLog, randomUUID);
+    const ended = await endAbandonedRuns(store, eventLog, randomUUID, reconcile);
     if (ended > 0) log.warn({ ended }, "ended runs that nobody held any more");
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
   };
@@ -74,8 +89,8 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       log: eventLog,
       wakeups,
       runs,
-      delegations: new DelegationVerifier(publicKeys),
-      mesh: connectMesh(config, minter),
+      delegations,
+      mesh,
       execute: (run, controller) => executeRun(run, eventLog, limits, log, controller),
       closing: closing.signal,
     }),

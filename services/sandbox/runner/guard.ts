@@ -39,13 +39,21 @@ export function restore(callId: string, keepWatching: boolean): ProtectedChange[
   for (const path of paths) {
     const isOfTheGone = isRepositoryGone && (path === ".git" || path.startsWith(".git/"));
     const [before, after] = [isOfTheGone ? ABSENT : (baseline.get(path) ?? ABSENT), now.get(path) ?? ABSENT];
-    if (isSame(before, after)) continue;
-    if (isHarmless(path, before, after)) continue;
+    if (isOfTheGone) keep(path, ABSENT);
+    else if (isHarmless(path, before, after)) keep(path, after);
+    if (isSame(before, after) || isHarmless(path, before, after)) continue;
     changes.push({ path, before, after, diff: lineDiff(path, before, after), restored: false });
   }
   const outcomes = putBack(changes);
-  baseline = takeSnapshot(now);
+  // Whatever is there by now is not looked at: another command may have changed it in this moment, and is not done yet.
+  for (const { path, after, restored } of outcomes) if (!restored) keep(path, after);
   return outcomes;
+}
+
+/** From now on this is how the path is to be. */
+function keep(path: string, entry: ProtectedEntry): void {
+  if (entry.kind === "absent") baseline.delete(path);
+  else baseline.set(path, entry);
 }
 
 /** Makes changes again that were put back. @returns why it cannot be done; empty where it was */
@@ -67,9 +75,7 @@ export function acceptChange(path: string): void {
   if (watched.size === 0 || !isProtected(path)) return;
   const now = takeSnapshot(baseline);
   for (let at = path; at !== "."; at = dirname(at)) {
-    const entry = now.get(at);
-    if (entry === undefined) baseline.delete(at);
-    else baseline.set(at, entry);
+    keep(at, now.get(at) ?? ABSENT);
   }
 }
 

@@ -211,7 +211,6 @@ export const commandClassification: readonly AttackCase[] = [
       "fd -X id",
       "tree -R -o f",
       "dd if=a.txt of=b.txt",
-      "jq -n 'input' --rawfile x /etc/shadow -f x",
       "ps e -o pid,args; kill 1",
     ],
     "GTFOBins",

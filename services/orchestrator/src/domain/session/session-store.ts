@@ -21,6 +21,8 @@ export interface AbandonedRun {
   readonly lease: Lease;
   readonly stateless: boolean;
   readonly principal: string;
+  /** Absent where the run began before runs had one. */
+  readonly delegation?: string;
   readonly lastSequence: number;
   readonly turns: number;
   readonly toolCalls: number;

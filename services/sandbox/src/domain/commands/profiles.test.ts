@@ -187,6 +187,14 @@ describe("an allowed command that changes what programs outside obey", () => {
     expect(readdirSync(at(".vscode"))).toEqual(["settings.json"]);
   });
 
+  it("has it put back also where many commands change it at the same time", async () => {
+    const plant = (index: number): string => `mkdir -p .git/hooks; sleep 0.0${index}; cp a.txt .git/hooks/post-checkout-${index}`;
+    const results = await Promise.all(Array.from({ length: 8 }, (_, index) => shell(plant(index))));
+    expect(readdirSync(at(".git/hooks"))).toEqual([]);
+    const shown = results.flatMap(({ heldChange }) => heldChange?.paths ?? []);
+    expect(new Set(shown).size).toBe(8);
+  });
+
   it("keeps what a person then allows, once, and only what was shown", async () => {
     const { heldChange } = await shell("printf '#!/bin/sh\\nexit 0\\n' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push");
     const other = { ...heldChange!, diff: "harmless" };

@@ -13,6 +13,7 @@ import { guarded } from "./guarded.ts";
 const SHOWN_BYTES = 30 * 1024;
 /** A command that prints more is ended. */
 const KEPT_BYTES = 2 * 1024 * 1024;
+const OUT_OF_MEMORY = "The memory limit of the sandbox was reached and the system ended a process. Use less memory.";
 const NO_NUL = "A command cannot hold a NUL character.";
 
 interface ShellExecArguments {
@@ -106,8 +107,7 @@ function resultOf(given: ShellExecArguments, end: CommandEnd, printed: CappedTex
   if (end.refusal === "folder_missing")
     return ended("not_found", `There is no folder ${given.working_directory} in the workspace.`, printed);
   if (end.refusal === "folder_outside") return ended("outside_workspace", outside(given), printed);
-  if (end.outOfMemory)
-    return ended("out_of_memory", "The memory limit of the sandbox was reached and the system ended a process. Use less memory.", printed);
+  if (end.outOfMemory) return { ...ended("out_of_memory", OUT_OF_MEMORY, printed), summary: "out of memory" };
   if (end.wasCut)
     return ended(
       "output_limit",
