@@ -101,6 +101,7 @@ function isHarmless(path: string, before: ProtectedEntry, after: ProtectedEntry)
   if (path === ".git" || /^\.git\/(?:modules\/.+\/)?hooks$/.test(path)) return before.kind !== "link" && after.kind === "folder";
   if (/^\.git\/(?:modules\/.+\/)?hooks\/[^/]+\.sample$/.test(path)) return after.kind !== "link" && after.kind !== "other";
   if (!/^\.git\/(?:modules\/.+\/)?config$/.test(path) || after.kind !== "file" || before.kind === "link") return false;
+  if (before.kind === "file" && before.mode !== after.mode) return false;
   if (after.content === undefined || (before.kind === "file" && before.content === undefined)) return false;
   return isHarmlessGitConfig(before.content?.toString("utf8") ?? "", after.content.toString("utf8"));
 }

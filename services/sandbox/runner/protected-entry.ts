@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -78,6 +79,10 @@ export function writeEntry(relative: string, entry: ProtectedEntry): void {
   const temporary = `${path}.hlvm-${process.pid}.tmp`;
   rmSync(temporary, { force: true });
   if (entry.kind === "link") symlinkSync(entry.content!, temporary);
-  else writeFileSync(temporary, entry.content!, { mode: entry.mode, flag: "wx" });
+  else {
+    writeFileSync(temporary, entry.content!, { flag: "wx" });
+    // Of a mode that is given at the start the process's mask takes a part.
+    chmodSync(temporary, entry.mode);
+  }
   renameSync(temporary, path);
 }

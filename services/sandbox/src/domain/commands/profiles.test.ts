@@ -223,13 +223,17 @@ describe("an allowed command that changes what programs outside obey", () => {
     ["a folder of hooks", "git config core.hooksPath /workspace/hooks"],
     ["another repository's configuration", "printf '[include]\\n\\tpath = ../evil\\n' >> .git/config"],
     ["a file in the place of the repository", "mv .git kept && echo 'gitdir: kept' > .git"],
+    ["a file that may be run by now", "chmod 777 .git/config"],
     ["a link in the place of the hooks", "rmdir .git/hooks; ln -s ../evil .git/hooks"],
   ])("is asked about: %s", async (_, command) => {
     await shell("git remote add origin https://example.org/x.git");
+    chmodSync(at(".git/config"), 0o664);
     const before = read(".git/config");
     expect(await shell(command)).toMatchObject({ success: false, errorCode: "protected_path" });
     const isMoved = command.startsWith("mv");
     expect(existsSync(at(".git"))).toBe(!isMoved);
-    expect(read(isMoved ? "kept/config" : ".git/config")).toBe(before);
+    const kept = isMoved ? "kept/config" : ".git/config";
+    expect(read(kept)).toBe(before);
+    expect(statSync(at(kept)).mode & 0o777).toBe(0o664);
   });
 });
