@@ -2,15 +2,18 @@ import type { SandboxProfile } from "@hlvm/grant/grant";
 import type { Log } from "@hlvm/log/create-log";
 import type { CommandSandbox, Isolation, SandboxRequest } from "./isolation.ts";
 
+/** Models that answer at once, and calls that come in parallel, need the next one before another has been made. */
+const STANDING_BY = 2;
+
 /**
- * Sandboxes that stand by for a session's next command, at most one a profile. Each is used once: what one command leaves
- * behind is nothing to the next.
+ * Sandboxes that stand by for a session's next commands, a few a profile. Each is used once: what one command leaves behind
+ * is nothing to the next.
  */
 export class Standbys {
   readonly #isolation: Isolation;
   readonly #request: SandboxRequest;
   readonly #log: Log;
-  readonly #waiting = new Map<SandboxProfile, Promise<CommandSandbox>>();
+  readonly #waiting = new Map<SandboxProfile, Promise<CommandSandbox>[]>();
   /** Those that run a command. */
   readonly #taken = new Set<CommandSandbox>();
   #isClosed = false;
@@ -22,40 +25,27 @@ export class Standbys {
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.size === 0;
+    return [...this.#waiting.values()].every((waiting) => waiting.length === 0);
   }
 
   /** A sandbox for one command. @throws what `Isolation.startCommand` throws */
   async take(profile: SandboxProfile): Promise<CommandSandbox> {
-    const waiting = this.#waiting.get(profile);
-    this.#waiting.delete(profile);
-    const sandbox = await (waiting ?? this.#isolation.startCommand(this.#request, profile));
+    const sandbox = await (this.#of(profile).shift() ?? this.#isolation.startCommand(this.#request, profile));
     this.#taken.add(sandbox);
     void sandbox.ended.then(() => this.#taken.delete(sandbox));
     if (this.#isClosed) await sandbox.close();
     return sandbox;
   }
 
-  /** Has one stand by, where none does. Where none can be started, the next command says why. */
+  /** Has as many stand by as there are to be. Where none can be started, the next command says why. */
   prepare(profile: SandboxProfile): void {
-    if (this.#isClosed || this.#waiting.has(profile)) return;
-    const starting = this.#isolation.startCommand(this.#request, profile);
-    this.#waiting.set(profile, starting);
-    const forget = (): void => {
-      if (this.#waiting.get(profile) === starting) this.#waiting.delete(profile);
-    };
-    starting.then(
-      (sandbox) => sandbox.ending.then(forget),
-      (error: unknown) => {
-        forget();
-        this.#log.warn({ err: error }, "no sandbox could be made to stand by");
-      },
-    );
+    const waiting = this.#of(profile);
+    while (!this.#isClosed && waiting.length < STANDING_BY) this.#start(profile, waiting);
   }
 
   /** Ends those that stand by. */
   async discard(): Promise<void> {
-    const waiting = [...this.#waiting.values()];
+    const waiting = [...this.#waiting.values()].flat();
     this.#waiting.clear();
     await Promise.all(waiting.map((starting) => starting.then((sandbox) => sandbox.close()).catch(() => undefined)));
   }
@@ -64,5 +54,27 @@ export class Standbys {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([this.discard(), ...[...this.#taken].map((sandbox) => sandbox.close())]);
+  }
+
+  #of(profile: SandboxProfile): Promise<CommandSandbox>[] {
+    const waiting = this.#waiting.get(profile) ?? [];
+    this.#waiting.set(profile, waiting);
+    return waiting;
+  }
+
+  #start(profile: SandboxProfile, waiting: Promise<CommandSandbox>[]): void {
+    const starting = this.#isolation.startCommand(this.#request, profile);
+    waiting.push(starting);
+    const forget = (): void => {
+      const at = waiting.indexOf(starting);
+      if (at !== -1) waiting.splice(at, 1);
+    };
+    starting.then(
+      (sandbox) => sandbox.ending.then(forget),
+      (error: unknown) => {
+        forget();
+        this.#log.warn({ err: error }, "no sandbox could be made to stand by");
+      },
+    );
   }
 }
