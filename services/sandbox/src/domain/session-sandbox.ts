@@ -11,7 +11,7 @@ import { Standbys } from "./standbys.ts";
 import type { ToolResult } from "./tool-event.ts";
 
 /** The result goes out first: the kernel would let the service wait until the new process stands. */
-const PAUSE_BEFORE_STANDBY_MILLISECONDS = 4;
+const PAUSE_BEFORE_STANDBY_MILLISECONDS = 1;
 
 /** Runs the call, for which all that it needs is up by now. */
 export type Execute = (takeOutput: TakeOutput, signal: AbortSignal) => Promise<ToolResult>;
@@ -105,7 +105,8 @@ export class SessionSandbox {
         runShellCommand(run, { sandbox: first, guard, held: this.#held, workspace: this.#workspace }, takeOutput, signal),
       );
     } finally {
-      if (!isInBackground(run)) await first.close();
+      // It has ended by now; what is left is to give its limits back to the system, for which nobody has to wait.
+      if (!isInBackground(run)) void first.close();
       this.#prepareSoon(profile);
     }
   }

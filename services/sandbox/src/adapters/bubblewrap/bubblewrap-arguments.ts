@@ -2,7 +2,7 @@ import type { SandboxProfile } from "@hlvm/grant/grant";
 import { nodeMounts } from "./node-mounts.ts";
 import { commandEnvironment, HOME, runnerEnvironment, type RunnerEnvironment } from "./sandbox-environment.ts";
 import { systemMounts } from "./system-mounts.ts";
-import { WAIT_FOR_COMMAND } from "./wait-for-command.ts";
+import { waitForCommand } from "./wait-for-command.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const OPEN_FILES = 4_096;
@@ -108,18 +108,20 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--seccomp",
     String(descriptors.seccomp),
     "--",
+    ...(occupant.kind === "runner" || layout.perProcess !== undefined ? limiter(layout) : []),
+    ...programOf(layout),
+  ];
+}
+
+function limiter({ fileMebibytes, perProcess }: SandboxLayout): string[] {
+  const memory = Math.max(perProcess?.memoryBytes ?? 0, LEAST_MEBIBYTES_OF_A_PROCESS * MEBIBYTE);
+  return [
     "/usr/bin/prlimit",
     "--core=0",
     `--nofile=${OPEN_FILES}`,
-    `--fsize=${layout.fileMebibytes * MEBIBYTE}`,
-    ...(layout.perProcess === undefined
-      ? []
-      : [
-          `--nproc=${layout.perProcess.processes}`,
-          `--data=${Math.max(layout.perProcess.memoryBytes, LEAST_MEBIBYTES_OF_A_PROCESS * MEBIBYTE)}`,
-        ]),
+    `--fsize=${fileMebibytes * MEBIBYTE}`,
+    ...(perProcess === undefined ? [] : [`--nproc=${perProcess.processes}`, `--data=${memory}`]),
     "--",
-    ...programOf(occupant),
   ];
 }
 
@@ -128,8 +130,9 @@ function homeOf({ home }: { readonly home?: string }, temporary: readonly string
   return home === undefined ? [...temporary, HOME] : ["--bind", home, HOME];
 }
 
-function programOf(occupant: Occupant): string[] {
-  if (occupant.kind === "command") return ["/bin/sh", "-c", WAIT_FOR_COMMAND, "sh"];
+function programOf({ occupant, fileMebibytes }: SandboxLayout): string[] {
+  if (occupant.kind === "command")
+    return ["/bin/sh", "-c", waitForCommand({ openFiles: OPEN_FILES, fileBytes: fileMebibytes * MEBIBYTE }), "sh"];
   return [
     "/opt/hlvm/bin/node",
     // A runner lives as long as its session is in use: what makes its code fast is gathered from the first call on.

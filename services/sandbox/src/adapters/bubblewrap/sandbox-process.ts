@@ -70,7 +70,7 @@ export function startSandboxProcess({ bubblewrap, layout, systemFiles, group, ow
     occupant: pipeOf(child, descriptors.occupant) as Duplex,
     release: async () => {
       const processId = await initProcessId(child, exited);
-      group.join(processId);
+      await group.join(processId);
       (pipeOf(child, descriptors.block) as Writable).end("x");
       return processId;
     },

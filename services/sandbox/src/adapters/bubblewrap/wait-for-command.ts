@@ -9,7 +9,7 @@ export const REFUSALS = { missing: "folder_missing", outside: "folder_outside" }
  * lines as they are, and becomes the command: with nothing to read, and nothing left of the reading. Every command is run
  * in this one way.
  */
-export const WAIT_FOR_COMMAND = `echo ${READY} >&3
+const WAIT_FOR_COMMAND = `echo ${READY} >&3
 IFS= read -r kind && IFS= read -r directory && IFS= read -r words || exit
 set --
 while [ "$words" -gt 0 ]; do
@@ -27,6 +27,14 @@ exec 3>&-
 unset OLDPWD
 [ "$kind" = program ] && exec "$@"
 eval "set --; unset kind directory words feeds word line; $1"`;
+
+const BLOCK_BYTES = 512;
+
+/** The waiting shell sets the limits of its processes itself: a program that did would have to be started for each sandbox. */
+export function waitForCommand(limits: { readonly openFiles: number; readonly fileBytes: number }): string {
+  const { openFiles, fileBytes } = limits;
+  return `ulimit -c 0 && ulimit -n ${openFiles} && ulimit -f ${Math.floor(fileBytes / BLOCK_BYTES)} || exit\n${WAIT_FOR_COMMAND}`;
+}
 
 /** What a waiting shell is told of its command. */
 export function toWaitingShell(command: Command): string {

@@ -41,7 +41,9 @@ function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues):
     if (processor !== undefined) writeFileSync(join(processor, "cpu.shares"), String(SHARES_OF_A_PROCESS * availableParallelism()));
   });
   return {
-    join: (processId) => folders.forEach((folder) => joinGroup(folder, processId)),
+    join: async (processId) => {
+      await Promise.all([...folders.values()].map((folder) => joinGroup(folder, processId)));
+    },
     outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),
     refusedProcesses: () => readCounter(join(processes, "pids.events"), "max"),
     remove: async () => {

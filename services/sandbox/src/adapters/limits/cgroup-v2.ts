@@ -61,7 +61,7 @@ function ownNamespaceRoot(root: string): string | undefined {
   try {
     const everybody = join(root, "hlvm-services");
     mkdirSync(everybody, { recursive: true });
-    for (const member of wordsOf(join(root, "cgroup.procs"))) joinGroup(everybody, Number(member));
+    for (const member of wordsOf(join(root, "cgroup.procs"))) writeFileSync(join(everybody, "cgroup.procs"), member);
     writeFileSync(join(root, "cgroup.subtree_control"), NEEDED.map((name) => `+${name}`).join(" "));
     return root;
   } catch {

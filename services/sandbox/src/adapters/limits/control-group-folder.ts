@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { rmdir } from "node:fs/promises";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -64,8 +64,8 @@ export async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-export function joinGroup(folder: string, processId: number): void {
-  writeFileSync(join(folder, "cgroup.procs"), String(processId));
+export function joinGroup(folder: string, processId: number): Promise<void> {
+  return writeFile(join(folder, "cgroup.procs"), String(processId));
 }
 
 /** The number that stands behind a word in one of the group's files; 0 where it is not there. */

@@ -8,5 +8,10 @@ export const resourceLimits: SandboxLimits = {
   name: "rlimit",
   perProcess: true,
   controllers: [],
-  createGroup: () => ({ join: () => undefined, outOfMemoryKills: () => 0, refusedProcesses: () => 0, remove: () => Promise.resolve() }),
+  createGroup: () => ({
+    join: () => Promise.resolve(),
+    outOfMemoryKills: () => 0,
+    refusedProcesses: () => 0,
+    remove: () => Promise.resolve(),
+  }),
 };

@@ -7,8 +7,8 @@ export interface LimitValues {
 
 /** The limits of one sandbox, in force from `join` on. */
 export interface LimitGroup {
-  /** Puts a process, and what it starts from now on, under the limits. */
-  readonly join: (processId: number) => void;
+  /** Puts a process, and what it starts from now on, under the limits. The kernel takes milliseconds for it. */
+  readonly join: (processId: number) => Promise<void>;
   /** How many processes the kernel ended because the memory was used up. */
   readonly outOfMemoryKills: () => number;
   /** How often a process was refused because there were as many as may be. */

@@ -107,7 +107,7 @@ export class Git {
         complaint: complaint.toString().trim(),
       };
     } finally {
-      await sandbox.close();
+      void sandbox.close();
     }
   }
 }
