@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "@hlvm/log/create-log";
 import type { Command, CommandEnd, CommandSandbox, CommandWatch } from "../../domain/isolation.ts";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
-import type { SandboxProcess } from "./sandbox-process.ts";
+import type { Spawned, SpawnedListener } from "./spawner.ts";
 import { READY, REFUSALS, toWaitingShell } from "./wait-for-command.ts";
 
 const GONE_TRIES = 500;
@@ -11,7 +11,7 @@ const GONE_PAUSE_MILLISECONDS = 2;
 
 /** A sandbox by bubblewrap for one command: a shell that waits in it, becomes the command, and ends with all it started. */
 export class BubblewrapCommand implements CommandSandbox {
-  readonly #process: SandboxProcess;
+  readonly #process: Spawned;
   readonly #group: LimitGroup;
   readonly #mayWrite: boolean;
   readonly #initProcess: Promise<number>;
@@ -24,15 +24,12 @@ export class BubblewrapCommand implements CommandSandbox {
   #watch: CommandWatch | undefined;
   #wasCut = false;
 
-  constructor(process: SandboxProcess, group: LimitGroup, mayWrite: boolean, log: Log) {
+  /** @param start starts its process */
+  constructor(start: (listener: SpawnedListener) => Spawned, group: LimitGroup, mayWrite: boolean, log: Log) {
     this.#mayWrite = mayWrite;
-    this.#process = process;
     this.#group = group;
-    process.occupant.setEncoding("latin1");
-    process.occupant.on("data", (piece: string) => this.#hear(piece));
-    process.stdout!.on("data", (chunk: Buffer) => this.#take("stdout", chunk));
-    process.stderr.on("data", (chunk: Buffer) => this.#take("stderr", chunk));
-    this.#initProcess = process.release();
+    this.#process = start({ onOutput: (stream, chunk) => this.#take(stream, chunk), onSaid: (piece) => this.#hear(piece) });
+    this.#initProcess = this.#release();
     this.#initProcess.catch(() => undefined);
     this.ended = this.#end(log);
   }
@@ -54,7 +51,7 @@ export class BubblewrapCommand implements CommandSandbox {
     watch.signal.addEventListener("abort", abort);
     this.#watch = watch;
     this.#ending.resolve();
-    this.#process.stdin!.end(toWaitingShell(command));
+    this.#process.input(toWaitingShell(command));
     const { code } = await this.#process.exited;
     this.#countEvents();
     if (this.#mayWrite) await this.#allGone();
@@ -74,6 +71,13 @@ export class BubblewrapCommand implements CommandSandbox {
     this.#ending.resolve();
     this.#process.kill();
     await this.ended;
+  }
+
+  async #release(): Promise<number> {
+    const processId = await this.#process.initProcess;
+    await this.#group.join(processId);
+    this.#process.release();
+    return processId;
   }
 
   #take(stream: "stdout" | "stderr", chunk: Buffer): void {

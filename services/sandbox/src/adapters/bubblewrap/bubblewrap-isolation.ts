@@ -21,10 +21,12 @@ import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
 import { prepareRunner } from "./prepare-runner.ts";
 import { sandboxNotStarted } from "./sandbox-not-started.ts";
-import { startSandboxProcess, type SandboxProcess, type SystemFiles } from "./sandbox-process.ts";
+import { startSandboxProcess, type SandboxExit, type SandboxProcessOptions, type SystemFiles } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
 import { SessionHomes } from "./session-homes.ts";
+import { Spawner, type Spawned, type SpawnedListener } from "./spawner.ts";
 
+const MEBIBYTE = 1024 * 1024;
 const START_DEADLINE_MILLISECONDS = 10_000;
 /** Many that start at once would each take as long as all of them together. */
 const STARTS_AT_A_TIME = 2 * availableParallelism();
@@ -50,6 +52,7 @@ export class BubblewrapIsolation implements Isolation {
   readonly #systemFiles: SystemFiles;
   readonly #preparedRunner: RunnerProgram;
   readonly #homes: SessionHomes;
+  readonly #spawner = new Spawner();
   readonly #starting = new Semaphore(STARTS_AT_A_TIME);
 
   private constructor(options: BubblewrapOptions, systemFiles: SystemFiles) {
@@ -88,14 +91,15 @@ export class BubblewrapIsolation implements Isolation {
       // Only this process's user may look into the state directory.
       const program = owner === undefined ? this.#preparedRunner : RUNNER_SOURCE;
       const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
-      const [sandboxProcess, group] = this.#spawn(request, occupant, owner);
+      const group = this.#createGroup();
+      const sandboxProcess = startSandboxProcess(this.#optionsOf(request, occupant, owner));
       const runner = new BubblewrapRunner(sandboxProcess, group, this.#options.log.child({ sessionId: request.sessionId }));
-      await this.#up(
-        runner,
-        sandboxProcess,
-        sandboxProcess.release().then(() => runner.ready),
-        late,
-      );
+      const release = async (): Promise<void> => {
+        await group.join(await sandboxProcess.initProcess);
+        sandboxProcess.release();
+        await runner.ready;
+      };
+      await this.#up(runner, sandboxProcess.exited, release(), late);
       return runner;
     });
   }
@@ -103,11 +107,13 @@ export class BubblewrapIsolation implements Isolation {
   startCommand(request: SandboxRequest, profile: SandboxProfile): Promise<CommandSandbox> {
     return this.#start(request, async (owner, late) => {
       const home = profile === "open" ? this.#homes.open(request.sessionId, owner) : undefined;
-      const [sandboxProcess, group] = this.#spawn(request, { kind: "command", profile, home }, owner);
+      const options = this.#optionsOf(request, { kind: "command", profile, home }, owner);
       const log = this.#options.log.child({ sessionId: request.sessionId });
-      const command = new BubblewrapCommand(sandboxProcess, group, profile !== "read", log);
+      let spawned!: Spawned;
+      const start = (listener: SpawnedListener): Spawned => (spawned = this.#spawner.start(options, listener));
+      const command = new BubblewrapCommand(start, this.#createGroup(), profile !== "read", log);
       const checked = command.ready().then((processId) => requireMounted(processId, request.workspace.identity));
-      await this.#up(command, sandboxProcess, checked, late);
+      await this.#up(command, spawned.exited, checked, late);
       return command;
     });
   }
@@ -142,28 +148,19 @@ export class BubblewrapIsolation implements Isolation {
     }
   }
 
-  #spawn(request: SandboxRequest, occupant: Occupant, owner: WorkspaceOwner | undefined): [SandboxProcess, LimitGroup] {
-    const { limits, memoryMebibytes, processes, temporaryMebibytes, fileMebibytes, bubblewrap } = this.#options;
-    const values = { processes, memoryBytes: memoryMebibytes * 1024 * 1024 };
-    const group = limits.createGroup(values);
-    try {
-      const layout = {
-        workspace: request.workspace.path,
-        occupant,
-        ripgrep: rgPath,
-        temporaryMebibytes,
-        fileMebibytes,
-        perProcess: limits.perProcess ? values : undefined,
-      };
-      const systemFiles = this.#systemFiles;
-      return [startSandboxProcess({ bubblewrap: bubblewrap.path, layout, systemFiles, group, owner }), group];
-    } catch (thrown) {
-      void group.remove().catch(() => undefined);
-      throw thrown;
-    }
+  #createGroup(): LimitGroup {
+    const { limits, memoryMebibytes, processes } = this.#options;
+    return limits.createGroup({ processes, memoryBytes: memoryMebibytes * MEBIBYTE });
   }
 
-  async #up(sandbox: Sandbox, { exited }: SandboxProcess, ready: Promise<unknown>, late: Promise<never>): Promise<void> {
+  #optionsOf(request: SandboxRequest, occupant: Occupant, owner: WorkspaceOwner | undefined): SandboxProcessOptions {
+    const { limits, memoryMebibytes, processes, temporaryMebibytes, fileMebibytes, bubblewrap } = this.#options;
+    const perProcess = limits.perProcess ? { processes, memoryBytes: memoryMebibytes * MEBIBYTE } : undefined;
+    const layout = { workspace: request.workspace.path, occupant, ripgrep: rgPath, temporaryMebibytes, fileMebibytes, perProcess };
+    return { bubblewrap: bubblewrap.path, layout, systemFiles: this.#systemFiles, owner };
+  }
+
+  async #up(sandbox: Sandbox, exited: Promise<SandboxExit>, ready: Promise<unknown>, late: Promise<never>): Promise<void> {
     const ended = exited.then(({ complaint }) => Promise.reject(new Error(complaint)));
     try {
       await Promise.race([ready, ended, late]);

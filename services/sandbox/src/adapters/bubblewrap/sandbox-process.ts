@@ -2,7 +2,6 @@ import { spawn, type ChildProcess, type StdioOptions } from "node:child_process"
 import { closeSync, openSync } from "node:fs";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { messageOf } from "@hlvm/errors/message-of";
-import type { LimitGroup } from "../limits/sandbox-limits.ts";
 import { bubblewrapArguments, descriptors, type SandboxLayout } from "./bubblewrap-arguments.ts";
 
 const MAXIMUM_COMPLAINT_CHARACTERS = 4_096;
@@ -15,7 +14,6 @@ export interface SandboxProcessOptions {
   readonly bubblewrap: string;
   readonly layout: SandboxLayout;
   readonly systemFiles: SystemFiles;
-  readonly group: LimitGroup;
   /** Whose processes these are on this machine; left out, this process's user. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
 }
@@ -34,11 +32,10 @@ export interface SandboxProcess {
   readonly stderr: Readable;
   /** The descriptor that goes through to the program inside. */
   readonly occupant: Duplex;
-  /**
-   * Has what is inside run, under the limits of the group.
-   * @returns the id on this machine of the first process inside. @throws Error with what bwrap said
-   */
-  readonly release: () => Promise<number>;
+  /** Resolves with the id on this machine of the first process inside. @throws Error with what bwrap said */
+  readonly initProcess: Promise<number>;
+  /** Has what is inside run. */
+  readonly release: () => void;
   /** Resolves when bwrap has ended and nobody holds its pipes any more. */
   readonly exited: Promise<SandboxExit>;
   /** Ends everything inside: bwrap's end is the end of its init process, and that the end of the process namespace. */
@@ -46,7 +43,7 @@ export interface SandboxProcess {
 }
 
 /** Starts a sandbox. bwrap makes all its mounts and waits, with nothing run, until it is released. */
-export function startSandboxProcess({ bubblewrap, layout, systemFiles, group, owner }: SandboxProcessOptions): SandboxProcess {
+export function startSandboxProcess({ bubblewrap, layout, systemFiles, owner }: SandboxProcessOptions): SandboxProcess {
   const standard = layout.occupant.kind === "runner" ? "ignore" : "pipe";
   const files = [systemFiles.seccomp, systemFiles.passwd, systemFiles.group, systemFiles.hosts].map((path) => openSync(path, "r"));
   const stdio: StdioOptions = [standard, standard, "pipe", "pipe", "pipe", "pipe", ...files];
@@ -63,17 +60,15 @@ export function startSandboxProcess({ bubblewrap, layout, systemFiles, group, ow
   }
   for (const stream of child.stdio) stream?.on("error", () => undefined);
   const exited = exitOf(child);
+  const initProcess = initProcessId(child, exited);
+  initProcess.catch(() => undefined);
   return {
     stdin: child.stdin,
     stdout: child.stdout,
     stderr: child.stderr!,
     occupant: pipeOf(child, descriptors.occupant) as Duplex,
-    release: async () => {
-      const processId = await initProcessId(child, exited);
-      await group.join(processId);
-      (pipeOf(child, descriptors.block) as Writable).end("x");
-      return processId;
-    },
+    initProcess,
+    release: () => void (pipeOf(child, descriptors.block) as Writable).end("x"),
     exited,
     kill: () => child.kill("SIGKILL"),
   };

@@ -1,0 +1,17 @@
+import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
+
+/** To the thread that starts processes. `id` is the sender's number for one of them. */
+export type ToSpawner =
+  | { readonly kind: "start"; readonly id: number; readonly options: SandboxProcessOptions }
+  | { readonly kind: "release"; readonly id: number }
+  /** All that is written to its standard input. */
+  | { readonly kind: "input"; readonly id: number; readonly text: string }
+  /** So many bytes of output were taken. */
+  | { readonly kind: "taken"; readonly id: number; readonly bytes: number }
+  | { readonly kind: "kill"; readonly id: number };
+
+export type FromSpawner =
+  | { readonly kind: "made"; readonly id: number; readonly processId: number }
+  | { readonly kind: "said"; readonly id: number; readonly text: string }
+  | { readonly kind: "output"; readonly id: number; readonly stream: "stdout" | "stderr"; readonly chunk: Uint8Array }
+  | { readonly kind: "exited"; readonly id: number; readonly exit: SandboxExit };

@@ -1,0 +1,88 @@
+import { Worker } from "node:worker_threads";
+import { messageOf } from "@hlvm/errors/message-of";
+import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
+import type { FromSpawner, ToSpawner } from "./spawner-messages.ts";
+
+/** Told what a process prints, and what it says over its own descriptor. */
+export interface SpawnedListener {
+  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  readonly onSaid: (text: string) => void;
+}
+
+/** A sandbox's process that another thread has started, and whose pipes it holds. */
+export interface Spawned {
+  /** Resolves with the id on this machine of the first process inside. @throws Error with what bwrap said */
+  readonly initProcess: Promise<number>;
+  readonly exited: Promise<SandboxExit>;
+  readonly release: () => void;
+  /** All that is written to its standard input. */
+  readonly input: (text: string) => void;
+  readonly kill: () => void;
+}
+
+interface Held extends SpawnedListener {
+  readonly made: PromiseWithResolvers<number>;
+  readonly exited: PromiseWithResolvers<SandboxExit>;
+}
+
+/** Starts the sandboxes of commands in a thread of its own, so that nobody whose command runs waits for the next sandbox. */
+export class Spawner {
+  readonly #processes = new Map<number, Held>();
+  #thread: Worker | undefined;
+  #last = 0;
+
+  start(options: SandboxProcessOptions, listener: SpawnedListener): Spawned {
+    const id = ++this.#last;
+    const held: Held = { ...listener, made: Promise.withResolvers(), exited: Promise.withResolvers() };
+    held.made.promise.catch(() => undefined);
+    this.#processes.set(id, held);
+    this.#send({ kind: "start", id, options });
+    return {
+      initProcess: held.made.promise,
+      exited: held.exited.promise,
+      release: () => this.#send({ kind: "release", id }),
+      input: (text) => this.#send({ kind: "input", id, text }),
+      kill: () => this.#send({ kind: "kill", id }),
+    };
+  }
+
+  #send(message: ToSpawner): void {
+    this.#thread ??= this.#startThread();
+    this.#thread.postMessage(message);
+  }
+
+  #startThread(): Worker {
+    const thread = new Worker(new URL("spawner-thread.ts", import.meta.url));
+    thread.on("message", (message: FromSpawner) => this.#receive(message));
+    thread.on("error", (cause) => this.#lose(thread, messageOf(cause)));
+    thread.on("exit", () => this.#lose(thread, "the thread that starts sandboxes has ended"));
+    thread.unref();
+    return thread;
+  }
+
+  #receive(message: FromSpawner): void {
+    const held = this.#processes.get(message.id);
+    if (held === undefined) return;
+    if (message.kind === "made") held.made.resolve(message.processId);
+    if (message.kind === "said") held.onSaid(message.text);
+    if (message.kind === "exited") this.#end(message.id, held, message.exit);
+    if (message.kind === "output") {
+      const { id, stream, chunk } = message;
+      held.onOutput(stream, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      this.#send({ kind: "taken", id, bytes: chunk.byteLength });
+    }
+  }
+
+  /** What a thread has started ends with it: bwrap dies with its parent. The next start gets a new thread. */
+  #lose(thread: Worker, complaint: string): void {
+    if (this.#thread !== thread) return;
+    this.#thread = undefined;
+    for (const [id, held] of this.#processes) this.#end(id, held, { code: null, complaint });
+  }
+
+  #end(id: number, held: Held, exit: SandboxExit): void {
+    this.#processes.delete(id);
+    held.made.reject(new Error(exit.complaint));
+    held.exited.resolve(exit);
+  }
+}
