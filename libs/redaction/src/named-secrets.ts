@@ -35,7 +35,8 @@ export const namedSecret: SecretForm = {
     if (quote !== "") return true;
     const isPassword = /^pa?s?s?w?/i.test(name) && /pass|pwd/i.test(name);
     const { index } = match;
-    if (is.trim() === "is") return isPassword || /\d/.test(value);
+    // A path that ends in `…/passwd` is a sentence's subject, and its value a word like any other.
+    if (is.trim() === "is") return /\d/.test(value) || (isPassword && text[index - 1] !== "/");
     // A call, an element, a type with parameters: a program's, and not a value.
     if (/[([{<]/.test(value)) return isMixed(value) && !/[A-Za-z_]\(|\w\[|\(\)/.test(value);
     if (name === name.toUpperCase()) return true;

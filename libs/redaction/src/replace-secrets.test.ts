@@ -92,6 +92,7 @@ describe("replaceSecrets", () => {
       "max_tokens: 4096",
       "PWD=/home/ada",
       "the password is required",
+      "/etc/passwd is outside the workspace",
       "A file that begins with -----BEGIN PRIVATE KEY----- is one.",
       "-----BEGIN PRIVATE KEY-----\n\nThis is how the first line of one looks.",
     ];

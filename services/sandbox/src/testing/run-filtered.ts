@@ -8,7 +8,7 @@ import { findTestBubblewrap } from "./find-test-bubblewrap.ts";
 
 const FILTER_DESCRIPTOR = 3;
 const ISOLATION = "--unshare-all --unshare-user --die-with-parent --new-session --cap-drop ALL --clearenv --setenv HOME /tmp".split(" ");
-const MOUNTS = "--ro-bind / / --proc /proc --dev /dev --tmpfs /tmp --chdir /tmp".split(" ");
+const MOUNTS = "--ro-bind / / --proc /proc --dev /dev --tmpfs /tmp --dir /tmp/of-the-command --chdir /tmp/of-the-command".split(" ");
 
 /** What one command did under a filter. */
 export interface FilteredRun {
@@ -17,7 +17,7 @@ export interface FilteredRun {
   readonly errors: string;
 }
 
-/** Runs a command of /bin/sh in bwrap and the filter alone: all of this machine is there, read-only, and /tmp is empty. */
+/** Runs a command of /bin/sh in bwrap and the filter alone: all of this machine is there, read-only; its working folder is new and empty. */
 export async function runFiltered(filter: Buffer, command: string): Promise<FilteredRun> {
   const { path: bubblewrap } = await findTestBubblewrap();
   const programs = [dirname(process.execPath), dirname(rgPath)];
