@@ -67,7 +67,7 @@ export class Standbys {
     waiting.push(starting);
     const forget = (): void => {
       const at = waiting.indexOf(starting);
-      if (at !== -1) waiting.splice(at, 1);
+      if (at !== -1) void waiting.splice(at, 1);
     };
     starting.then(
       (sandbox) => sandbox.ending.then(forget),

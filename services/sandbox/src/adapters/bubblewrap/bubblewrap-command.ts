@@ -75,7 +75,7 @@ export class BubblewrapCommand implements CommandSandbox {
 
   async #release(): Promise<number> {
     const processId = await this.#process.initProcess;
-    await this.#group.join(processId);
+    if (this.#group.entry === undefined) await this.#group.join(processId);
     this.#process.release();
     return processId;
   }

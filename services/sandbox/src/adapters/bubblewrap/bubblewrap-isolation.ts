@@ -110,8 +110,9 @@ export class BubblewrapIsolation implements Isolation {
       const options = this.#optionsOf(request, { kind: "command", profile, home }, owner);
       const log = this.#options.log.child({ sessionId: request.sessionId });
       let spawned!: Spawned;
-      const start = (listener: SpawnedListener): Spawned => (spawned = this.#spawner.start(options, listener));
-      const command = new BubblewrapCommand(start, this.#createGroup(), profile !== "read", log);
+      const group = this.#createGroup();
+      const start = (listener: SpawnedListener): Spawned => (spawned = this.#spawner.start(options, group.entry, listener));
+      const command = new BubblewrapCommand(start, group, profile !== "read", log);
       const checked = command.ready().then((processId) => requireMounted(processId, request.workspace.identity));
       await this.#up(command, spawned.exited, checked, late);
       return command;

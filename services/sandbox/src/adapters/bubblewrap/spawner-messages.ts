@@ -1,8 +1,9 @@
+import type { GroupEntry } from "../limits/group-entry.ts";
 import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
 
 /** To the thread that starts processes. `id` is the sender's number for one of them. */
 export type ToSpawner =
-  | { readonly kind: "start"; readonly id: number; readonly options: SandboxProcessOptions }
+  | { readonly kind: "start"; readonly id: number; readonly options: SandboxProcessOptions; readonly entry: GroupEntry | undefined }
   | { readonly kind: "release"; readonly id: number }
   /** All that is written to its standard input. */
   | { readonly kind: "input"; readonly id: number; readonly text: string }

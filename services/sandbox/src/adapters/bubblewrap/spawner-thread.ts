@@ -1,6 +1,8 @@
 // The thread that starts the sandboxes of commands: starting a process holds up the thread that does it for milliseconds.
 import { parentPort } from "node:worker_threads";
-import { startSandboxProcess, type SandboxProcess } from "./sandbox-process.ts";
+import { messageOf } from "@hlvm/errors/message-of";
+import { startInGroup } from "../limits/group-entry.ts";
+import { startSandboxProcess, type SandboxExit, type SandboxProcess } from "./sandbox-process.ts";
 import type { FromSpawner, ToSpawner } from "./spawner-messages.ts";
 
 /** Of one process's output that nobody has taken yet; then its pipes wait. */
@@ -10,8 +12,13 @@ const port = parentPort!;
 const processes = new Map<number, { readonly process: SandboxProcess; waiting: number }>();
 const send = (message: FromSpawner): void => port.postMessage(message);
 
-function start({ id, options }: Extract<ToSpawner, { kind: "start" }>): void {
-  const process = startSandboxProcess(options);
+function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): void {
+  let process: SandboxProcess;
+  try {
+    process = entry === undefined ? startSandboxProcess(options) : startInGroup(entry, () => startSandboxProcess(options));
+  } catch (thrown) {
+    return end(id, { code: null, complaint: messageOf(thrown) });
+  }
   const one = { process, waiting: 0 };
   processes.set(id, one);
   process.initProcess.then(
@@ -26,10 +33,12 @@ function start({ id, options }: Extract<ToSpawner, { kind: "start" }>): void {
       if (one.waiting > MAXIMUM_WAITING_BYTES) for (const pipe of [process.stdout!, process.stderr]) pipe.pause();
       send({ kind: "output", id, stream, chunk });
     });
-  void process.exited.then((exit) => {
-    processes.delete(id);
-    send({ kind: "exited", id, exit });
-  });
+  void process.exited.then((exit) => end(id, exit));
+}
+
+function end(id: number, exit: SandboxExit): void {
+  processes.delete(id);
+  send({ kind: "exited", id, exit });
 }
 
 port.on("message", (message: ToSpawner) => {

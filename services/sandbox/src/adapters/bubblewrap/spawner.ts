@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { messageOf } from "@hlvm/errors/message-of";
+import type { GroupEntry } from "../limits/group-entry.ts";
 import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
 import type { FromSpawner, ToSpawner } from "./spawner-messages.ts";
 
@@ -31,12 +32,13 @@ export class Spawner {
   #thread: Worker | undefined;
   #last = 0;
 
-  start(options: SandboxProcessOptions, listener: SpawnedListener): Spawned {
+  /** @param entry to the group it is started in; undefined, it begins in this process's */
+  start(options: SandboxProcessOptions, entry: GroupEntry | undefined, listener: SpawnedListener): Spawned {
     const id = ++this.#last;
     const held: Held = { ...listener, made: Promise.withResolvers(), exited: Promise.withResolvers() };
     held.made.promise.catch(() => undefined);
     this.#processes.set(id, held);
-    this.#send({ kind: "start", id, options });
+    this.#send({ kind: "start", id, options, entry });
     return {
       initProcess: held.made.promise,
       exited: held.exited.promise,
@@ -48,6 +50,7 @@ export class Spawner {
 
   #send(message: ToSpawner): void {
     this.#thread ??= this.#startThread();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     this.#thread.postMessage(message);
   }
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { canCreateIn, joinGroup, makeGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
+import { canMoveThread, type GroupEntry } from "./group-entry.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
 /** The last keeps a sandbox full of busy processes from taking the processors from everybody else. */
@@ -19,15 +20,17 @@ export function findCgroupV1(): SandboxLimits | undefined {
   }
   if (!NEEDED.every((controller) => folders.has(controller))) return undefined;
   for (const folder of folders.values()) removeAbandoned(folder);
+  const home = CONTROLLERS.filter((controller) => folders.has(controller)).map((controller) => tasksOf(ownFolderOf(controller)));
+  const leave = canMoveThread(home) ? home : undefined;
   return {
     name: "cgroup v1",
     perProcess: false,
     controllers: [...folders.keys()],
-    createGroup: (values) => createGroup(folders, values),
+    createGroup: (values) => createGroup(folders, leave, values),
   };
 }
 
-function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues): LimitGroup {
+function createGroup(parents: ReadonlyMap<string, string>, leave: readonly string[] | undefined, values: LimitValues): LimitGroup {
   const name = newGroupName();
   const folders = new Map([...parents].map(([controller, parent]) => [controller, join(parent, name)]));
   const memory = folders.get("memory")!;
@@ -44,6 +47,7 @@ function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues):
     join: async (processId) => {
       await Promise.all([...folders.values()].map((folder) => joinGroup(folder, processId)));
     },
+    ...(leave === undefined ? {} : { entry: { enter: [...folders.values()].map(tasksOf), leave } satisfies GroupEntry }),
     outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),
     refusedProcesses: () => readCounter(join(processes, "pids.events"), "max"),
     remove: async () => {
@@ -55,13 +59,19 @@ function createGroup(parents: ReadonlyMap<string, string>, values: LimitValues):
 /** This process's own group in the controller's tree, else the tree's root: whichever lets groups be made below it. */
 function folderOf(controller: string): string | undefined {
   const root = mountPointOf(controller);
-  if (root === undefined) return undefined;
+  return root === undefined ? undefined : [ownFolderOf(controller), root].find(canCreateIn);
+}
+
+function ownFolderOf(controller: string): string {
   const own = readFileSync("/proc/self/cgroup", "utf8")
     .split("\n")
     .map((line) => line.split(":"))
     .find(([, controllers]) => controllers?.split(",").includes(controller));
-  const folders = own === undefined ? [root] : [join(root, own.slice(2).join(":")), root];
-  return folders.find(canCreateIn);
+  return join(mountPointOf(controller)!, own?.slice(2).join(":") ?? "");
+}
+
+function tasksOf(folder: string): string {
+  return join(folder, "tasks");
 }
 
 function mountPointOf(controller: string): string | undefined {

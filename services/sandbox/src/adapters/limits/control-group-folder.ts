@@ -91,7 +91,7 @@ function killMembers(folder: string): void {
   } catch {
     return;
   }
-  for (const member of members.split("\n").filter((line) => line !== "" && line !== "0")) {
+  for (const member of members.split("\n").filter((line) => !["", "0", String(process.pid)].includes(line))) {
     try {
       process.kill(Number(member), "SIGKILL");
     } catch {

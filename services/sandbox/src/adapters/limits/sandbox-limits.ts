@@ -1,3 +1,5 @@
+import type { GroupEntry } from "./group-entry.ts";
+
 /** What one sandbox may use in all. */
 export interface LimitValues {
   /** Processes and threads. */
@@ -5,10 +7,12 @@ export interface LimitValues {
   readonly memoryBytes: number;
 }
 
-/** The limits of one sandbox, in force from `join` on. */
+/** The limits of one sandbox, in force from `join` on, or from the start of what is started through its entry. */
 export interface LimitGroup {
   /** Puts a process, and what it starts from now on, under the limits. The kernel takes milliseconds for it. */
   readonly join: (processId: number) => Promise<void>;
+  /** Left out where threads cannot be moved by themselves. */
+  readonly entry?: GroupEntry;
   /** How many processes the kernel ended because the memory was used up. */
   readonly outOfMemoryKills: () => number;
   /** How often a process was refused because there were as many as may be. */
