@@ -1,7 +1,7 @@
 import type { GroupEntry } from "../limits/group-entry.ts";
 import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
 
-/** To the thread that starts processes. `id` is the sender's number for one of them. */
+/** To the process that starts processes. `id` is the sender's number for one of them. */
 export type ToSpawner =
   | { readonly kind: "start"; readonly id: number; readonly options: SandboxProcessOptions; readonly entry: GroupEntry | undefined }
   | { readonly kind: "release"; readonly id: number }

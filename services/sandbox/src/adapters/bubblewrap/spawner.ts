@@ -1,8 +1,13 @@
-import { Worker } from "node:worker_threads";
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { GroupEntry } from "../limits/group-entry.ts";
 import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
 import type { FromSpawner, ToSpawner } from "./spawner-messages.ts";
+
+const MAIN = fileURLToPath(new URL("spawner-process.ts", import.meta.url));
+/** The larger it is, the longer starting a process takes. */
+const HEAP_MEBIBYTES = 64;
 
 /** Told what a process prints, and what it says over its own descriptor. */
 export interface SpawnedListener {
@@ -10,7 +15,7 @@ export interface SpawnedListener {
   readonly onSaid: (text: string) => void;
 }
 
-/** A sandbox's process that another thread has started, and whose pipes it holds. */
+/** A sandbox's process that another process has started, and whose pipes it holds. */
 export interface Spawned {
   /** Resolves with the id on this machine of the first process inside. @throws Error with what bwrap said */
   readonly initProcess: Promise<number>;
@@ -26,10 +31,10 @@ interface Held extends SpawnedListener {
   readonly exited: PromiseWithResolvers<SandboxExit>;
 }
 
-/** Starts the sandboxes of commands in a thread of its own, so that nobody whose command runs waits for the next sandbox. */
+/** Has a small process start the sandboxes of commands, so that nobody whose command runs waits for the next sandbox. */
 export class Spawner {
   readonly #processes = new Map<number, Held>();
-  #thread: Worker | undefined;
+  #child: ChildProcess | undefined;
   #last = 0;
 
   /** @param entry to the group it is started in; undefined, it begins in this process's */
@@ -49,18 +54,25 @@ export class Spawner {
   }
 
   #send(message: ToSpawner): void {
-    this.#thread ??= this.#startThread();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#thread.postMessage(message);
+    const child = (this.#child ??= this.#fork());
+    child.send(message, (error) => {
+      if (error !== null) this.#lose(child, messageOf(error));
+    });
   }
 
-  #startThread(): Worker {
-    const thread = new Worker(new URL("spawner-thread.ts", import.meta.url));
-    thread.on("message", (message: FromSpawner) => this.#receive(message));
-    thread.on("error", (cause) => this.#lose(thread, messageOf(cause)));
-    thread.on("exit", () => this.#lose(thread, "the thread that starts sandboxes has ended"));
-    thread.unref();
-    return thread;
+  #fork(): ChildProcess {
+    const child = fork(MAIN, [], {
+      execArgv: [`--max-old-space-size=${HEAP_MEBIBYTES}`, "--disable-sigusr1"],
+      env: {},
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    child.on("message", (message) => this.#receive(message as FromSpawner));
+    child.on("error", (cause) => this.#lose(child, messageOf(cause)));
+    child.on("exit", () => this.#lose(child, "the process that starts sandboxes has ended"));
+    child.unref();
+    child.channel?.unref();
+    return child;
   }
 
   #receive(message: FromSpawner): void {
@@ -76,10 +88,11 @@ export class Spawner {
     }
   }
 
-  /** What a thread has started ends with it: bwrap dies with its parent. The next start gets a new thread. */
-  #lose(thread: Worker, complaint: string): void {
-    if (this.#thread !== thread) return;
-    this.#thread = undefined;
+  /** What the process has started ends with it: bwrap dies with its parent. The next start gets a new one. */
+  #lose(child: ChildProcess, complaint: string): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    child.kill("SIGKILL");
     for (const [id, held] of this.#processes) this.#end(id, held, { code: null, complaint });
   }
 

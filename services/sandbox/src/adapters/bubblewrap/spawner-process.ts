@@ -1,0 +1,62 @@
+// The process that starts the sandboxes of commands. The kernel copies a process's page tables when it starts another, with
+// all of its threads waiting: 1 ms for this small one, 6 for the service.
+import { messageOf } from "@hlvm/errors/message-of";
+import { startInGroup } from "../limits/group-entry.ts";
+import { startSandboxProcess, type SandboxExit, type SandboxProcess } from "./sandbox-process.ts";
+import type { FromSpawner, ToSpawner } from "./spawner-messages.ts";
+
+/** Of one process's output that nobody has taken yet; then its pipes wait. */
+const MAXIMUM_WAITING_BYTES = 1024 * 1024;
+
+const sandboxes = new Map<number, { readonly sandbox: SandboxProcess; waiting: number }>();
+/** Where the service is gone, `disconnect` ends this process. */
+const send = (message: FromSpawner): void => void process.send?.(message, undefined, undefined, () => undefined);
+
+function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): void {
+  let sandbox: SandboxProcess;
+  try {
+    sandbox = entry === undefined ? startSandboxProcess(options) : startInGroup(entry, () => startSandboxProcess(options));
+  } catch (thrown) {
+    return end(id, { code: null, complaint: messageOf(thrown) });
+  }
+  const one = { sandbox, waiting: 0 };
+  sandboxes.set(id, one);
+  sandbox.initProcess.then(
+    (processId) => send({ kind: "made", id, processId }),
+    () => undefined,
+  );
+  sandbox.occupant.setEncoding("latin1");
+  sandbox.occupant.on("data", (text: string) => send({ kind: "said", id, text }));
+  for (const stream of ["stdout", "stderr"] as const)
+    sandbox[stream]!.on("data", (chunk: Buffer) => {
+      one.waiting += chunk.length;
+      if (one.waiting > MAXIMUM_WAITING_BYTES) for (const pipe of [sandbox.stdout!, sandbox.stderr]) pipe.pause();
+      send({ kind: "output", id, stream, chunk });
+    });
+  void sandbox.exited.then((exit) => end(id, exit));
+}
+
+function end(id: number, exit: SandboxExit): void {
+  sandboxes.delete(id);
+  send({ kind: "exited", id, exit });
+}
+
+process.on("disconnect", () => process.exit());
+// Ctrl-C at a terminal reaches every process of the group: the service decides when its sandboxes end.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+
+process.on("message", (message: ToSpawner) => {
+  if (message.kind === "start") return start(message);
+  const one = sandboxes.get(message.id);
+  if (one === undefined) return;
+  if (message.kind === "release") one.sandbox.release();
+  if (message.kind === "input") one.sandbox.stdin!.end(message.text);
+  if (message.kind === "kill") {
+    one.sandbox.kill();
+    for (const pipe of [one.sandbox.stdout!, one.sandbox.stderr]) pipe.resume();
+  }
+  if (message.kind === "taken") {
+    one.waiting -= message.bytes;
+    if (one.waiting <= MAXIMUM_WAITING_BYTES) for (const pipe of [one.sandbox.stdout!, one.sandbox.stderr]) pipe.resume();
+  }
+});
