@@ -58,6 +58,7 @@ await runService("sandbox", async (log, environment) => {
     port: server.port,
     close: async () => {
       await Promise.all([sessions.closeAll(), server.close()]);
+      await isolation.close();
     },
   };
 });

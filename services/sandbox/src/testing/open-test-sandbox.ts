@@ -85,6 +85,7 @@ export async function openTestSandbox(limits: TestLimits = {}, folder?: string):
     stop: () => resident.stop(),
     close: async () => {
       await resident.close();
+      await isolation.close();
       rmSync(workspace, { recursive: true, force: true });
       rmSync(stateDirectory, { recursive: true, force: true });
     },

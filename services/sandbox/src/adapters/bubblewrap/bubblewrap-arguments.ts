@@ -12,7 +12,7 @@ export const LEAST_MEBIBYTES_OF_A_PROCESS = 1_024;
 export const USER_ID = 20_000;
 
 /** Numbers of the descriptors that bwrap is started with. The first goes through to what runs inside. */
-export const descriptors = { occupant: 3, information: 4, block: 5, seccomp: 6, passwd: 7, group: 8, hosts: 9 } as const;
+export const descriptors = { occupant: 3, information: 4, block: 5, seccomp: 6 } as const;
 
 /** The runner's program: a folder and the file in it to start. */
 export interface RunnerProgram {
@@ -34,6 +34,8 @@ export interface SandboxLayout {
   /** The folder to bind, on this machine. */
   readonly workspace: string;
   readonly occupant: Occupant;
+  /** The folder on this machine that becomes /etc. */
+  readonly etc: string;
   readonly ripgrep: string;
   readonly temporaryMebibytes: number;
   readonly fileMebibytes: number;
@@ -68,15 +70,9 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "--clearenv",
     ...Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]),
     ...systemMounts(),
-    "--ro-bind-data",
-    String(descriptors.passwd),
-    "/etc/passwd",
-    "--ro-bind-data",
-    String(descriptors.group),
-    "/etc/group",
-    "--ro-bind-data",
-    String(descriptors.hosts),
-    "/etc/hosts",
+    "--ro-bind",
+    layout.etc,
+    "/etc",
     "--proc",
     "/proc",
     "--dev",
@@ -141,10 +137,3 @@ function programOf({ occupant, fileMebibytes }: SandboxLayout): string[] {
     `/opt/hlvm/runner/${occupant.program.file}`,
   ];
 }
-
-/** The few system files that a sandbox gets written for it, by descriptor. */
-export const syntheticFiles: Readonly<Record<"passwd" | "group" | "hosts", string>> = {
-  passwd: `hlvm:x:${USER_ID}:${USER_ID}:HLVM:${HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
-  group: `hlvm:x:${USER_ID}:\nnogroup:x:65534:\n`,
-  hosts: "127.0.0.1 localhost hlvm\n::1 localhost hlvm\n",
-};

@@ -5,6 +5,7 @@ import type { Command, CommandEnd, CommandSandbox, CommandWatch } from "../../do
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
 import type { Spawned, SpawnedListener } from "./spawner.ts";
 import { READY, REFUSALS, toWaitingShell } from "./wait-for-command.ts";
+import type { SandboxExit } from "./sandbox-process.ts";
 
 const GONE_TRIES = 500;
 const GONE_PAUSE_MILLISECONDS = 2;
@@ -17,6 +18,7 @@ export class BubblewrapCommand implements CommandSandbox {
   readonly #initProcess: Promise<number>;
   readonly #ready = Promise.withResolvers<void>();
   readonly #ending = Promise.withResolvers<void>();
+  readonly #exited: Promise<SandboxExit>;
   readonly ended: Promise<void>;
   #said = "";
   #kills = 0;
@@ -31,6 +33,7 @@ export class BubblewrapCommand implements CommandSandbox {
     this.#process = start({ onOutput: (stream, chunk) => this.#take(stream, chunk), onSaid: (piece) => this.#hear(piece) });
     this.#initProcess = this.#release();
     this.#initProcess.catch(() => undefined);
+    this.#exited = this.#exit();
     this.ended = this.#end(log);
   }
 
@@ -52,8 +55,7 @@ export class BubblewrapCommand implements CommandSandbox {
     this.#watch = watch;
     this.#ending.resolve();
     this.#process.input(toWaitingShell(command));
-    const { code } = await this.#process.exited;
-    this.#countEvents();
+    const { code } = await this.#exited;
     if (this.#mayWrite) await this.#allGone();
     watch.signal.removeEventListener("abort", abort);
     watch.signal.throwIfAborted();
@@ -75,7 +77,8 @@ export class BubblewrapCommand implements CommandSandbox {
 
   async #release(): Promise<number> {
     const processId = await this.#process.initProcess;
-    if (this.#group.entry === undefined) await this.#group.join(processId);
+    if (this.#group.entry !== undefined) return processId;
+    await this.#group.join(processId);
     this.#process.release();
     return processId;
   }
@@ -92,10 +95,16 @@ export class BubblewrapCommand implements CommandSandbox {
     if (this.#said.includes(`${READY}\n`)) this.#ready.resolve();
   }
 
-  async #end(log: Log): Promise<void> {
-    await this.#process.exited;
+  /** Resolves when its process has ended and what its group counted was read. */
+  async #exit(): Promise<SandboxExit> {
+    const exit = await this.#process.exited;
     this.#ending.resolve();
-    this.#countEvents();
+    if (this.#watch !== undefined) this.#countEvents();
+    return exit;
+  }
+
+  async #end(log: Log): Promise<void> {
+    await this.#exited;
     await this.#group.remove().catch((error: unknown) => log.warn({ err: error }, "a control group could not be removed"));
   }
 

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { testEnforcement } from "@hlvm/testing/test-identity";
-import type { SandboxRequest } from "../../domain/isolation.ts";
+import type { CommandWatch, SandboxRequest } from "../../domain/isolation.ts";
 import { findTestBubblewrap } from "../../testing/find-test-bubblewrap.ts";
 import { openTestIsolation } from "../../testing/open-test-sandbox.ts";
-import { findLimits } from "../limits/find-limits.ts";
+import { resourceLimits } from "../limits/resource-limits.ts";
 import { LocalFolders } from "../local-folders.ts";
 import type { BubblewrapIsolation } from "./bubblewrap-isolation.ts";
 
@@ -38,8 +38,23 @@ async function openWith(instead: string): Promise<BubblewrapIsolation> {
 /** Whether a sandbox can be started, and what it is made for runs. */
 async function works(isolation: BubblewrapIsolation): Promise<boolean> {
   const sandbox = await isolation.startCommand(request, "open");
-  const watch = { signal: new AbortController().signal, onOutput: () => true };
-  return (await sandbox.run({ text: "exit 7", directory: "/workspace" }, watch)).exitCode === 7;
+  return (await sandbox.run({ text: "exit 7", directory: "/workspace" }, watch())).exitCode === 7;
+}
+
+function childrenOf(processId: number): number[] {
+  return readdirSync(`/proc/${processId}/task`).flatMap((task) =>
+    readFileSync(`/proc/${processId}/task/${task}/children`, "latin1").split(" ").filter(Boolean).map(Number),
+  );
+}
+
+/** Not ended: who has ended may be there until its new parent asks after it. */
+function isRunning(processId: number): boolean {
+  const path = `/proc/${processId}/status`;
+  return existsSync(path) && !/^State:\s+[ZX]/m.test(readFileSync(path, "latin1"));
+}
+
+function watch(): CommandWatch {
+  return { signal: new AbortController().signal, onOutput: () => true };
 }
 
 describe("the start of a sandbox", () => {
@@ -69,19 +84,32 @@ describe("the start of a sandbox", () => {
   });
 
   it("fails clearly where its limits cannot be set, and leaves nothing taken", async () => {
-    const limits = findLimits("rlimit", process.getuid!());
     let isRefused = false;
-    const createGroup: typeof limits.createGroup = (values) => {
+    const createGroup: typeof resourceLimits.createGroup = (values) => {
       if (isRefused) throw new Error("ENOSPC: no space left on device, mkdir");
-      return limits.createGroup(values);
+      return resourceLimits.createGroup(values);
     };
-    const { isolation, stateDirectory } = await openTestIsolation({ limits: { ...limits, createGroup } });
+    const { isolation, stateDirectory } = await openTestIsolation({ limits: { ...resourceLimits, createGroup } });
     folders.push(stateDirectory);
     isRefused = true;
     await expect(isolation.startCommand(request, "open")).rejects.toMatchObject({ code: "unavailable", reason: "sandbox_not_started" });
     isRefused = false;
     expect(await works(isolation)).toBe(true);
   });
+});
+
+it("ends the sandboxes of a process that starts them with it, and starts a new one for the next", async () => {
+  const { isolation, stateDirectory } = await openTestIsolation();
+  folders.push(stateDirectory);
+  const standing = await isolation.startCommand(request, "open");
+  const spawner = childrenOf(process.pid).findLast((child) => readFileSync(`/proc/${child}/cmdline`, "latin1").includes("spawner-process"));
+  const inside = childrenOf(spawner!).flatMap((bubblewrap) => [bubblewrap, ...childrenOf(bubblewrap)]);
+  expect(inside.length).toBeGreaterThanOrEqual(2);
+  process.kill(spawner!, "SIGKILL");
+  await standing.ended;
+  await expect(standing.run({ text: "true", directory: "/workspace" }, watch())).resolves.not.toHaveProperty("exitCode");
+  await expect.poll(() => inside.filter(isRunning)).toEqual([]);
+  expect(await works(isolation)).toBe(true);
 });
 
 it("answers a call that comes after the end of its sandbox", async () => {

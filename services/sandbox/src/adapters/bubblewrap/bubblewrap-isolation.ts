@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,9 +10,10 @@ import type { Log } from "@hlvm/log/create-log";
 import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { folderIdentity } from "../../../runner/folder-identity.ts";
 import type { CommandSandbox, Isolation, IsolationDescription, Runner, Sandbox, SandboxRequest } from "../../domain/isolation.ts";
-import type { LimitGroup, SandboxLimits } from "../limits/sandbox-limits.ts";
+import { GroupPool } from "../limits/group-pool.ts";
+import type { SandboxLimits } from "../limits/sandbox-limits.ts";
 import { seccompFilter } from "../seccomp/seccomp-filter.ts";
-import { syntheticFiles, type Occupant, type RunnerProgram } from "./bubblewrap-arguments.ts";
+import type { Occupant, RunnerProgram } from "./bubblewrap-arguments.ts";
 import { BubblewrapCommand } from "./bubblewrap-command.ts";
 import { BubblewrapRunner } from "./bubblewrap-runner.ts";
 import type { Bubblewrap } from "./find-bubblewrap.ts";
@@ -21,9 +22,10 @@ import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
 import { prepareRunner } from "./prepare-runner.ts";
 import { sandboxNotStarted } from "./sandbox-not-started.ts";
-import { startSandboxProcess, type SandboxExit, type SandboxProcessOptions, type SystemFiles } from "./sandbox-process.ts";
+import { startSandboxProcess, type SandboxExit, type SandboxProcessOptions } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
 import { SessionHomes } from "./session-homes.ts";
+import { SystemFiles } from "./system-files.ts";
 import { Spawner, type Spawned, type SpawnedListener } from "./spawner.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -51,6 +53,7 @@ export class BubblewrapIsolation implements Isolation {
   readonly #options: BubblewrapOptions;
   readonly #systemFiles: SystemFiles;
   readonly #preparedRunner: RunnerProgram;
+  readonly #groups: GroupPool;
   readonly #homes: SessionHomes;
   readonly #spawner = new Spawner();
   readonly #starting = new Semaphore(STARTS_AT_A_TIME);
@@ -59,6 +62,8 @@ export class BubblewrapIsolation implements Isolation {
     this.#options = options;
     this.#systemFiles = systemFiles;
     this.#preparedRunner = { folder: join(options.stateDirectory, "runner"), file: "main.js" };
+    const { limits, processes, memoryMebibytes } = options;
+    this.#groups = new GroupPool(limits, { processes, memoryBytes: memoryMebibytes * MEBIBYTE });
     this.#homes = new SessionHomes(options.stateDirectory);
   }
 
@@ -71,7 +76,7 @@ export class BubblewrapIsolation implements Isolation {
       throw cannotIsolate(`nothing: it runs on Linux on x64 and arm64 only, and this is ${process.platform} on ${process.arch}`, undefined);
     requireLimiter();
     prepareRunner(RUNNER_SOURCE.folder, join(options.stateDirectory, "runner"));
-    const isolation = new BubblewrapIsolation(options, writeSystemFiles(options.stateDirectory, seccompFilter(process.arch)));
+    const isolation = new BubblewrapIsolation(options, new SystemFiles(options.stateDirectory, seccompFilter(process.arch), options.log));
     const path = mkdtempSync(join(options.stateDirectory, "self-test-"));
     try {
       const workspace = { path, identity: folderIdentity(statSync(path, { bigint: true })) };
@@ -91,7 +96,7 @@ export class BubblewrapIsolation implements Isolation {
       // Only this process's user may look into the state directory.
       const program = owner === undefined ? this.#preparedRunner : RUNNER_SOURCE;
       const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
-      const group = this.#createGroup();
+      const group = this.#groups.take();
       const sandboxProcess = startSandboxProcess(this.#optionsOf(request, occupant, owner));
       const runner = new BubblewrapRunner(sandboxProcess, group, this.#options.log.child({ sessionId: request.sessionId }));
       const release = async (): Promise<void> => {
@@ -110,7 +115,7 @@ export class BubblewrapIsolation implements Isolation {
       const options = this.#optionsOf(request, { kind: "command", profile, home }, owner);
       const log = this.#options.log.child({ sessionId: request.sessionId });
       let spawned!: Spawned;
-      const group = this.#createGroup();
+      const group = this.#groups.take();
       const start = (listener: SpawnedListener): Spawned => (spawned = this.#spawner.start(options, group.entry, listener));
       const command = new BubblewrapCommand(start, group, profile !== "read", log);
       const checked = command.ready().then((processId) => requireMounted(processId, request.workspace.identity));
@@ -121,6 +126,13 @@ export class BubblewrapIsolation implements Isolation {
 
   forget(sessionId: string): Promise<void> {
     return this.#homes.remove(sessionId);
+  }
+
+  /** Gives back what it keeps for sandboxes to come. */
+  async close(): Promise<void> {
+    this.#spawner.close();
+    this.#systemFiles.close();
+    await this.#groups.close();
   }
 
   describe(): IsolationDescription {
@@ -149,16 +161,12 @@ export class BubblewrapIsolation implements Isolation {
     }
   }
 
-  #createGroup(): LimitGroup {
-    const { limits, memoryMebibytes, processes } = this.#options;
-    return limits.createGroup({ processes, memoryBytes: memoryMebibytes * MEBIBYTE });
-  }
-
   #optionsOf(request: SandboxRequest, occupant: Occupant, owner: WorkspaceOwner | undefined): SandboxProcessOptions {
     const { limits, memoryMebibytes, processes, temporaryMebibytes, fileMebibytes, bubblewrap } = this.#options;
     const perProcess = limits.perProcess ? { processes, memoryBytes: memoryMebibytes * MEBIBYTE } : undefined;
-    const layout = { workspace: request.workspace.path, occupant, ripgrep: rgPath, temporaryMebibytes, fileMebibytes, perProcess };
-    return { bubblewrap: bubblewrap.path, layout, systemFiles: this.#systemFiles, owner };
+    const etc = this.#systemFiles.etc(owner);
+    const layout = { workspace: request.workspace.path, occupant, etc, ripgrep: rgPath, temporaryMebibytes, fileMebibytes, perProcess };
+    return { bubblewrap: bubblewrap.path, layout, seccomp: this.#systemFiles.seccomp, owner };
   }
 
   async #up(sandbox: Sandbox, exited: Promise<SandboxExit>, ready: Promise<unknown>, late: Promise<never>): Promise<void> {
@@ -172,19 +180,6 @@ export class BubblewrapIsolation implements Isolation {
       throw thrown;
     }
   }
-}
-
-/** bwrap gets them by descriptor: where it runs as another user, it may not look into the state directory. */
-function writeSystemFiles(stateDirectory: string, filter: Buffer): SystemFiles {
-  const folder = join(stateDirectory, "system-files");
-  mkdirSync(folder, { recursive: true });
-  const write = (name: string, content: string | Buffer): string => {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return path;
-  };
-  const { passwd, group, hosts } = syntheticFiles;
-  return { seccomp: write("seccomp", filter), passwd: write("passwd", passwd), group: write("group", group), hosts: write("hosts", hosts) };
 }
 
 /** The path may have led elsewhere while bwrap looked it up: what counts is what the processes inside see. */

@@ -153,6 +153,7 @@ describe("resources of a sandbox", () => {
     await shell("true");
     expect(groups()).not.toBe("");
     await sandbox.stop();
+    await sandbox.isolation.close();
     await expect.poll(groups).toBe("");
   });
 });

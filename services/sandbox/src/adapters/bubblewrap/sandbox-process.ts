@@ -7,13 +7,11 @@ import { bubblewrapArguments, descriptors, type SandboxLayout } from "./bubblewr
 const MAXIMUM_COMPLAINT_CHARACTERS = 4_096;
 const MAXIMUM_INFORMATION_CHARACTERS = 4_096;
 
-/** Files that bwrap reads by their descriptors. */
-export type SystemFiles = Readonly<Record<"seccomp" | "passwd" | "group" | "hosts", string>>;
-
 export interface SandboxProcessOptions {
   readonly bubblewrap: string;
   readonly layout: SandboxLayout;
-  readonly systemFiles: SystemFiles;
+  /** The path of the filter of system calls. */
+  readonly seccomp: string;
   /** Whose processes these are on this machine; left out, this process's user. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
 }
@@ -43,10 +41,10 @@ export interface SandboxProcess {
 }
 
 /** Starts a sandbox. bwrap makes all its mounts and waits, with nothing run, until it is released. */
-export function startSandboxProcess({ bubblewrap, layout, systemFiles, owner }: SandboxProcessOptions): SandboxProcess {
+export function startSandboxProcess({ bubblewrap, layout, seccomp, owner }: SandboxProcessOptions): SandboxProcess {
   const standard = layout.occupant.kind === "runner" ? "ignore" : "pipe";
-  const files = [systemFiles.seccomp, systemFiles.passwd, systemFiles.group, systemFiles.hosts].map((path) => openSync(path, "r"));
-  const stdio: StdioOptions = [standard, standard, "pipe", "pipe", "pipe", "pipe", ...files];
+  const filter = openSync(seccomp, "r");
+  const stdio: StdioOptions = [standard, standard, "pipe", "pipe", "pipe", "pipe", filter];
   let child: ChildProcess;
   try {
     child = spawn(bubblewrap, bubblewrapArguments(layout), {
@@ -56,7 +54,7 @@ export function startSandboxProcess({ bubblewrap, layout, systemFiles, owner }: 
       ...(owner === undefined ? {} : { uid: owner.userId, gid: owner.groupId }),
     });
   } finally {
-    for (const file of files) closeSync(file);
+    closeSync(filter);
   }
   for (const stream of child.stdio) stream?.on("error", () => undefined);
   const exited = exitOf(child);

@@ -21,10 +21,7 @@ function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): v
   }
   const one = { sandbox, waiting: 0 };
   sandboxes.set(id, one);
-  sandbox.initProcess.then(
-    (processId) => send({ kind: "made", id, processId }),
-    () => undefined,
-  );
+  void tellMade(id, sandbox, entry !== undefined);
   sandbox.occupant.setEncoding("latin1");
   sandbox.occupant.on("data", (text: string) => send({ kind: "said", id, text }));
   for (const stream of ["stdout", "stderr"] as const)
@@ -34,6 +31,14 @@ function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): v
       send({ kind: "output", id, stream, chunk });
     });
   void sandbox.exited.then((exit) => end(id, exit));
+}
+
+/** One that was started in its group has nothing to wait for. Of one that was not made, its exit tells why. */
+async function tellMade(id: number, sandbox: SandboxProcess, isInGroup: boolean): Promise<void> {
+  const processId = await sandbox.initProcess.catch(() => undefined);
+  if (processId === undefined) return;
+  if (isInGroup) sandbox.release();
+  send({ kind: "made", id, processId });
 }
 
 function end(id: number, exit: SandboxExit): void {

@@ -9,6 +9,9 @@ const MAIN = fileURLToPath(new URL("spawner-process.ts", import.meta.url));
 /** The larger it is, the longer starting a process takes. */
 const HEAP_MEBIBYTES = 64;
 
+/** The process waits for news of what was taken only after four times as much. */
+const ACKNOWLEDGED_BYTES = 256 * 1024;
+
 /** Told what a process prints, and what it says over its own descriptor. */
 export interface SpawnedListener {
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
@@ -20,6 +23,7 @@ export interface Spawned {
   /** Resolves with the id on this machine of the first process inside. @throws Error with what bwrap said */
   readonly initProcess: Promise<number>;
   readonly exited: Promise<SandboxExit>;
+  /** Has what is inside run, where it was not started in a group. */
   readonly release: () => void;
   /** All that is written to its standard input. */
   readonly input: (text: string) => void;
@@ -27,6 +31,8 @@ export interface Spawned {
 }
 
 interface Held extends SpawnedListener {
+  /** Bytes of output that it was not told of yet. */
+  taken: number;
   readonly made: PromiseWithResolvers<number>;
   readonly exited: PromiseWithResolvers<SandboxExit>;
 }
@@ -40,7 +46,7 @@ export class Spawner {
   /** @param entry to the group it is started in; undefined, it begins in this process's */
   start(options: SandboxProcessOptions, entry: GroupEntry | undefined, listener: SpawnedListener): Spawned {
     const id = ++this.#last;
-    const held: Held = { ...listener, made: Promise.withResolvers(), exited: Promise.withResolvers() };
+    const held: Held = { ...listener, taken: 0, made: Promise.withResolvers(), exited: Promise.withResolvers() };
     held.made.promise.catch(() => undefined);
     this.#processes.set(id, held);
     this.#send({ kind: "start", id, options, entry });
@@ -53,6 +59,11 @@ export class Spawner {
     };
   }
 
+  /** Ends the process, and with it every sandbox that it has started. */
+  close(): void {
+    if (this.#child !== undefined) this.#lose(this.#child, "the sandbox service is closing");
+  }
+
   #send(message: ToSpawner): void {
     const child = (this.#child ??= this.#fork());
     child.send(message, (error) => {
@@ -62,7 +73,7 @@ export class Spawner {
 
   #fork(): ChildProcess {
     const child = fork(MAIN, [], {
-      execArgv: [`--max-old-space-size=${HEAP_MEBIBYTES}`, "--disable-sigusr1"],
+      execArgv: [`--max-old-space-size=${HEAP_MEBIBYTES}`, "--single-threaded", "--disable-sigusr1"],
       env: {},
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -81,11 +92,15 @@ export class Spawner {
     if (message.kind === "made") held.made.resolve(message.processId);
     if (message.kind === "said") held.onSaid(message.text);
     if (message.kind === "exited") this.#end(message.id, held, message.exit);
-    if (message.kind === "output") {
-      const { id, stream, chunk } = message;
-      held.onOutput(stream, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-      this.#send({ kind: "taken", id, bytes: chunk.byteLength });
-    }
+    if (message.kind === "output") this.#take(held, message);
+  }
+
+  #take(held: Held, { id, stream, chunk }: Extract<FromSpawner, { kind: "output" }>): void {
+    held.onOutput(stream, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    held.taken += chunk.byteLength;
+    if (held.taken < ACKNOWLEDGED_BYTES) return;
+    this.#send({ kind: "taken", id, bytes: held.taken });
+    held.taken = 0;
   }
 
   /** What the process has started ends with it: bwrap dies with its parent. The next start gets a new one. */

@@ -1,7 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { canCreateIn, joinGroup, makeGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
+import {
+  canCreateIn,
+  clearGroup,
+  isNearlyEmpty,
+  joinGroup,
+  makeGroup,
+  newGroupName,
+  readCounter,
+  removeAbandoned,
+  removeGroup,
+} from "./control-group-folder.ts";
 import { canMoveThread, type GroupEntry } from "./group-entry.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
@@ -43,13 +53,17 @@ function createGroup(parents: ReadonlyMap<string, string>, leave: readonly strin
     const processor = folders.get("cpu");
     if (processor !== undefined) writeFileSync(join(processor, "cpu.shares"), String(SHARES_OF_A_PROCESS * availableParallelism()));
   });
+  const outOfMemoryKills = (): number => readCounter(join(memory, "memory.oom_control"), "oom_kill");
+  const refusedProcesses = (): number => readCounter(join(processes, "pids.events"), "max");
   return {
     join: async (processId) => {
       await Promise.all([...folders.values()].map((folder) => joinGroup(folder, processId)));
     },
     ...(leave === undefined ? {} : { entry: { enter: [...folders.values()].map(tasksOf), leave } satisfies GroupEntry }),
-    outOfMemoryKills: () => readCounter(join(memory, "memory.oom_control"), "oom_kill"),
-    refusedProcesses: () => readCounter(join(processes, "pids.events"), "max"),
+    outOfMemoryKills,
+    refusedProcesses,
+    clear: () => clearGroup(processes),
+    isAsNew: () => outOfMemoryKills() + refusedProcesses() === 0 && isNearlyEmpty(join(memory, "memory.usage_in_bytes")),
     remove: async () => {
       await Promise.all([...folders.values()].map(removeGroup));
     },

@@ -1,7 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { canCreateIn, joinGroup, makeGroup, newGroupName, readCounter, removeAbandoned, removeGroup } from "./control-group-folder.ts";
+import {
+  canCreateIn,
+  clearGroup,
+  isNearlyEmpty,
+  joinGroup,
+  makeGroup,
+  newGroupName,
+  readCounter,
+  removeAbandoned,
+  removeGroup,
+} from "./control-group-folder.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
 const NEEDED = ["pids", "memory"];
@@ -34,10 +44,14 @@ function createGroup(parent: string, values: LimitValues): LimitGroup {
     const weight = join(folder, "cpu.weight");
     if (existsSync(weight)) writeFileSync(weight, String(Math.min(WEIGHT_OF_A_PROCESS * availableParallelism(), MAXIMUM_WEIGHT)));
   });
+  const outOfMemoryKills = (): number => readCounter(join(folder, "memory.events"), "oom_kill");
+  const refusedProcesses = (): number => readCounter(join(folder, "pids.events"), "max");
   return {
     join: (processId) => joinGroup(folder, processId),
-    outOfMemoryKills: () => readCounter(join(folder, "memory.events"), "oom_kill"),
-    refusedProcesses: () => readCounter(join(folder, "pids.events"), "max"),
+    outOfMemoryKills,
+    refusedProcesses,
+    clear: () => clearGroup(folder),
+    isAsNew: () => outOfMemoryKills() + refusedProcesses() === 0 && isNearlyEmpty(join(folder, "memory.current")),
     remove: () => removeGroup(folder),
   };
 }

@@ -8,6 +8,7 @@ const PREFIX = "hlvm-sandbox-";
 const GROUP_NAME = new RegExp(`^${PREFIX}(\\d+)-([^-]+)`);
 const REMOVE_TRIES = 100;
 const REMOVE_PAUSE_MILLISECONDS = 10;
+const FORGOTTEN_BYTES = 16 * 1024 * 1024;
 /** Process ids come again, in a container at every start: this tells this process's groups from those of one before it. */
 const OWN_MARK = randomBytes(6).toString("hex");
 let made = 0;
@@ -50,6 +51,14 @@ export function removeAbandoned(folder: string): void {
   }
 }
 
+/** Ends what runs in the group, and resolves when the kernel has let go of it. @throws where it does not */
+export async function clearGroup(folder: string): Promise<void> {
+  for (let attempt = 0; killMembers(folder) > 0; attempt++) {
+    if (attempt >= REMOVE_TRIES) throw new Error(`what runs in ${folder} cannot be ended`);
+    await wait(REMOVE_PAUSE_MILLISECONDS);
+  }
+}
+
 /** Ends what runs in the group and removes it as soon as the kernel has let go of the last process. */
 export async function removeGroup(folder: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
@@ -76,6 +85,11 @@ export function readCounter(path: string, word: string): number {
   return Number(line?.slice(word.length + 1) ?? 0);
 }
 
+/** Of memory that is in use by nobody any more, such as pages of files that were read. @param path the file that says how many bytes */
+export function isNearlyEmpty(path: string): boolean {
+  return Number(readFileSync(path, "utf8")) < FORGOTTEN_BYTES;
+}
+
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
@@ -84,20 +98,23 @@ function removeEmpty(folder: string): void {
   }
 }
 
-function killMembers(folder: string): void {
-  let members: string;
+/** @returns how many there were */
+function killMembers(folder: string): number {
+  let text: string;
   try {
-    members = readFileSync(join(folder, "cgroup.procs"), "utf8");
+    text = readFileSync(join(folder, "cgroup.procs"), "utf8");
   } catch {
-    return;
+    return 0;
   }
-  for (const member of members.split("\n").filter((line) => !["", "0", String(process.pid)].includes(line))) {
+  const members = text.split("\n").filter((line) => !["", "0", String(process.pid)].includes(line));
+  for (const member of members) {
     try {
       process.kill(Number(member), "SIGKILL");
     } catch {
       // It ended by itself.
     }
   }
+  return members.length;
 }
 
 function isAlive(processId: number): boolean {

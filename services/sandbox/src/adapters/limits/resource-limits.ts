@@ -12,6 +12,8 @@ export const resourceLimits: SandboxLimits = {
     join: () => Promise.resolve(),
     outOfMemoryKills: () => 0,
     refusedProcesses: () => 0,
+    clear: () => Promise.resolve(),
+    isAsNew: () => false,
     remove: () => Promise.resolve(),
   }),
 };

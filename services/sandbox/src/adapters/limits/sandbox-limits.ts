@@ -17,6 +17,10 @@ export interface LimitGroup {
   readonly outOfMemoryKills: () => number;
   /** How often a process was refused because there were as many as may be. */
   readonly refusedProcesses: () => number;
+  /** Ends what is left in it. Resolves when nothing is. */
+  readonly clear: () => Promise<void>;
+  /** Whether nothing of what ran in it counts against what runs in it next. Asked when it is clear. @throws where it is gone */
+  readonly isAsNew: () => boolean;
   /** Ends what is left in it and gives it back to the system. */
   readonly remove: () => Promise<void>;
 }
