@@ -49,13 +49,16 @@ export class Spawner {
     const held: Held = { ...listener, taken: 0, made: Promise.withResolvers(), exited: Promise.withResolvers() };
     held.made.promise.catch(() => undefined);
     this.#processes.set(id, held);
-    this.#send({ kind: "start", id, options, entry });
+    const send = (message: ToSpawner): void => {
+      if (this.#processes.has(id)) this.#send(message);
+    };
+    send({ kind: "start", id, options, entry });
     return {
       initProcess: held.made.promise,
       exited: held.exited.promise,
-      release: () => this.#send({ kind: "release", id }),
-      input: (text) => this.#send({ kind: "input", id, text }),
-      kill: () => this.#send({ kind: "kill", id }),
+      release: () => send({ kind: "release", id }),
+      input: (text) => send({ kind: "input", id, text }),
+      kill: () => send({ kind: "kill", id }),
     };
   }
 
@@ -66,6 +69,7 @@ export class Spawner {
 
   #send(message: ToSpawner): void {
     const child = (this.#child ??= this.#fork());
+    keepAwake(child, true);
     child.send(message, (error) => {
       if (error !== null) this.#lose(child, messageOf(error));
     });
@@ -81,8 +85,6 @@ export class Spawner {
     child.on("message", (message) => this.#receive(message as FromSpawner));
     child.on("error", (cause) => this.#lose(child, messageOf(cause)));
     child.on("exit", () => this.#lose(child, "the process that starts sandboxes has ended"));
-    child.unref();
-    child.channel?.unref();
     return child;
   }
 
@@ -115,5 +117,14 @@ export class Spawner {
     this.#processes.delete(id);
     held.made.reject(new Error(exit.complaint));
     held.exited.resolve(exit);
+    if (this.#processes.size === 0 && this.#child !== undefined) keepAwake(this.#child, false);
+  }
+}
+
+/** Without a sandbox the process does not keep this one from ending. */
+function keepAwake(child: ChildProcess, isNeeded: boolean): void {
+  for (const handle of [child, child.channel]) {
+    if (isNeeded) handle?.ref();
+    else handle?.unref();
   }
 }
