@@ -1,5 +1,7 @@
 import { createLog } from "@hlvm/log/create-log";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { answerCalls } from "@hlvm/rpc/answer-calls";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 
@@ -13,7 +15,19 @@ const server = await startRpcServer({
   log: createLog("bench", "error"),
   services: [PolicyService.typeName],
   authenticate: verifier("policy"),
-  routes: (router) => router.service(PolicyService, { decide: () => ({ verdict: { grant: GRANT } }) }),
+  routes: (router) => {
+    const value = { verdict: { grant: GRANT } };
+    router.service(PolicyService, { decide: () => value });
+    router.service(RunPolicyService, {
+      streamCalls: (requests, context) =>
+        answerCalls(requests, context, {
+          async *answer() {
+            yield { case: "decide" as const, value };
+          },
+          isLast: () => true,
+        }),
+    });
+  },
 });
 process.on("disconnect", () => process.exit());
 process.send!({ port: server.port, token: minter.mint(testPrincipal, "policy") });

@@ -2,10 +2,12 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
-import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { createDoorTransport } from "@hlvm/rpc/create-door-transport";
+import { create } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { DecideRequestSchema, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { RunPolicyService, type StreamCallsRequest, type StreamCallsResponse } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { CallStream } from "@hlvm/rpc/call-stream";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
@@ -31,16 +33,25 @@ export async function benchMeshCall(): Promise<void> {
   const peer = fork(PEER, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [{ port, token }] = (await once(peer, "message")) as [{ port: number; token: string }];
   const url = `http://127.0.0.1:${port}`;
-  const ways: Readonly<Record<string, Transport>> = {
-    "a service of the mesh: all calls on one stream": createMeshTransport(url),
-    "our client at the door: Connect, a stream a call": createDoorTransport(url, []),
-    "Connect's own client": createConnectTransport({ baseUrl: url, httpVersion: "2", useBinaryFormat: true }),
+  const transport = createMeshTransport(url);
+  const one = createClient(PolicyService, transport);
+  const many = createClient(RunPolicyService, transport);
+  const grpc = createClient(PolicyService, createGrpcTransport({ baseUrl: url }));
+  const headers = { authorization: `Bearer ${token}` };
+  const stream = new CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>((requests, _, signal) =>
+    many.streamCalls(requests, { headers, signal, timeoutMs: 0 }),
+  );
+  const value = create(DecideRequestSchema, { call });
+  const ways: Readonly<Record<string, () => Promise<unknown>>> = {
+    "on the stream of a run, as the contract has it": () => stream.ask({ case: "decide", value }, { token, timeoutMilliseconds: 5_000 }),
+    "by itself, Connect": () => one.decide({ call }, { headers }),
+    "by itself, gRPC": () => grpc.decide({ call }, { headers }),
   };
   const taken: Record<string, number[]> = {};
   try {
     for (let round = 0; round < ROUNDS; round++)
-      for (const [way, transport] of Object.entries(ways)) {
-        const times = await measure(transport, token);
+      for (const [way, decide] of Object.entries(ways)) {
+        const times = await measure(decide);
         taken[way] = [...(taken[way] ?? []), ...times];
       }
   } finally {
@@ -56,12 +67,11 @@ export async function benchMeshCall(): Promise<void> {
   );
 }
 
-async function measure(transport: Transport, token: string): Promise<number[]> {
-  const client = createClient(PolicyService, transport);
+async function measure(decide: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   for (let index = 0; index < CALLS_TO_WARM_UP + CALLS; index++) {
     const began = performance.now();
-    await client.decide({ call }, { headers: { authorization: `Bearer ${token}` } });
+    await decide();
     if (index >= CALLS_TO_WARM_UP) times.push(performance.now() - began);
     await sleep(PAUSE_MILLISECONDS);
   }

@@ -1,10 +1,9 @@
 import { createServer as createHttp1Server, type RequestListener } from "node:http";
-import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import type { ConnectionLimits } from "./server/connection-limits.ts";
 import { limitRequest, limitSession } from "./server/limit-http2.ts";
-import type { TakeStream } from "./server/take-stream.ts";
 
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2");
 const MAXIMUM_STREAMS = 1_000;
@@ -21,12 +20,10 @@ export interface BothProtocolsOptions {
   readonly limits: ConnectionLimits;
   /** For what is under way when it closes, and for a caller to close its own end after ours. */
   readonly closeGraceMilliseconds: number;
-  /** Gets every HTTP/2 request before the handler does, and returns true where it answers. */
-  readonly takeStream?: TakeStream;
 }
 
 /** One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell. */
-export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMilliseconds, takeStream }: BothProtocolsOptions): BothProtocols {
+export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMilliseconds }: BothProtocolsOptions): BothProtocols {
   const { requestHeadMilliseconds, requestMilliseconds } = limits;
   const http1 = createHttp1Server(
     {
@@ -41,7 +38,6 @@ export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMillis
     limitRequest(request.stream, limits);
     handler(request, response);
   });
-  if (takeStream !== undefined) takeFirst(http2, takeStream);
   // Node keeps account of HTTP/1.1 connections, for its time limits and for closing idle ones, once a server listens.
   http1.emit("listening");
   const sockets = new Set<Socket>();
@@ -95,14 +91,4 @@ export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMillis
     clearTimeout(cut);
   };
   return { server, close };
-}
-
-/** Node makes requests of streams for its handler, at a cost, in the listener that it put there itself. */
-function takeFirst(server: Http2Server, takeStream: TakeStream): void {
-  const makeRequest = server.listeners("stream");
-  server.removeAllListeners("stream");
-  server.on("stream", (stream, headers, ...more) => {
-    if (takeStream(stream as ServerHttp2Stream, headers)) return;
-    for (const listener of makeRequest) Reflect.apply(listener, server, [stream, headers, ...more]);
-  });
 }

@@ -1,102 +1,187 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { Code, createClient, type Client } from "@connectrpc/connect";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ListSessionsResponseSchema, SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { once } from "node:events";
+import { constants, createServer, type ServerHttp2Stream } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { Code, createClient, type Client, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createMeshTransport } from "./create-mesh-transport.ts";
+import { fromConnectError } from "./from-connect-error.ts";
+import { serverStream } from "./server-stream.ts";
 import { countOf } from "./testing/count-of.ts";
 import { failureOf } from "./testing/failure-of.ts";
-import { RawPeer } from "./testing/raw-peer.ts";
+import { serveSessions, type ServedSessions } from "./testing/serve-sessions.ts";
 
-const WATCH = { sessionId: "00000000-0000-4000-8000-000000000001" };
-const MAXIMUM_BYTES = 16 * 1024 * 1024;
-/** With the five bytes before it, a request at the limit. */
-const LONGEST_ID = "x".repeat(MAXIMUM_BYTES - 5);
-const DEFAULT_DEADLINE_MILLISECONDS = 30_000;
-const LIST = toBinary(ListSessionsResponseSchema, create(ListSessionsResponseSchema, { sessions: [{ title: "a title" }] }));
-const INVALID_ARGUMENT = Buffer.from('{"code":"invalid_argument"}');
+const SESSION = "00000000-0000-4000-8000-000000000001";
+const RUN = "00000000-0000-4000-8000-000000000002";
+const LARGE = 5 * 1024 * 1024;
+const OVER_THE_LIMIT = 17 * 1024 * 1024;
+/** How large a title to answer where that many sessions are asked for. */
+const SIZES: Readonly<Record<number, number>> = { 400: LARGE, 500: OVER_THE_LIMIT };
 
-let peer: RawPeer;
+let context: HandlerContext | undefined;
+let sent = 0;
+let left: Promise<unknown>;
+let started: PromiseWithResolvers<void>;
+let served: ServedSessions;
 let client: Client<typeof SessionService>;
 
+const methods: Partial<ServiceImpl<typeof SessionService>> = {
+  listSessions: ({ limit }, given) => {
+    context = given;
+    return { sessions: [{ sessionId: SESSION, title: "x".repeat(SIZES[limit] ?? 1), lastSequence: BigInt(limit) }] };
+  },
+  getSession: () => {
+    throw new HlvmError({ code: "not_found", reason: "session_not_found", message: "There is no such session.", advice: "List them." });
+  },
+  cancelRun: async (_request, given) => {
+    left = once(given.signal, "abort");
+    started.resolve();
+    await left;
+    throw given.signal.reason;
+  },
+  watch: async function* ({ fromSequence, follow }, given) {
+    left = once(given.signal, "abort");
+    for (sent = 0; BigInt(sent) < fromSequence; sent++) yield { events: [{ sessionId: String(sent).padStart(LARGE / 50, "0") }] };
+    if (follow) await left;
+    else throw new HlvmError({ code: "failed_precondition", reason: "log_ended", message: "That was all.", advice: "Follow." });
+  },
+};
+
 beforeEach(async () => {
-  peer = await RawPeer.listen();
-  client = createClient(SessionService, createMeshTransport(peer.url));
+  started = Promise.withResolvers();
+  served = await serveSessions(methods);
+  client = createClient(SessionService, createMeshTransport(served.url));
 });
-afterEach(() => peer.stop());
+afterEach(() => served.close());
+
+const withToken = () => ({ headers: served.headers });
+
+/** A peer that speaks HTTP/2 and does with each stream what it is told. */
+async function peerThat(...acts: ((stream: ServerHttp2Stream) => void)[]): Promise<{ url: string; streams: () => number }> {
+  let streams = 0;
+  const server = createServer();
+  server.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    acts[Math.min(streams++, acts.length - 1)]!(stream as ServerHttp2Stream);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, streams: () => streams };
+}
+
+function answerEmpty(stream: ServerHttp2Stream): void {
+  stream.respond({ ":status": 200, "content-type": "application/proto" });
+  stream.end();
+}
 
 describe("a call to another service", () => {
-  it("says where it goes, with which headers and deadline, in lower case and whole milliseconds", async () => {
-    const deadlines = [undefined, 0, -1, 1_500.2] as const;
-    const calls = deadlines.map((timeoutMs) =>
-      client.listSessions(
-        { limit: 7 },
-        {
-          headers: [
-            ["X-One", "1"],
-            ["x-one", "2"],
-          ],
-          timeoutMs,
-        },
-      ),
-    );
-    const line = await peer.nextLine();
-    const numbers = new Set<number>();
-    for (const timeoutMilliseconds of [DEFAULT_DEADLINE_MILLISECONDS, 0, 0, 1_501]) {
-      const { call, kind } = await line.next();
-      expect(kind).toMatchObject({
-        case: "begin",
-        value: {
-          path: "/hlvm.session.v1.SessionService/ListSessions",
-          headers: { "x-one": "1, 2" },
-          timeoutMilliseconds,
-          request: new Uint8Array([8, 7]),
-        },
-      });
-      numbers.add(call);
-      line.send(call, [LIST], {});
-    }
-    for (const call of calls) expect(await call).toMatchObject({ sessions: [{ title: "a title" }] });
-    expect(numbers.size).toBe(deadlines.length);
+  it("comes with its deadline, 30 s where it has none", async () => {
+    await client.listSessions({}, { ...withToken(), timeoutMs: 5_000 });
+    expect(context!.timeoutMs()).toBeLessThanOrEqual(5_000);
+    await client.listSessions({}, withToken());
+    expect(context!.timeoutMs()).toBeGreaterThan(25_000);
+    expect(context!.timeoutMs()).toBeLessThanOrEqual(30_000);
   });
 
-  it("is not begun where its caller has aborted already", async () => {
-    expect((await failureOf(client.listSessions({}, { signal: AbortSignal.abort() }))).code).toBe(Code.Canceled);
-    expect((await failureOf(countOf(client.watch(WATCH, { signal: AbortSignal.abort() })))).code).toBe(Code.Canceled);
-    expect(peer.sessions).toEqual([]);
+  it("fails with the service's reason and advice, in its answer and in its stream", async () => {
+    const unary = await failureOf(client.getSession({ sessionId: SESSION }, withToken()));
+    expect(fromConnectError(unary)).toMatchObject({ code: "not_found", reason: "session_not_found", advice: "List them." });
+    const stream = await failureOf(countOf(client.watch({ sessionId: SESSION, fromSequence: 3n }, withToken())));
+    expect(sent).toBe(3);
+    expect(fromConnectError(stream)).toMatchObject({ code: "failed_precondition", reason: "log_ended", advice: "Follow." });
   });
 
-  it.each([2 ** 32, Number.MAX_SAFE_INTEGER, Infinity, NaN])(
-    "is refused as every service refuses it with a deadline of %d",
-    async (timeoutMs) => {
-      const call = failureOf(client.listSessions({}, { timeoutMs }));
-      // Where the caller does not refuse it itself.
-      const refused = peer.nextLine().then(async (line) => line.send((await line.next()).call, [], { errorJson: INVALID_ARGUMENT }));
-      refused.catch(() => undefined);
-      expect((await call).code).toBe(Code.InvalidArgument);
-    },
-  );
-
-  it("is refused before it is sent where its request is over the limit, and the others go on", async () => {
-    const calls = [client.listSessions({})];
-    const line = await peer.nextLine();
-    expect((await failureOf(client.getSession({ sessionId: `${LONGEST_ID}x` }))).code).toBe(Code.ResourceExhausted);
-    expect((await failureOf(countOf(client.watch({ sessionId: `${LONGEST_ID}x` })))).code).toBe(Code.ResourceExhausted);
-    calls.push(client.listSessions({}));
-    for (const call of calls) {
-      line.send((await line.next()).call, [LIST], {});
-      expect(await call).toMatchObject({ sessions: [{ title: "a title" }] });
-    }
-    expect(line.heard).toHaveLength(2);
+  it("ends at its deadline, on both sides", async () => {
+    const limits = { ...withToken(), timeoutMs: 100 };
+    expect((await failureOf(client.cancelRun({ sessionId: SESSION, runId: RUN }, limits))).code).toBe(Code.DeadlineExceeded);
+    await left;
+    expect((await failureOf(countOf(client.watch({ sessionId: SESSION, follow: true }, limits)))).code).toBe(Code.DeadlineExceeded);
+    await left;
   });
 
-  it("carries the largest request that there may be, as the first one on a connection and later", async () => {
-    for (const _ of [1, 2]) {
-      const largest = client.getSession({ sessionId: LONGEST_ID });
-      const line = peer.lines[0] ?? (await peer.nextLine());
-      const { call, kind } = await line.next();
-      expect(kind.case === "begin" && kind.value.request.length).toBe(MAXIMUM_BYTES);
-      line.send(call, [new Uint8Array()], {});
-      expect((await largest).session).toBeUndefined();
+  it("that is cancelled is told as cancelled, and to its handler", async () => {
+    const leaving = new AbortController();
+    const call = failureOf(client.cancelRun({ sessionId: SESSION, runId: RUN }, { ...withToken(), signal: leaving.signal }));
+    await started.promise;
+    leaving.abort();
+    expect((await call).code).toBe(Code.Canceled);
+    await left;
+    expect((await failureOf(client.listSessions({}, { signal: leaving.signal }))).code).toBe(Code.Canceled);
+  });
+
+  it("that streams ends when its reader leaves", async () => {
+    const request = { sessionId: SESSION, fromSequence: 1n, follow: true };
+    const transport = createMeshTransport(served.url);
+    for await (const _ of serverStream(transport, SessionService.method.watch, request, withToken())) break;
+    expect(await left).toMatchObject([{ type: "abort" }]);
+  });
+
+  it("lets a service write no further than a slow reader reads, and loses nothing", async () => {
+    const messages = client.watch({ sessionId: SESSION, fromSequence: 60n, follow: true }, withToken())[Symbol.asyncIterator]();
+    for (let index = 0; index < 60; index++) {
+      expect(Number((await messages.next()).value!.events[0]!.sessionId)).toBe(index);
+      expect(sent - index).toBeLessThan(30);
     }
+  });
+
+  it("carries large messages both ways, and refuses what is over the limit", async () => {
+    expect((await client.listSessions({ limit: 400 }, withToken())).sessions[0]!.title).toHaveLength(LARGE);
+    expect((await failureOf(client.listSessions({ limit: 500 }, withToken()))).code).toBe(Code.ResourceExhausted);
+    const tooLarge = { sessionId: "x".repeat(OVER_THE_LIMIT) };
+    expect((await failureOf(client.getSession(tooLarge, withToken()))).code).toBe(Code.ResourceExhausted);
+    expect((await client.listSessions({}, withToken())).sessions).toHaveLength(1);
+  });
+
+  it("is one of a hundred at a time, with one signal", async () => {
+    const { signal } = new AbortController();
+    const calls = Array.from({ length: 100 }, (_, limit) => client.listSessions({ limit }, { ...withToken(), signal }));
+    const found = (await Promise.all(calls)).map(({ sessions }) => Number(sessions[0]!.lastSequence));
+    expect(found).toEqual(Array.from({ length: 100 }, (_, index) => index));
+  });
+});
+
+describe("a connection that is lost", () => {
+  it.each(["reset", "destroyed session"])("is told as unavailable: %s", async (how) => {
+    const { url } = await peerThat((stream) => {
+      if (how === "reset") stream.close(constants.NGHTTP2_CANCEL);
+      else stream.session!.destroy();
+    });
+    const other = createClient(SessionService, createMeshTransport(url));
+    expect((await failureOf(other.listSessions({}))).code).toBe(Code.Unavailable);
+    expect((await failureOf(countOf(other.watch({ sessionId: SESSION })))).code).toBe(Code.Unavailable);
+  });
+
+  it("is told as unavailable where nobody listens", async () => {
+    const gone = await serveSessions({});
+    await gone.close();
+    const other = createClient(SessionService, createMeshTransport(gone.url));
+    expect((await failureOf(other.listSessions({}))).code).toBe(Code.Unavailable);
+  });
+});
+
+describe("a call that its service refused before it began", () => {
+  const refuse = (stream: ServerHttp2Stream): void => stream.close(constants.NGHTTP2_REFUSED_STREAM);
+
+  it("is made once more", async () => {
+    const { url, streams } = await peerThat(refuse, answerEmpty);
+    expect((await createClient(SessionService, createMeshTransport(url)).listSessions({})).sessions).toEqual([]);
+    expect(streams()).toBe(2);
+  });
+
+  it("is made once more where it streams", async () => {
+    const { url, streams } = await peerThat(refuse, (stream) => {
+      stream.respond({ ":status": 200, "content-type": "application/connect+proto" });
+      stream.end(Buffer.from([2, 0, 0, 0, 2, 0x7b, 0x7d]));
+    });
+    expect(await countOf(createClient(SessionService, createMeshTransport(url)).watch({ sessionId: SESSION }))).toBe(0);
+    expect(streams()).toBe(2);
+  });
+
+  it("is not made a third time", async () => {
+    const { url, streams } = await peerThat(refuse);
+    expect((await failureOf(createClient(SessionService, createMeshTransport(url)).listSessions({}))).code).toBe(Code.Unavailable);
+    expect(streams()).toBe(2);
   });
 });

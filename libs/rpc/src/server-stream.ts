@@ -2,8 +2,7 @@ import type { DescMessage, DescMethodServerStreaming, MessageInitShape, MessageS
 import type { CallOptions, Transport } from "@connectrpc/connect";
 
 /**
- * Calls a method that answers with a stream, over a transport without interceptors. Leaving the loop cancels the call, as
- * it does not with Connect's own clients, and nothing lies between the transport's messages and the reader.
+ * Calls a method that answers with a stream. Leaving the loop cancels the call, as it does not with Connect's own clients.
  * @throws ConnectError
  */
 export async function* serverStream<I extends DescMessage, O extends DescMessage>(
@@ -12,8 +11,13 @@ export async function* serverStream<I extends DescMessage, O extends DescMessage
   request: MessageInitShape<I>,
   { signal, timeoutMs, headers }: CallOptions,
 ): AsyncGenerator<MessageShape<O>, void> {
-  const { message } = await transport.stream(method, signal, timeoutMs, headers, only(request));
-  yield* message;
+  const leaving = new AbortController();
+  const either = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+  try {
+    yield* (await transport.stream(method, either, timeoutMs, headers, only(request))).message;
+  } finally {
+    leaving.abort();
+  }
 }
 
 async function* only<T>(message: T): AsyncGenerator<T> {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createValidator } from "@bufbuild/protovalidate";
-import type { ConnectRouter, Interceptor, MethodImplSpec } from "@connectrpc/connect";
+import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { createValidateInterceptor } from "@connectrpc/validate";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -11,12 +11,11 @@ import { bothProtocols } from "./both-protocols.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { matchesPattern } from "./matches-pattern.ts";
+import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
-import { carryCalls } from "./server/carry-calls.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
 import { watchForMalformed } from "./server/malformed-request.ts";
-import { recordMethods } from "./server/record-methods.ts";
-import { MAXIMUM_MESSAGE_BYTES } from "./wire/maximum-message-bytes.ts";
+import { streamServerInterceptor } from "./stream-server.ts";
 
 /** How long calls that are under way may go on when the server closes; then their signal is aborted. */
 const CLOSE_GRACE_MILLISECONDS = 500;
@@ -52,35 +51,26 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const { authenticate } = options;
   const shutdown = new AbortController();
   const validator = createValidator({ regexMatch: matchesPattern });
-  const methods = new Map<string, MethodImplSpec>();
+  const draining = new AbortController();
+  const isMesh = typeof authenticate !== "function";
   const adapter = connectNodeAdapter({
     routes: (router) => {
-      const recording = recordMethods(router, methods);
-      options.routes(recording);
-      healthRoutes(recording, options.services);
+      options.routes(router);
+      healthRoutes(router, options.services);
     },
     interceptors: [
       errorInterceptor(options.log),
-      typeof authenticate === "function" ? authenticate : authenticateInterceptor(authenticate),
+      isMesh ? authenticateInterceptor(authenticate) : authenticate,
+      ...(isMesh ? [streamServerInterceptor({ verifier: authenticate, validator, log: options.log, draining: draining.signal })] : []),
       createValidateInterceptor({ validator }),
     ],
     requestGate: watchForMalformed,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
+    // Connect's client leaves an answer that it refuses lying in the connection, where it stops the answers of other calls.
+    writeMaxBytes: MAXIMUM_MESSAGE_BYTES,
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
   });
-  // Connect's interceptors, and whoever wants every request first, need the requests that its adapter makes.
-  const carrying =
-    typeof authenticate === "function" || options.before !== undefined
-      ? undefined
-      : carryCalls({
-          methods,
-          verifier: authenticate,
-          validator,
-          log: options.log,
-          maximumTimeoutMilliseconds: MAXIMUM_DEADLINE_MILLISECONDS,
-          shutdownSignal: shutdown.signal,
-        });
   const { before = () => Promise.resolve(false) } = options;
   const handle = async (...[request, response]: Parameters<NodeHandlerFn>): Promise<void> => {
     try {
@@ -95,11 +85,10 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const { server, close: closeConnections } = bothProtocols(handler, {
     limits: options.limits ?? CONNECTION_LIMITS,
     closeGraceMilliseconds: CUT_MILLISECONDS,
-    takeStream: carrying?.take,
   });
   const close = async (): Promise<void> => {
     const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
-    carrying?.close();
+    draining.abort();
     await closeConnections();
     clearTimeout(graceOver);
   };

@@ -8,6 +8,7 @@ import { Database } from "@hlvm/postgres/database";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { findNativeTool } from "@hlvm/tools/native-tools";
@@ -41,7 +42,7 @@ await runService("policy", async (log, environment) => {
     port: config.port,
     log,
     routes: policyRoutes(ports),
-    services: [PolicyService.typeName, AuditService.typeName],
+    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],
     authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
   });
   return {

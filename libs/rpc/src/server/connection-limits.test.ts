@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createMeshTransport } from "../create-mesh-transport.ts";
-import { RawCaller } from "../testing/raw-caller.ts";
 import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -119,16 +118,6 @@ describe("a connection", () => {
     expect((await answer)[0]).toMatchObject({ ":status": 200 });
     session.destroy();
   });
-
-  it("that carries calls stays, however long none is made", async () => {
-    const [caller, idle] = [new RawCaller(server), new RawCaller(server)];
-    await caller.settled();
-    idle.leave();
-    await once(idle.session, "close");
-    await caller.settled();
-    expect([caller.stream.closed, caller.session.closed]).toEqual([false, false]);
-    caller.session.destroy();
-  });
 });
 
 describe("a request over HTTP/2", () => {
@@ -149,12 +138,11 @@ describe("a request over HTTP/2", () => {
 
 describe("the connections of a port", () => {
   it("are so many at a time: the next one is closed at once", async () => {
-    const callers = Array.from({ length: LIMITS.connections }, () => new RawCaller(server));
-    for (const caller of callers) await caller.settled();
+    const sessions = Array.from({ length: LIMITS.connections }, () => connectHttp2(server.url));
+    await Promise.all(sessions.map((session) => once(session, "remoteSettings")));
     expect((await heardUntilClosed(open(PREFACE, SETTINGS))).length).toBe(0);
-    callers[0]!.session.destroy();
-    await callers[0]!.closed;
+    sessions[0]!.destroy();
     await expect.poll(answers).toBe(Status.SERVING);
-    for (const caller of callers) caller.session.destroy();
+    for (const session of sessions) session.destroy();
   });
 });

@@ -23,10 +23,10 @@ export function limitSession(session: ServerHttp2Session, { requestHeadMilliseco
   session.once("close", () => clearTimeout(timer));
 }
 
-/** Ends a stream whose caller has not sent all of its request by then. */
+/** Ends a stream whose caller has not sent all of its request by then, but for one that answers already: it carries calls. */
 export function limitRequest(stream: ServerHttp2Stream, { requestMilliseconds }: ConnectionLimits): void {
   const timer = setTimeout(() => {
-    if (stream.state.state === constants.NGHTTP2_STREAM_STATE_OPEN) stream.close(constants.NGHTTP2_CANCEL);
+    if (stream.state.state === constants.NGHTTP2_STREAM_STATE_OPEN && !stream.headersSent) stream.close(constants.NGHTTP2_CANCEL);
   }, requestMilliseconds);
   stream.once("close", () => clearTimeout(timer));
 }

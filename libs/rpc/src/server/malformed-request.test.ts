@@ -4,7 +4,6 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { testLog } from "@hlvm/testing/test-log";
-import { RawCaller } from "../testing/raw-caller.ts";
 import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
 
 const { listSessions, watch } = SessionService.method;
@@ -88,13 +87,5 @@ describe("a request that is no message of its method is the caller's mistake", (
     const notCompressed = encodeEnvelope(1, NO_MESSAGE);
     const gzip = { "grpc-encoding": "gzip" };
     expect(await answerTo(method, "application/grpc+proto", notCompressed, gzip)).toMatchObject({ grpc: INVALID_ARGUMENT.grpc });
-  });
-
-  it.each([listSessions, watch])("where it is carried: $name", async (method) => {
-    const caller = new RawCaller(server);
-    const path = `/${SessionService.typeName}/${method.name}`;
-    caller.send({ call: 1, kind: { case: "begin", value: { path, headers: server.headers, request: NO_MESSAGE } } });
-    expect((await caller.outcome(1)).error).toMatchObject({ code: INVALID_ARGUMENT.connect });
-    caller.session.destroy();
   });
 });

@@ -1,6 +1,6 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
-import { createDoorTransport } from "@hlvm/rpc/create-door-transport";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 
 /** A connection to the edge: every call carries the token, and an edge that does not answer is said in words. */
 export function createEdgeTransport(edgeUrl: string, token: string): Transport {
@@ -12,7 +12,7 @@ export function createEdgeTransport(edgeUrl: string, token: string): Transport {
       throw explained(thrown, edgeUrl);
     }
   };
-  return createDoorTransport(edgeUrl, [authorize]);
+  return createMeshTransport(edgeUrl, [authorize]);
 }
 
 function explained(thrown: unknown, edgeUrl: string): unknown {

@@ -10,7 +10,7 @@ import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService, WatchResponseSchema, type WatchResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext, type CallContext } from "@hlvm/rpc/call-context";
-import { createDoorTransport } from "@hlvm/rpc/create-door-transport";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { meshWith } from "../testing/mesh-with.ts";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
 import { AUTHORIZATION, TOKEN, type TestMesh } from "../testing/test-mesh.ts";
@@ -19,7 +19,7 @@ const SESSION = "7b1f6f0e-0d58-4d4e-9d0a-000000000001";
 
 /** A client of the edge as the command line is one. */
 function transport(to: TestMesh, token = TOKEN): Transport {
-  return createDoorTransport(to.url, [
+  return createMeshTransport(to.url, [
     (next) => (request) => {
       request.header.set("authorization", `Bearer ${token}`);
       return next(request);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService, type StartRunRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import { createDoorTransport } from "@hlvm/rpc/create-door-transport";
+import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
 import { AUTHORIZATION, type TestMesh } from "../testing/test-mesh.ts";
 
@@ -31,7 +31,7 @@ async function edgeThatStarts(): Promise<{ mesh: TestMesh; started: StartRunRequ
   return { mesh, started };
 }
 
-const clientOf = (mesh: TestMesh) => createClient(SessionService, createDoorTransport(mesh.url, []));
+const clientOf = (mesh: TestMesh) => createClient(SessionService, createMeshTransport(mesh.url, []));
 
 describe("StartRun at the edge", () => {
   it("chooses the ids and signs for them who asks and what they set, exactly", async () => {

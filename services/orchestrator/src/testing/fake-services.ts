@@ -2,11 +2,13 @@ import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
-import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { answerCalls } from "@hlvm/rpc/answer-calls";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";
@@ -59,9 +61,8 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     traces: new Map(),
   };
   const bound = new Map<string, string>();
-  const note = (context: HandlerContext): void => {
+  const note = (context: HandlerContext, method = `${context.service.name}/${context.method.name}`): void => {
     const { principal, delegation, traceId } = callContext(context);
-    const method = `${context.service.name}/${context.method.name}`;
     seen.runs.add(delegation?.runId ?? "none");
     seen.principals.add(`${principal.organization}/${principal.id}`);
     seen.traces.set(method, (seen.traces.get(method) ?? new Set()).add(traceId));
@@ -72,18 +73,38 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         note(context);
         return { model: behaviour.model };
       },
-      async *generate(request, context) {
-        note(context);
-        seen.requests.push(request);
-        yield* behaviour.generate(request, seen.requests.length, context);
-      },
+      streamCalls: (requests, stream) =>
+        answerCalls(requests, stream, {
+          async *answer({ value }, context) {
+            note(context, "ModelService/Generate");
+            const request = value as GenerateRequest;
+            seen.requests.push(request);
+            const events = behaviour.generate(request, seen.requests.length, context);
+            for await (const event of events) yield { case: "generate" as const, value: event };
+          },
+          isLast: ({ value }) => value.event?.case === "finish",
+        }),
+    });
+    router.service(RunPolicyService, {
+      streamCalls: (requests, stream) =>
+        answerCalls(requests, stream, {
+          async *answer(request, context) {
+            if (request.case === "decide") {
+              note(context, "PolicyService/Decide");
+              seen.decided.push(request.value);
+              yield { case: "decide" as const, value: { verdict: await behaviour.decide(request.value) } };
+            }
+            if (request.case === "recordOutcome") {
+              note(context, "AuditService/RecordOutcome");
+              await behaviour.recordOutcome(request.value);
+              seen.outcomes.push(request.value);
+              yield { case: "recordOutcome" as const, value: { id: BigInt(seen.outcomes.length) } };
+            }
+          },
+          isLast: () => true,
+        }),
     });
     router.service(PolicyService, {
-      decide: async (request, context) => {
-        note(context);
-        seen.decided.push(request);
-        return { verdict: await behaviour.decide(request) };
-      },
       awaitApproval: async ({ approvalId }, context) => {
         note(context);
         return { verdict: await behaviour.awaitApproval(approvalId, context) };
@@ -92,14 +113,6 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         note(context);
         seen.withdrawn.push(runId);
         return {};
-      },
-    });
-    router.service(AuditService, {
-      recordOutcome: async (request, context) => {
-        note(context);
-        await behaviour.recordOutcome(request);
-        seen.outcomes.push(request);
-        return { id: BigInt(seen.outcomes.length) };
       },
     });
     router.service(SandboxService, {
@@ -117,11 +130,16 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         seen.closed.push(sessionId);
         return {};
       },
-      async *execute(request, context) {
-        note(context);
-        seen.executed.push(request);
-        yield* behaviour.execute(request, context);
-      },
+      streamCalls: (requests, stream) =>
+        answerCalls(requests, stream, {
+          async *answer({ value }, context) {
+            note(context, "SandboxService/Execute");
+            const request = value as ExecuteRequest;
+            seen.executed.push(request);
+            for await (const event of behaviour.execute(request, context)) yield { case: "execute" as const, value: event };
+          },
+          isLast: ({ value }) => value.event?.case === "result",
+        }),
       getReceipt: ({ callId }, context) => {
         note(context);
         return behaviour.receipt(callId);

@@ -5,6 +5,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { Database } from "@hlvm/postgres/database";
@@ -55,7 +56,7 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       signGrant: identity.signer.sign.bind(identity.signer),
       approvalSeconds,
     }),
-    services: [PolicyService.typeName, AuditService.typeName],
+    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],
     authenticate: identity.verifier("policy"),
   });
   const transport = createMeshTransport(`http://127.0.0.1:${server.port}`);

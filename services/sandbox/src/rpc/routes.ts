@@ -9,6 +9,7 @@ import { describeIsolation } from "./describe-isolation.ts";
 import { execute } from "./execute.ts";
 import { getReceipt } from "./get-receipt.ts";
 import { openWorkspace } from "./open-workspace.ts";
+import { streamCalls } from "./stream-calls.ts";
 
 export interface Domain {
   readonly sessions: Sessions;
@@ -21,6 +22,7 @@ export function routes(router: ConnectRouter, { sessions, executor, isolation }:
     openWorkspace: (request, context) => openWorkspace(sessions, request, context),
     closeWorkspace: (request, context) => closeWorkspace(sessions, request, context),
     execute: (request, context) => execute(executor, request, context),
+    streamCalls: (requests, context) => streamCalls(executor, requests, context),
     getReceipt: (request, context) => getReceipt(sessions, request, context),
     listProcesses: (request, context) => listProcesses(sessions, request, context),
     stopProcess: (request, context) => stopProcess(sessions, request, context),

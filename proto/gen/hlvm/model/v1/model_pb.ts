@@ -7,13 +7,15 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { CallHead, CallHeadJson, Cancel, CancelJson, Draining, DrainingJson, Status, StatusJson } from "../../call/v1/call_pb.ts";
+import { file_hlvm_call_v1_call } from "../../call/v1/call_pb.ts";
 import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIoUBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIgcKBUFsaXZlIqgCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJItsBCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCpfCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1NZU1RFTRABEg0KCVJPTEVfVVNFUhACEhIKDlJPTEVfQVNTSVNUQU5UEAMSDQoJUk9MRV9UT09MEAQqmAEKDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAISGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAxIZChVGSU5JU0hfUkVBU09OX1JFRlVTQUwQBCrmAQoKRXJyb3JDbGFzcxIbChdFUlJPUl9DTEFTU19VTlNQRUNJRklFRBAAEhUKEUVSUk9SX0NMQVNTX0FCT1JUEAESFwoTRVJST1JfQ0xBU1NfVElNRU9VVBACEhoKFkVSUk9SX0NMQVNTX1JBVEVfTElNSVQQAxIgChxFUlJPUl9DTEFTU19DT05URVhUX09WRVJGTE9XEAQSGQoVRVJST1JfQ0xBU1NfVFJBTlNJRU5UEAUSGQoVRVJST1JfQ0xBU1NfUEVSTUFORU5UEAYSFwoTRVJST1JfQ0xBU1NfVU5LTk9XThAHKmkKCU1vZGVsVGllchIaChZNT0RFTF9USUVSX1VOU1BFQ0lGSUVEEAASEwoPTU9ERUxfVElFUl9XRUFLEAESEgoOTU9ERUxfVElFUl9NSUQQAhIXChNNT0RFTF9USUVSX0ZST05USUVSEAMqhQEKD01vZGVsQ2FwYWJpbGl0eRIgChxNT0RFTF9DQVBBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVTU9ERUxfQ0FQQUJJTElUWV9DSEFUEAESGQoVTU9ERUxfQ0FQQUJJTElUWV9UT09MEAISGgoWTU9ERUxfQ0FQQUJJTElUWV9BR0VOVBADMokCCgxNb2RlbFNlcnZpY2USTQoIR2VuZXJhdGUSHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdBofLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZTABElcKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2USUQoKTGlzdE1vZGVscxIgLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1JlcXVlc3QaIS5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIoUBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIgcKBUFsaXZlIqgCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJItsBCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMy4wIKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESVwoMUmVzb2x2ZU1vZGVsEiIuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXF1ZXN0GiMuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXNwb25zZRJRCgpMaXN0TW9kZWxzEiAuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVxdWVzdBohLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_hlvm_call_v1_call]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -980,6 +982,137 @@ export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType:
   messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
+ * @generated from message hlvm.model.v1.StreamCallsRequest
+ */
+export type StreamCallsRequest = Message$1<"hlvm.model.v1.StreamCallsRequest"> & {
+  /**
+   * @generated from field: hlvm.call.v1.CallHead head = 1;
+   */
+  head?: CallHead | undefined;
+
+  /**
+   * Checked one by one: a bad request is the error of its call, and not of the stream.
+   *
+   * @generated from oneof hlvm.model.v1.StreamCallsRequest.request
+   */
+  request: {
+    /**
+     * @generated from field: hlvm.model.v1.GenerateRequest generate = 2;
+     */
+    value: GenerateRequest;
+    case: "generate";
+  } | {
+    /**
+     * @generated from field: hlvm.call.v1.Cancel cancel = 3;
+     */
+    value: Cancel;
+    case: "cancel";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message hlvm.model.v1.StreamCallsRequest
+ */
+export type StreamCallsRequestJson = {
+  /**
+   * @generated from field: hlvm.call.v1.CallHead head = 1;
+   */
+  head?: CallHeadJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.GenerateRequest generate = 2;
+   */
+  generate?: GenerateRequestJson;
+
+  /**
+   * @generated from field: hlvm.call.v1.Cancel cancel = 3;
+   */
+  cancel?: CancelJson;
+};
+
+/**
+ * Describes the message hlvm.model.v1.StreamCallsRequest.
+ * Use `create(StreamCallsRequestSchema)` to create a new message.
+ */
+export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 17);
+
+/**
+ * @generated from message hlvm.model.v1.StreamCallsResponse
+ */
+export type StreamCallsResponse = Message$1<"hlvm.model.v1.StreamCallsResponse"> & {
+  /**
+   * Of the call; 0 where it is about the stream.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Left out where a call has ended without its last response.
+   *
+   * @generated from oneof hlvm.model.v1.StreamCallsResponse.response
+   */
+  response: {
+    /**
+     * A finish is a call's last response, and so is an error.
+     *
+     * @generated from field: hlvm.model.v1.GenerateResponse generate = 2;
+     */
+    value: GenerateResponse;
+    case: "generate";
+  } | {
+    /**
+     * @generated from field: hlvm.call.v1.Status error = 3;
+     */
+    value: Status;
+    case: "error";
+  } | {
+    /**
+     * @generated from field: hlvm.call.v1.Draining draining = 4;
+     */
+    value: Draining;
+    case: "draining";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message hlvm.model.v1.StreamCallsResponse
+ */
+export type StreamCallsResponseJson = {
+  /**
+   * Of the call; 0 where it is about the stream.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id?: number;
+
+  /**
+   * A finish is a call's last response, and so is an error.
+   *
+   * @generated from field: hlvm.model.v1.GenerateResponse generate = 2;
+   */
+  generate?: GenerateResponseJson;
+
+  /**
+   * @generated from field: hlvm.call.v1.Status error = 3;
+   */
+  error?: StatusJson;
+
+  /**
+   * @generated from field: hlvm.call.v1.Draining draining = 4;
+   */
+  draining?: DrainingJson;
+};
+
+/**
+ * Describes the message hlvm.model.v1.StreamCallsResponse.
+ * Use `create(StreamCallsResponseSchema)` to create a new message.
+ */
+export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 18);
+
+/**
  * @generated from enum hlvm.model.v1.Role
  */
 export const Role = {
@@ -1227,6 +1360,16 @@ export const ModelService: GenService<{
     methodKind: "server_streaming";
     input: typeof GenerateRequestSchema;
     output: typeof GenerateResponseSchema;
+  },
+  /**
+   * Generate for a run, which asks in every turn, on one stream.
+   *
+   * @generated from rpc hlvm.model.v1.ModelService.StreamCalls
+   */
+  streamCalls: {
+    methodKind: "bidi_streaming";
+    input: typeof StreamCallsRequestSchema;
+    output: typeof StreamCallsResponseSchema;
   },
   /**
    * Names one concrete model, or says why not. An explicit model is never replaced by another.

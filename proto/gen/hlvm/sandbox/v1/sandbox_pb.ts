@@ -9,6 +9,8 @@ import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { CallHead, CallHeadJson, Cancel, CancelJson, Draining, DrainingJson, Status, StatusJson } from "../../call/v1/call_pb.ts";
+import { file_hlvm_call_v1_call } from "../../call/v1/call_pb.ts";
 import type { ToolCall, ToolCallJson, ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -17,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNInkKD0V4ZWN1dGVSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dEgAEioKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0SABCDgoFZXZlbnQSBbpIAggBIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlMqAFCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElUKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlEl4KDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmoKEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNInkKD0V4ZWN1dGVSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dEgAEioKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0SABCDgoFZXZlbnQSBbpIAggBIrgBChJTdHJlYW1DYWxsc1JlcXVlc3QSLAoEaGVhZBgBIAEoCzIWLmhsdm0uY2FsbC52MS5DYWxsSGVhZEIGukgDyAEBEjoKB2V4ZWN1dGUYAiABKAsyHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgDIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIAEIQCgdyZXF1ZXN0EgW6SAIIASK1AQoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIzCgdleGVjdXRlGAIgASgLMiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZUgAEiUKBWVycm9yGAMgASgLMhQuaGx2bS5jYWxsLnYxLlN0YXR1c0gAEioKCGRyYWluaW5nGAQgASgLMhYuaGx2bS5jYWxsLnYxLkRyYWluaW5nSABCCgoIcmVzcG9uc2UiTgoRR2V0UmVjZWlwdFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGwoHY2FsbF9pZBgCIAEoCUIKukgHcgUQARiAASLnAQoSR2V0UmVjZWlwdFJlc3BvbnNlEjgKBXN0YXRlGAEgASgOMikuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZS5TdGF0ZRIoCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCJtCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhcKE1NUQVRFX05FVkVSX1NUQVJURUQQARIRCg1TVEFURV9SVU5OSU5HEAISDgoKU1RBVEVfRE9ORRADEhEKDVNUQVRFX1VOS05PV04QBCKFAQoRQmFja2dyb3VuZFByb2Nlc3MSEgoKcHJvY2Vzc19pZBgBIAEoDRIPCgdjb21tYW5kGAIgASgJEi4KCnN0YXJ0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgsKA2VuZBgEIAEoCRIOCgZvdXRwdXQYBSABKAkiNAoUTGlzdFByb2Nlc3Nlc1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiTgoVTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlEjUKCXByb2Nlc3NlcxgBIAMoCzIiLmhsdm0uc2FuZGJveC52MS5CYWNrZ3JvdW5kUHJvY2VzcyJPChJTdG9wUHJvY2Vzc1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGwoKcHJvY2Vzc19pZBgCIAEoDUIHukgEKgIoASJKChNTdG9wUHJvY2Vzc1Jlc3BvbnNlEjMKB3Byb2Nlc3MYASABKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiGgoYRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0IkAKEElzb2xhdGlvbkZlYXR1cmUSDAoEbmFtZRgBIAEoCRIOCgZhY3RpdmUYAiABKAgSDgoGZGV0YWlsGAMgASgJIngKGURlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2USDgoGZHJpdmVyGAEgASgJEhYKDmRyaXZlcl92ZXJzaW9uGAIgASgJEjMKCGZlYXR1cmVzGAMgAygLMiEuaGx2bS5zYW5kYm94LnYxLklzb2xhdGlvbkZlYXR1cmUy/gUKDlNhbmRib3hTZXJ2aWNlEl4KDU9wZW5Xb3Jrc3BhY2USJS5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlc3BvbnNlEmEKDkNsb3NlV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlc3BvbnNlEk4KB0V4ZWN1dGUSHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3QaIC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlMAESXAoLU3RyZWFtQ2FsbHMSIy5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABElUKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlEl4KDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmoKEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -265,6 +267,137 @@ export const ExecuteResponseSchema: GenMessage<ExecuteResponse, {jsonType: Execu
   messageDesc(file_hlvm_sandbox_v1_sandbox, 5);
 
 /**
+ * @generated from message hlvm.sandbox.v1.StreamCallsRequest
+ */
+export type StreamCallsRequest = Message<"hlvm.sandbox.v1.StreamCallsRequest"> & {
+  /**
+   * @generated from field: hlvm.call.v1.CallHead head = 1;
+   */
+  head?: CallHead | undefined;
+
+  /**
+   * Checked one by one: a bad request is the error of its call, and not of the stream.
+   *
+   * @generated from oneof hlvm.sandbox.v1.StreamCallsRequest.request
+   */
+  request: {
+    /**
+     * @generated from field: hlvm.sandbox.v1.ExecuteRequest execute = 2;
+     */
+    value: ExecuteRequest;
+    case: "execute";
+  } | {
+    /**
+     * @generated from field: hlvm.call.v1.Cancel cancel = 3;
+     */
+    value: Cancel;
+    case: "cancel";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.StreamCallsRequest
+ */
+export type StreamCallsRequestJson = {
+  /**
+   * @generated from field: hlvm.call.v1.CallHead head = 1;
+   */
+  head?: CallHeadJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ExecuteRequest execute = 2;
+   */
+  execute?: ExecuteRequestJson;
+
+  /**
+   * @generated from field: hlvm.call.v1.Cancel cancel = 3;
+   */
+  cancel?: CancelJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.StreamCallsRequest.
+ * Use `create(StreamCallsRequestSchema)` to create a new message.
+ */
+export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 6);
+
+/**
+ * @generated from message hlvm.sandbox.v1.StreamCallsResponse
+ */
+export type StreamCallsResponse = Message<"hlvm.sandbox.v1.StreamCallsResponse"> & {
+  /**
+   * Of the call; 0 where it is about the stream.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Left out where a call has ended without its last response.
+   *
+   * @generated from oneof hlvm.sandbox.v1.StreamCallsResponse.response
+   */
+  response: {
+    /**
+     * A result is a call's last response, and so is an error.
+     *
+     * @generated from field: hlvm.sandbox.v1.ExecuteResponse execute = 2;
+     */
+    value: ExecuteResponse;
+    case: "execute";
+  } | {
+    /**
+     * @generated from field: hlvm.call.v1.Status error = 3;
+     */
+    value: Status;
+    case: "error";
+  } | {
+    /**
+     * @generated from field: hlvm.call.v1.Draining draining = 4;
+     */
+    value: Draining;
+    case: "draining";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.StreamCallsResponse
+ */
+export type StreamCallsResponseJson = {
+  /**
+   * Of the call; 0 where it is about the stream.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id?: number;
+
+  /**
+   * A result is a call's last response, and so is an error.
+   *
+   * @generated from field: hlvm.sandbox.v1.ExecuteResponse execute = 2;
+   */
+  execute?: ExecuteResponseJson;
+
+  /**
+   * @generated from field: hlvm.call.v1.Status error = 3;
+   */
+  error?: StatusJson;
+
+  /**
+   * @generated from field: hlvm.call.v1.Draining draining = 4;
+   */
+  draining?: DrainingJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.StreamCallsResponse.
+ * Use `create(StreamCallsResponseSchema)` to create a new message.
+ */
+export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 7);
+
+/**
  * @generated from message hlvm.sandbox.v1.GetReceiptRequest
  */
 export type GetReceiptRequest = Message<"hlvm.sandbox.v1.GetReceiptRequest"> & {
@@ -299,7 +432,7 @@ export type GetReceiptRequestJson = {
  * Use `create(GetReceiptRequestSchema)` to create a new message.
  */
 export const GetReceiptRequestSchema: GenMessage<GetReceiptRequest, {jsonType: GetReceiptRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 6);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 8);
 
 /**
  * @generated from message hlvm.sandbox.v1.GetReceiptResponse
@@ -340,7 +473,7 @@ export type GetReceiptResponseJson = {
  * Use `create(GetReceiptResponseSchema)` to create a new message.
  */
 export const GetReceiptResponseSchema: GenMessage<GetReceiptResponse, {jsonType: GetReceiptResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 7);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 9);
 
 /**
  * @generated from enum hlvm.sandbox.v1.GetReceiptResponse.State
@@ -388,7 +521,7 @@ export type GetReceiptResponse_StateJson = "STATE_UNSPECIFIED" | "STATE_NEVER_ST
  * Describes the enum hlvm.sandbox.v1.GetReceiptResponse.State.
  */
 export const GetReceiptResponse_StateSchema: GenEnum<GetReceiptResponse_State, GetReceiptResponse_StateJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_sandbox_v1_sandbox, 7, 0);
+  enumDesc(file_hlvm_sandbox_v1_sandbox, 9, 0);
 
 /**
  * A command that was asked to run on after its call.
@@ -471,7 +604,7 @@ export type BackgroundProcessJson = {
  * Use `create(BackgroundProcessSchema)` to create a new message.
  */
 export const BackgroundProcessSchema: GenMessage<BackgroundProcess, {jsonType: BackgroundProcessJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 8);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 10);
 
 /**
  * @generated from message hlvm.sandbox.v1.ListProcessesRequest
@@ -498,7 +631,7 @@ export type ListProcessesRequestJson = {
  * Use `create(ListProcessesRequestSchema)` to create a new message.
  */
 export const ListProcessesRequestSchema: GenMessage<ListProcessesRequest, {jsonType: ListProcessesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 9);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 11);
 
 /**
  * @generated from message hlvm.sandbox.v1.ListProcessesResponse
@@ -529,7 +662,7 @@ export type ListProcessesResponseJson = {
  * Use `create(ListProcessesResponseSchema)` to create a new message.
  */
 export const ListProcessesResponseSchema: GenMessage<ListProcessesResponse, {jsonType: ListProcessesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 10);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 12);
 
 /**
  * @generated from message hlvm.sandbox.v1.StopProcessRequest
@@ -566,7 +699,7 @@ export type StopProcessRequestJson = {
  * Use `create(StopProcessRequestSchema)` to create a new message.
  */
 export const StopProcessRequestSchema: GenMessage<StopProcessRequest, {jsonType: StopProcessRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 11);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 13);
 
 /**
  * @generated from message hlvm.sandbox.v1.StopProcessResponse
@@ -593,7 +726,7 @@ export type StopProcessResponseJson = {
  * Use `create(StopProcessResponseSchema)` to create a new message.
  */
 export const StopProcessResponseSchema: GenMessage<StopProcessResponse, {jsonType: StopProcessResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 12);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 14);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
@@ -612,7 +745,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 13);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -667,7 +800,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 14);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -714,7 +847,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
 
 /**
  * @generated from service hlvm.sandbox.v1.SandboxService
@@ -749,6 +882,16 @@ export const SandboxService: GenService<{
     methodKind: "server_streaming";
     input: typeof ExecuteRequestSchema;
     output: typeof ExecuteResponseSchema;
+  },
+  /**
+   * Execute for a run, which makes many of them, on one stream.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.StreamCalls
+   */
+  streamCalls: {
+    methodKind: "bidi_streaming";
+    input: typeof StreamCallsRequestSchema;
+    output: typeof StreamCallsResponseSchema;
   },
   /**
    * Whether a call happened; asked by an orchestrator that found it in doubt.

@@ -8,6 +8,7 @@ import { MeshMemory } from "./mesh-memory.ts";
 import { MeshModels } from "./mesh-models.ts";
 import { MeshPolicy } from "./mesh-policy.ts";
 import { MeshSandbox } from "./mesh-sandbox.ts";
+import { policyCalls } from "./policy-calls.ts";
 
 export interface MeshUrls {
   readonly modelGatewayUrl: string;
@@ -24,10 +25,12 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
   const memory = createMeshTransport(urls.memoryUrl);
   return (run) => {
     const callerOf = (service: ServiceName): MeshCaller => new MeshCaller(minter, run, service);
+    const policyCaller = callerOf("policy");
+    const calls = policyCalls(policy, policyCaller);
     return {
       models: new MeshModels(models, callerOf("model-gateway")),
-      policy: new MeshPolicy(policy, callerOf("policy")),
-      audit: new MeshAudit(policy, callerOf("policy")),
+      policy: new MeshPolicy(policy, calls, policyCaller),
+      audit: new MeshAudit(calls, policyCaller),
       sandbox: new MeshSandbox(sandbox, callerOf("sandbox")),
       memory: new MeshMemory(memory, callerOf("memory")),
     };

@@ -3,6 +3,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { outgoing } from "@hlvm/rpc/call-context";
+import type { CallLimits } from "@hlvm/rpc/call-stream";
 
 /** For whom a run calls, and by what right. */
 export interface RunCaller {
@@ -22,6 +23,17 @@ export class MeshCaller {
     this.#minter = minter;
     this.#run = run;
     this.#service = service;
+  }
+
+  /** Limits of one call on a stream. */
+  limits(timeoutMilliseconds: number, signal?: AbortSignal): CallLimits {
+    const { principal, delegation } = this.#run;
+    return { token: this.#minter.mint(principal, this.#service, delegation), timeoutMilliseconds, signal };
+  }
+
+  /** Options with which a stream of calls is opened: its calls have deadlines, and it has none. */
+  stream(token: string, signal: AbortSignal): CallOptions {
+    return outgoing({ token, traceId: this.#run.traceId, signal, remainingMilliseconds: () => 0 });
   }
 
   /** Options of one call: token, trace, deadline, cancellation. */

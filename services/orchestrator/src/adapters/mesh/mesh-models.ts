@@ -1,7 +1,16 @@
+import { create } from "@bufbuild/protobuf";
 import { ConnectError, createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { ErrorClass, ModelErrorSchema, ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { serverStream } from "@hlvm/rpc/server-stream";
+import {
+  ErrorClass,
+  GenerateRequestSchema,
+  ModelErrorSchema,
+  ModelService,
+  type Model,
+  type StreamCallsRequest,
+  type StreamCallsResponse,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { CallStream } from "@hlvm/rpc/call-stream";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
@@ -13,13 +22,14 @@ const GENERATE_DEADLINE_MILLISECONDS = 3_600_000;
 
 /** The model gateway. */
 export class MeshModels implements Models {
-  readonly #transport: Transport;
+  readonly #calls: CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
   readonly #client: Client<typeof ModelService>;
   readonly #caller: MeshCaller;
 
   constructor(transport: Transport, caller: MeshCaller) {
-    this.#transport = transport;
-    this.#client = createClient(ModelService, transport);
+    const client = createClient(ModelService, transport);
+    this.#client = client;
+    this.#calls = new CallStream((requests, token, signal) => client.streamCalls(requests, caller.stream(token, signal)));
     this.#caller = caller;
   }
 
@@ -37,10 +47,11 @@ export class MeshModels implements Models {
   async *generate(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
     const { maximumOutputTokens, messages, tools, ...rest } = request;
     const body = { ...rest, messages: [...messages], tools: [...tools], maxOutputTokens: maximumOutputTokens };
+    const value = create(GenerateRequestSchema, body);
     try {
-      const options = this.#caller.options(GENERATE_DEADLINE_MILLISECONDS, signal);
-      for await (const { event } of serverStream(this.#transport, ModelService.method.generate, body, options))
-        if (event.case !== undefined) yield event;
+      const limits = this.#caller.limits(GENERATE_DEADLINE_MILLISECONDS, signal);
+      for await (const response of this.#calls.call({ case: "generate", value }, limits, isFinish))
+        if (response.case === "generate" && response.value.event.case !== undefined) yield response.value.event;
     } catch (thrown) {
       signal.throwIfAborted();
       throw modelFailure(thrown, signal);
@@ -59,4 +70,8 @@ function modelFailure(thrown: unknown, signal: AbortSignal): ModelFailure {
     isConnectionLost,
     cause: error,
   });
+}
+
+function isFinish(response: StreamCallsResponse["response"]): boolean {
+  return response.case === "generate" && response.value.event.case === "finish";
 }

@@ -1,9 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { PolicyService, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { DecideRequestSchema, PolicyService, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
+import type { PolicyCalls } from "./policy-calls.ts";
 
 const DECIDE_DEADLINE_MILLISECONDS = 10_000;
 const WITHDRAW_DEADLINE_MILLISECONDS = 5_000;
@@ -13,17 +15,20 @@ const AWAIT_DEADLINE_MILLISECONDS = 60_000;
 /** Policy. */
 export class MeshPolicy implements Policy {
   readonly #client: Client<typeof PolicyService>;
+  readonly #calls: PolicyCalls;
   readonly #caller: MeshCaller;
 
-  constructor(transport: Transport, caller: MeshCaller) {
+  constructor(transport: Transport, calls: PolicyCalls, caller: MeshCaller) {
+    this.#calls = calls;
     this.#client = createClient(PolicyService, transport);
     this.#caller = caller;
   }
 
   async decide(call: ToolCall, signal: AbortSignal): Promise<Verdict> {
     try {
-      const { verdict } = await this.#client.decide({ call }, this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal));
-      return required(verdict);
+      const value = create(DecideRequestSchema, { call });
+      const response = await this.#calls.ask({ case: "decide", value }, this.#caller.limits(DECIDE_DEADLINE_MILLISECONDS, signal));
+      return required(response.case === "decide" ? response.value.verdict : undefined);
     } catch (thrown) {
       throw meshError(thrown, signal);
     }

@@ -1,6 +1,13 @@
+import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
-import { GetReceiptResponse_State as State, SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { serverStream } from "@hlvm/rpc/server-stream";
+import {
+  ExecuteRequestSchema,
+  GetReceiptResponse_State as State,
+  SandboxService,
+  type StreamCallsRequest,
+  type StreamCallsResponse,
+} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { CallStream } from "@hlvm/rpc/call-stream";
 import type { OpenedWorkspace, Receipt, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -10,13 +17,14 @@ const DEADLINE_MILLISECONDS = 5_000;
 
 /** The sandbox service. */
 export class MeshSandbox implements Sandbox {
-  readonly #transport: Transport;
+  readonly #calls: CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
   readonly #client: Client<typeof SandboxService>;
   readonly #caller: MeshCaller;
 
   constructor(transport: Transport, caller: MeshCaller) {
-    this.#transport = transport;
-    this.#client = createClient(SandboxService, transport);
+    const client = createClient(SandboxService, transport);
+    this.#client = client;
+    this.#calls = new CallStream((requests, token, signal) => client.streamCalls(requests, caller.stream(token, signal)));
     this.#caller = caller;
   }
 
@@ -38,8 +46,14 @@ export class MeshSandbox implements Sandbox {
 
   async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     try {
-      const options = this.#caller.options(timeoutMilliseconds, signal);
-      for await (const { event } of serverStream(this.#transport, SandboxService.method.execute, { call, grant }, options)) {
+      const value = create(ExecuteRequestSchema, { call, grant });
+      for await (const response of this.#calls.call(
+        { case: "execute", value },
+        this.#caller.limits(timeoutMilliseconds, signal),
+        isResult,
+      )) {
+        if (response.case !== "execute") continue;
+        const { event } = response.value;
         if (event.case === "output") yield { output: event.value };
         if (event.case === "result") yield { result: event.value };
       }
@@ -58,4 +72,8 @@ export class MeshSandbox implements Sandbox {
       throw meshError(thrown);
     }
   }
+}
+
+function isResult(response: StreamCallsResponse["response"]): boolean {
+  return response.case === "execute" && response.value.event.case === "result";
 }

@@ -1,0 +1,127 @@
+import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { violationsToProto } from "@bufbuild/protovalidate";
+import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
+import { callerKey, callerOf } from "./call-context.ts";
+import { toStatus } from "./call-status.ts";
+import { MessageQueue } from "./message-queue.ts";
+import { streamServer } from "./stream-server.ts";
+import { translateError } from "./translate-error.ts";
+
+/** Of one stream, at a time. */
+const MAXIMUM_CALLS = 256;
+const MAXIMUM_UNSENT = 64;
+
+interface Case {
+  readonly case: string | undefined;
+  readonly value?: unknown;
+}
+
+type Answered<Response> = { id: number; response?: Response | { case: "error"; value: Status } | { case: "draining"; value: Draining } };
+
+export interface CallMethods<Request, Response> {
+  readonly answer: (request: Request, context: HandlerContext) => AsyncIterable<Response>;
+  /** Whether a response is its call's last: nothing has to be said of the end then. */
+  readonly isLast: (response: Response) => boolean;
+}
+
+/**
+ * Answers the calls of one stream side by side. Each is checked as if it had a stream of its own: its token, its request, its
+ * deadline; what it throws is its own error. A server that is draining finishes those under way and ends the stream.
+ */
+export async function* answerCalls<Request extends Case, Response extends Case>(
+  requests: AsyncIterable<{ readonly head?: CallHead; readonly request: Request }>,
+  context: HandlerContext,
+  { answer, isLast }: CallMethods<Request, Response>,
+): AsyncGenerator<Answered<Response>, void> {
+  const { verifier, validator, log, draining } = streamServer(context);
+  const out = new MessageQueue<Answered<Response>>(MAXIMUM_UNSENT);
+  const running = new Map<number, AbortController>();
+  const method = `${context.service.typeName}/${context.method.name}`;
+  let token = context.requestHeader.get("authorization")?.replace(/^Bearer /, "") ?? "";
+  let lastId = 0;
+  let isOver = false;
+
+  const endWhenDone = (): void => {
+    if (isOver && running.size === 0) out.end();
+  };
+  const drain = (): void => {
+    isOver = true;
+    void out.push({ id: 0, response: { case: "draining", value: create(DrainingSchema, { lastId }) } });
+    endWhenDone();
+  };
+
+  async function run({ id, timeoutMilliseconds }: CallHead, request: Request): Promise<void> {
+    const ending = new AbortController();
+    running.set(id, ending);
+    const endsAt = timeoutMilliseconds > 0 ? performance.now() + timeoutMilliseconds : undefined;
+    let isAnswered = false;
+    const fail = (thrown: unknown): Promise<void> => {
+      if (isAnswered) return Promise.resolve();
+      isAnswered = true;
+      const value = create(StatusSchema, toStatus(translateError(log, thrown, method)));
+      return out.push({ id, response: { case: "error", value } });
+    };
+    const expire = (): void => {
+      const expired = new ConnectError("the operation timed out", Code.DeadlineExceeded);
+      void fail(expired);
+      ending.abort(expired);
+    };
+    const timer = timeoutMilliseconds > 0 ? setTimeout(expire, timeoutMilliseconds) : undefined;
+    try {
+      const values = createContextValues().set(callerKey, callerOf(verifier.verify(token), context.requestHeader.get("traceparent")));
+      validate(request);
+      const timeoutMs = (): number | undefined => (endsAt === undefined ? undefined : endsAt - performance.now());
+      const responses = answer(request, { ...context, values, signal: ending.signal, timeoutMs });
+      for await (const response of responses) {
+        if (isAnswered) return;
+        isAnswered = isLast(response);
+        await out.push({ id, response });
+      }
+      if (!isAnswered) await out.push({ id });
+    } catch (thrown) {
+      await fail(thrown);
+    } finally {
+      clearTimeout(timer);
+      running.delete(id);
+      ending.abort();
+      endWhenDone();
+    }
+  }
+
+  function validate(request: Request): void {
+    const schema = context.method.input.fields.find((field) => field.localName === request.case)?.message as DescMessage;
+    const result = validator.validate(schema, request.value as Message);
+    if (result.kind === "valid") return;
+    const violations = result.violations === undefined ? [] : [violationsToProto(result.violations)];
+    const details = violations.map(([value, desc]) => ({ desc, value }));
+    throw new ConnectError(result.error.message, Code.InvalidArgument, undefined, details, result.error);
+  }
+
+  async function read(): Promise<void> {
+    for await (const { head, request } of requests) {
+      if (request.case === "cancel") running.get(head!.id)?.abort();
+      if (request.case === "cancel" || isOver) continue;
+      if (head!.token !== "") token = head!.token;
+      if (running.size >= MAXIMUM_CALLS || running.has(head!.id))
+        throw new ConnectError("The stream has too many calls, or two of one number.", Code.ResourceExhausted);
+      lastId = head!.id;
+      void run(head!, request);
+    }
+    isOver = true;
+    endWhenDone();
+  }
+
+  const leave = (): void => out.end();
+  context.signal.addEventListener("abort", leave);
+  draining.addEventListener("abort", drain);
+  if (draining.aborted) drain();
+  read().catch((thrown: unknown) => out.fail(thrown));
+  try {
+    yield* out;
+  } finally {
+    context.signal.removeEventListener("abort", leave);
+    draining.removeEventListener("abort", drain);
+    for (const ending of running.values()) ending.abort();
+  }
+}

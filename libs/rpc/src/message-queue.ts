@@ -1,0 +1,62 @@
+/** A bounded queue between those who write messages and the one who reads them. */
+export class MessageQueue<Message> implements AsyncIterable<Message> {
+  readonly #maximum: number;
+  readonly #messages: Message[] = [];
+  #waitingReader: PromiseWithResolvers<void> | undefined;
+  #waitingWriters: PromiseWithResolvers<void>[] = [];
+  #isEnded = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** @param maximum messages that nobody has read; then writers wait */
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+  }
+
+  /** Resolves when there is room for the next one. What comes after the end is dropped. */
+  async push(message: Message): Promise<void> {
+    if (this.#isEnded) return;
+    this.#messages.push(message);
+    this.#waitingReader?.resolve();
+    if (this.#messages.length < this.#maximum) return;
+    const room = Promise.withResolvers<void>();
+    this.#waitingWriters.push(room);
+    await room.promise;
+  }
+
+  /** The reader still gets what was written before. */
+  end(): void {
+    this.#isEnded = true;
+    this.#waitingReader?.resolve();
+    this.#letWrite();
+  }
+
+  /** The reader gets what was written before, and then this error. */
+  fail(error: unknown): void {
+    if (this.#isEnded) return;
+    this.#failure = { error };
+    this.end();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Message, void> {
+    try {
+      for (;;) {
+        while (this.#messages.length > 0) {
+          const message = this.#messages.shift()!;
+          if (this.#messages.length < this.#maximum) this.#letWrite();
+          yield message;
+        }
+        if (this.#failure !== undefined) throw this.#failure.error;
+        if (this.#isEnded) return;
+        this.#waitingReader = Promise.withResolvers();
+        await this.#waitingReader.promise;
+        this.#waitingReader = undefined;
+      }
+    } finally {
+      this.end();
+    }
+  }
+
+  #letWrite(): void {
+    for (const room of this.#waitingWriters.splice(0)) room.resolve();
+  }
+}

@@ -1,2 +1,0 @@
-/** Everything from which headers can be made. */
-export type HeadersInput = NonNullable<ConstructorParameters<typeof Headers>[0]>;
