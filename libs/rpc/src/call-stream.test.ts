@@ -31,10 +31,10 @@ let answer: Answer;
 let servers: RpcServer[];
 
 /** A server whose calls are answered by `answer`: pieces of output, and then a result. */
-async function serve(): Promise<RpcServer> {
+async function serve(port = 0): Promise<RpcServer> {
   const server = await startRpcServer({
     host: "127.0.0.1",
-    port: 0,
+    port,
     log: testLog,
     services: [],
     authenticate: verifier("sandbox"),
@@ -205,6 +205,28 @@ describe("calls on a stream", () => {
     await expect.poll(() => servers.length).toBe(1);
     await server.close();
     for (const { code } of await failures) expect([Code.Unavailable, Code.Canceled]).toContain(code);
+  });
+});
+
+describe("a service that nobody reaches", () => {
+  it("is tried again until it is there: a refused connection has started nothing", async () => {
+    const first = await serve();
+    const calls = callsTo(first.port);
+    await all(calls, "before");
+    await first.close();
+    const call = all(calls, "meanwhile");
+    servers.push(await serve(first.port));
+    expect(await call).toEqual(["meanwhile"]);
+  });
+
+  it("is given up at the call's deadline, or when its caller cancels", async () => {
+    const gone = await serve();
+    await gone.close();
+    expect((await failureOf(all(callsTo(gone.port), "late", { timeoutMilliseconds: 200 }))).code).toBe(Code.Unavailable);
+    const cancel = new AbortController();
+    const cancelled = failureOf(all(callsTo(gone.port), "cancelled", { signal: cancel.signal }));
+    cancel.abort();
+    expect((await cancelled).code).toBe(Code.Canceled);
   });
 });
 

@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHeadSchema, Draining, Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { fromStatus } from "./call-status.ts";
 import { MessageQueue } from "./message-queue.ts";
+import { isNeverStarted, pauseBeforeAttempt } from "./never-started.ts";
 
 const MAXIMUM_UNREAD = 64;
 const MAXIMUM_UNSENT = 1_024;
@@ -39,7 +40,8 @@ type Open<Request, Response> = (
 /**
  * The caller's side of a method that answers calls on a stream. The stream is opened by the first call, closed when none was
  * made for 10 s, and opened anew by calls that come when it is older than a minute or its service is draining. A call that
- * the service had not begun when it said so is made once more.
+ * the service had not begun when it said so is made once more; while nobody takes the connection, calls are tried until
+ * their deadline.
  */
 export class CallStream<Request extends Case, Response extends Case> {
   readonly #open: Open<Request, Response>;
@@ -57,10 +59,11 @@ export class CallStream<Request extends Case, Response extends Case> {
 
   /** The responses to one call, up to and with the one that is its last where the service says it. Leaving the loop ends the call. @throws ConnectError */
   async *call(request: Request, limits: CallLimits, isLast: (response: Response) => boolean): AsyncGenerator<Response, void> {
-    for (let isSecond = false; ; isSecond = true) {
+    const endsAt = performance.now() + limits.timeoutMilliseconds;
+    for (let attempt = 0; ; attempt++) {
       if (limits.signal?.aborted === true) throw ConnectError.from(limits.signal.reason, Code.Canceled);
       if (this.#stream?.isUsable !== true) this.#stream = new OpenStream(this.#open, limits.token);
-      const call = this.#stream.begin(request, limits);
+      const call = this.#stream.begin(request, { ...limits, timeoutMilliseconds: Math.max(1, Math.ceil(endsAt - performance.now())) });
       try {
         for await (const response of call.responses) {
           call.isDone ||= isLast(response);
@@ -68,10 +71,13 @@ export class CallStream<Request extends Case, Response extends Case> {
           if (isLast(response)) return;
         }
         if (call.isDone) return;
-        if (!call.wasRefused || isSecond) throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
+        if (!call.wasRefused || attempt > 0) throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
+      } catch (thrown) {
+        if (!isNeverStarted(thrown) || performance.now() >= endsAt) throw thrown;
       } finally {
         call.end();
       }
+      await pauseBeforeAttempt(attempt, limits.signal).catch(() => undefined);
     }
   }
 }
