@@ -34,7 +34,7 @@ export async function callTool(
   const { call } = ready;
   const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, turn, before, run, signal);
   try {
-    const decided = await run.slots.use(async () => {
+    const decided = await run.toolLimit(async () => {
       const permission = await askPermission(call, turn, run, signal);
       return "grant" in permission ? { result: await runGranted(permission.grant) } : permission;
     });
