@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { freePorts } from "./free-ports.ts";
-import { isPortTaken } from "./is-port-taken.ts";
 import { meilisearchCommand } from "./meilisearch-command.ts";
 
 export interface MeilisearchOptions {
@@ -152,5 +152,14 @@ function portTaken(port: number): HlvmError {
     reason: "port_taken",
     message: `Port ${port} on 127.0.0.1, wanted by Meilisearch, is taken by another process.`,
     advice: `End that process (\`ss -ltnp 'sport = :${port}'\` names it), or choose another port.`,
+  });
+}
+
+/** Whether a server of somebody else listens on this loopback port. */
+async function isPortTaken(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(true));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(false)));
   });
 }

@@ -1,12 +1,13 @@
+import type { Interceptor } from "@connectrpc/connect";
 import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
+import { callerKey, callerOf } from "@hlvm/rpc/call-context";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Doorkeeper } from "./domain/doorkeeper.ts";
 import { frontDoor } from "./http/front-door.ts";
-import { admitInterceptor } from "./rpc/admit-interceptor.ts";
 import type { Backends } from "./rpc/backends.ts";
 import { PUBLIC_SERVICES } from "./rpc/public-methods.ts";
 import { routes } from "./rpc/routes.ts";
@@ -34,4 +35,13 @@ export function startEdge({ host, port, doorkeeper, minter, delegations, backend
     before: frontDoor({ doorkeeper, log, runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal) }),
     routes: (router) => routes(router, { backends, minter, delegate }),
   });
+}
+
+/** Lets nobody through whom the doorkeeper does not know. */
+function admitInterceptor(doorkeeper: Doorkeeper): Interceptor {
+  return (next) => async (request) => {
+    const principal = await doorkeeper.admit(request.header.get("authorization") ?? undefined);
+    request.contextValues.set(callerKey, callerOf({ principal }, request.header.get("traceparent")));
+    return next(request);
+  };
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import type {
   RunnerRequest_ApplyJson,
@@ -8,11 +9,12 @@ import type {
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import { changeFromJson, changeToJson } from "./change-json.ts";
 import { closeInherited } from "./close-inherited.ts";
+import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
 import { apply, protect, restore } from "./guard.ts";
-import { requireWorkspace } from "./require-workspace.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
+import { WORKSPACE } from "./workspace-path.ts";
 
 /** The descriptor on which the service that started this process speaks. */
 const SERVICE_DESCRIPTOR = 3;
@@ -87,3 +89,10 @@ service.on("data", (chunk: Buffer) => {
 service.on("error", () => process.exit(1));
 service.on("close", () => process.exit(0));
 send({ ready: {} });
+
+/** Ends this process where another folder is mounted than the session was opened on: its path may change while bwrap looks it up. */
+function requireWorkspace(): void {
+  if (folderIdentity(statSync(WORKSPACE, { bigint: true })) === process.env.HLVM_WORKSPACE_IDENTITY) return;
+  console.error("another folder has taken the place of the one that the session was opened on");
+  process.exit(1);
+}

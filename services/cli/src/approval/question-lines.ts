@@ -1,8 +1,13 @@
 import { RenderedSpan_Kind, type Approval, type RenderedLine } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { visibleLine } from "@hlvm/visible-text/visible-text";
+import { formatPatch, OMIT_HEADERS, structuredPatch } from "diff";
 import type { Piece, Tone } from "../terminal/paint.ts";
-import { changedLines } from "./changed-lines.ts";
 import type { PresentFile } from "./present-file.ts";
+
+const DIFF_CONTEXT_LINES = 3;
+/** Texts that differ by more have little in common that is worth finding. */
+const MAXIMUM_CHANGES = 2_000;
+const DIFF_DEADLINE_MILLISECONDS = 200;
 
 /** A line of what a person is asked about: it begins an argument, goes on with one, or is a word of ours about it. */
 export interface QuestionLine {
@@ -66,4 +71,15 @@ function visiblePieces(text: string, tone: Tone): Piece[] {
 function writtenText(argumentsJson: string): { path: string; content: string } | undefined {
   const { path, content } = JSON.parse(argumentsJson) as { path?: unknown; content?: unknown };
   return typeof path === "string" && typeof content === "string" ? { path, content } : undefined;
+}
+
+/**
+ * What a new text changes, as lines of a unified diff without its head. Empty where nothing changes.
+ * @returns undefined where they have too little in common, or it takes too long to find
+ */
+function changedLines(before: string, after: string): string[] | undefined {
+  const options = { context: DIFF_CONTEXT_LINES, maxEditLength: MAXIMUM_CHANGES, timeout: DIFF_DEADLINE_MILLISECONDS };
+  const patch = structuredPatch("", "", before, after, "", "", options);
+  if (patch === undefined) return undefined;
+  return patch.hunks.length === 0 ? [] : formatPatch(patch, OMIT_HEADERS).replace(/\n$/, "").split("\n");
 }

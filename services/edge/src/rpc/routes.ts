@@ -1,13 +1,15 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary } from "@bufbuild/protobuf";
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, MethodImpl } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { callContext } from "@hlvm/rpc/call-context";
 import type { DelegateRun } from "../domain/delegate-run.ts";
-import type { Backends } from "./backends.ts";
+import type { Backend, Backends } from "./backends.ts";
 import { forwardServerStreaming, forwardUnary } from "./forward.ts";
 import { PUBLIC_SERVICES } from "./public-methods.ts";
-import { startRunMethod } from "./start-run.ts";
+
+type StartRun = typeof SessionService.method.startRun;
 
 export interface Forwarding {
   readonly backends: Backends;
@@ -46,4 +48,10 @@ function refuse(method: DescMethod): never {
     message: `${method.parent.typeName}.${method.name} is not open to clients.`,
     advice: "Only services of the mesh call it.",
   });
+}
+
+/** Hands a run on with ids of the edge's choosing and what the person lets it do, whatever the client sent in their place. */
+function startRunMethod(orchestrator: Backend, minter: TokenMinter, delegate: DelegateRun): MethodImpl<StartRun> {
+  const forward = forwardUnary(SessionService.method.startRun, orchestrator, minter) as MethodImpl<StartRun>;
+  return (request, context) => forward(delegate(callContext(context).principal, request), context);
 }

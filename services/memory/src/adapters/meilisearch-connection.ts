@@ -1,24 +1,11 @@
+import { Meilisearch, MeilisearchApiError, type ExtraRequestInit } from "meilisearch";
+
 export interface MeilisearchAddress {
   readonly url: string;
   readonly key: string;
 }
 
-/** What Meilisearch answers when it does not do what it was asked. */
-export class MeilisearchError extends Error {
-  override readonly name = "MeilisearchError";
-  /** Meilisearch's own word, for example `index_not_found`. */
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/**
- * Requests to Meilisearch. The client from npm (0.62) drops its deadline where a request can be cancelled, and a search
- * needs both.
- */
+/** Where Meilisearch is; makes a client for each piece of work, since a client's signal and deadline are of all its calls. */
 export class MeilisearchConnection {
   readonly #address: MeilisearchAddress;
 
@@ -27,35 +14,23 @@ export class MeilisearchConnection {
   }
 
   /**
-   * @throws MeilisearchError what Meilisearch answered
-   * @throws Error it did not answer, or the signal or the deadline came first
+   * A client whose calls fail once the signal is aborted or so much time has passed.
+   *
+   * Most of the client's methods take no signal of their own, its `timeout` is dropped where one is given, and its wait for
+   * a task cannot be cancelled. A signal in `requestInit` reaches every request, which its type leaves out because a
+   * client usually outlives a signal.
    */
-  async request<T>(
-    method: "GET" | "POST" | "PATCH" | "DELETE",
-    path: string,
-    body: unknown,
-    deadlineMilliseconds: number,
-    signal: AbortSignal,
-  ): Promise<T> {
-    const init: RequestInit = {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#address.key}`,
-        "content-type": "application/json",
-        // Unpacking a compressed answer costs fetch tens of milliseconds.
-        "accept-encoding": "identity",
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
+  client(deadlineMilliseconds: number, signal: AbortSignal): Meilisearch {
+    const requestInit: ExtraRequestInit = {
+      // Unpacking a compressed answer costs fetch tens of milliseconds.
+      headers: { "accept-encoding": "identity" },
       signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMilliseconds)]),
     };
-    const response = await fetch(`${this.#address.url}${path}`, init);
-    const answer = (await response.json()) as T & { readonly code?: string; readonly message?: string };
-    if (!response.ok) throw new MeilisearchError(answer.code ?? "", answer.message ?? `HTTP status ${response.status}`);
-    return answer;
+    return new Meilisearch({ host: this.#address.url, apiKey: this.#address.key, requestInit });
   }
 }
 
 /** Whether Meilisearch answered that it has no such index. */
 export function isIndexMissing(thrown: unknown): boolean {
-  return thrown instanceof MeilisearchError && thrown.code === "index_not_found";
+  return thrown instanceof MeilisearchApiError && thrown.cause?.code === "index_not_found";
 }

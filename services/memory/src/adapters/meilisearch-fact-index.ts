@@ -1,9 +1,10 @@
 import type { Log } from "@hlvm/log/create-log";
+import type { MultiSearchQuery } from "meilisearch";
 import type { Candidates } from "../domain/candidates.ts";
 import type { FactIndex } from "../domain/fact-index.ts";
 import { inverseFrequency } from "../domain/relevance.ts";
 import type { Circuit } from "./circuit.ts";
-import { FACT_INDEX } from "./fact-document.ts";
+import { FACT_INDEX, type FactDocument } from "./fact-document.ts";
 import { indexUnavailable } from "./index-unavailable.ts";
 import { isIndexMissing, type MeilisearchConnection } from "./meilisearch-connection.ts";
 
@@ -12,8 +13,9 @@ const DEADLINE_MILLISECONDS = 500;
 /** Of a term that more facts hold than this, the weight is so small that any of them will do. */
 const MAXIMUM_HITS_A_TERM = 1_000;
 
+/** The client's type leaves the count open; a query that asks for no page always has it. */
 interface Found {
-  readonly hits: readonly { readonly id: string }[];
+  readonly hits: readonly Pick<FactDocument, "id">[];
   readonly estimatedTotalHits: number;
 }
 
@@ -58,19 +60,13 @@ export class MeilisearchFactIndex implements FactIndex {
     };
   }
 
-  async #search(queries: readonly object[], signal: AbortSignal): Promise<readonly Found[]> {
+  async #search(queries: MultiSearchQuery[], signal: AbortSignal): Promise<readonly Found[]> {
     try {
-      const body = { queries };
-      const { results } = await this.#connection.request<{ results: Found[] }>(
-        "POST",
-        "/multi-search",
-        body,
-        DEADLINE_MILLISECONDS,
-        signal,
-      );
+      const client = this.#connection.client(DEADLINE_MILLISECONDS, signal);
+      const { results } = await client.multiSearch({ queries });
       this.#circuit.answered();
       this.#isFailing = false;
-      return results;
+      return results as unknown as readonly Found[];
     } catch (cause) {
       if (isIndexMissing(cause)) this.#onMissing();
       else if (!signal.aborted) this.#circuit.failed();

@@ -128,7 +128,7 @@ describe("the index", () => {
     indexer.start();
     await write(ada, "Backups are taken every night");
     await everythingIsIndexed();
-    await connection.request("DELETE", `/indexes/${FACT_INDEX}`, undefined, 5_000, signal);
+    await connection.client(5_000, signal).deleteIndex(FACT_INDEX);
     await expect.poll(() => new MeilisearchFactWriter(connection).isMissing()).toBe(true);
 
     const during = await search(ada, "backups");

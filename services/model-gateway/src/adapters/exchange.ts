@@ -1,6 +1,7 @@
 import { ModelError } from "../domain/model-error.ts";
 import { TimeLimit } from "../domain/time-limit.ts";
-import { readThrown } from "./read-thrown.ts";
+import { fieldsOf } from "./fields-of.ts";
+import { readFailure } from "./read-failure.ts";
 
 /** Pings count: a provider that thinks for long keeps sending them. */
 const SILENCE_MILLISECONDS = 120_000;
@@ -70,5 +71,16 @@ function silent(provider: string, milliseconds: number): ModelError {
     message: `${provider} sent nothing for ${Math.round(milliseconds / 1000)} s.`,
     advice: "Ask again; if it stays, look at the provider's status page or take another model with --model.",
     provider,
+  });
+}
+
+/** What was thrown while a provider was spoken to, as the error that the domain knows. Both SDKs keep status, headers and the body's error. */
+function readThrown(provider: string, thrown: unknown): ModelError {
+  const error = fieldsOf(thrown);
+  return readFailure(provider, {
+    status: typeof error.status === "number" ? error.status : undefined,
+    headers: error.headers instanceof Headers ? error.headers : undefined,
+    body: error.error,
+    cause: thrown,
   });
 }

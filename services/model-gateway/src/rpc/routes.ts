@@ -1,11 +1,21 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import { create } from "@bufbuild/protobuf";
+import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import type { Log } from "@hlvm/log/create-log";
-import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import {
+  ListModelsResponseSchema,
+  ModelService,
+  ResolveModelResponseSchema,
+  type ListModelsRequest,
+  type ListModelsResponse,
+  type ResolveModelRequest,
+  type ResolveModelResponse,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { callContext } from "@hlvm/rpc/call-context";
 import type { ModelCatalogue } from "../domain/model-catalogue.ts";
+import { encodeModel } from "./encode-model.ts";
 import { generateHandler } from "./generate.ts";
-import { listModelsHandler } from "./list-models.ts";
-import { resolveModelHandler } from "./resolve-model.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
+import { toModelConnectError } from "./to-model-connect-error.ts";
 
 export function routes(catalogue: ModelCatalogue, log: Log): (router: ConnectRouter) => void {
   const generate = generateHandler(catalogue, log);
@@ -16,5 +26,27 @@ export function routes(catalogue: ModelCatalogue, log: Log): (router: ConnectRou
       resolveModel: resolveModelHandler(catalogue),
       listModels: listModelsHandler(catalogue),
     });
+  };
+}
+
+function resolveModelHandler(catalogue: ModelCatalogue) {
+  return async (request: ResolveModelRequest, context: HandlerContext): Promise<ResolveModelResponse> => {
+    try {
+      const model = await catalogue.resolve(request.model, callContext(context).signal);
+      return create(ResolveModelResponseSchema, { model: encodeModel(model) });
+    } catch (thrown) {
+      throw toModelConnectError(thrown);
+    }
+  };
+}
+
+function listModelsHandler(catalogue: ModelCatalogue) {
+  return async (_request: ListModelsRequest, context: HandlerContext): Promise<ListModelsResponse> => {
+    try {
+      const models = await catalogue.list(callContext(context).signal);
+      return create(ListModelsResponseSchema, { models: models.map(encodeModel) });
+    } catch (thrown) {
+      throw toModelConnectError(thrown);
+    }
   };
 }

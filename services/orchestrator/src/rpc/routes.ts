@@ -1,11 +1,20 @@
-import type { ConnectRouter } from "@connectrpc/connect";
-import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { cancelRunMethod } from "./cancel-run.ts";
-import { getSessionMethod } from "./get-session.ts";
-import { listSessionsMethod } from "./list-sessions.ts";
+import { create } from "@bufbuild/protobuf";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import {
+  CancelRunResponseSchema,
+  GetSessionResponseSchema,
+  ListSessionsResponseSchema,
+  SessionService,
+} from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import { cancelRun } from "../domain/session/cancel-run.ts";
+import { requireSession } from "../domain/session/require-session.ts";
+import { encodeSession } from "./encode-session.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 import { startRunMethod } from "./start-run.ts";
 import { watchMethod } from "./watch.ts";
+
+const DEFAULT_LIMIT = 50;
 
 export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRouter) => void {
   return (router) =>
@@ -16,4 +25,26 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
       listSessions: listSessionsMethod(orchestrator),
       getSession: getSessionMethod(orchestrator),
     });
+}
+
+function cancelRunMethod({ store, runs }: Orchestrator): ServiceImpl<typeof SessionService>["cancelRun"] {
+  return async ({ sessionId, runId }, context) => {
+    const { principal } = callContext(context);
+    return create(CancelRunResponseSchema, { cancelled: await cancelRun(principal, sessionId, runId, store, runs) });
+  };
+}
+
+function listSessionsMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["listSessions"] {
+  return async ({ limit }, context) => {
+    const { organization, id } = callContext(context).principal;
+    const sessions = await store.listOwned(organization, id, limit || DEFAULT_LIMIT);
+    return create(ListSessionsResponseSchema, { sessions: sessions.map(encodeSession) });
+  };
+}
+
+function getSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["getSession"] {
+  return async ({ sessionId }, context) => {
+    const { principal } = callContext(context);
+    return create(GetSessionResponseSchema, { session: encodeSession(await requireSession(store, principal, sessionId, "read")) });
+  };
 }

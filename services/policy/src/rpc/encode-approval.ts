@@ -1,12 +1,24 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { ApprovalSchema, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import {
+  ApprovalRenderingSchema,
+  ApprovalSchema,
+  RenderedSpan_Kind,
+  type Approval,
+  type ApprovalRendering,
+} from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Approval as DomainApproval } from "../domain/approval/approval.ts";
-import type { ApprovalRendering } from "../domain/approval/approval-rendering.ts";
-import { encodeRendering } from "./encode-rendering.ts";
+import type { ApprovalRendering as DomainRendering, SpanKind } from "../domain/approval/approval-rendering.ts";
 import { levels, states } from "./words.ts";
 
-export function encodeApproval(approval: DomainApproval, rendering?: ApprovalRendering): Approval {
+const KINDS: Readonly<Record<SpanKind, RenderedSpan_Kind>> = {
+  plain: RenderedSpan_Kind.PLAIN,
+  label: RenderedSpan_Kind.LABEL,
+  escaped: RenderedSpan_Kind.ESCAPED,
+  marked: RenderedSpan_Kind.MARKED,
+};
+
+export function encodeApproval(approval: DomainApproval, rendering?: DomainRendering): Approval {
   const { safetyLevel, state, requestedAt, expiresAt, answeredAt } = approval;
   return create(ApprovalSchema, {
     approvalId: approval.approvalId,
@@ -25,5 +37,12 @@ export function encodeApproval(approval: DomainApproval, rendering?: ApprovalRen
     answeredBy: approval.answeredBy,
     answeredAt: answeredAt === undefined ? undefined : timestampFromDate(answeredAt),
     rendering: rendering === undefined ? undefined : encodeRendering(rendering),
+  });
+}
+
+function encodeRendering({ lines, omittedCharacters }: DomainRendering): ApprovalRendering {
+  return create(ApprovalRenderingSchema, {
+    lines: lines.map((spans) => ({ spans: spans.map(({ text, kind }) => ({ text, kind: KINDS[kind] })) })),
+    omittedCharacters,
   });
 }

@@ -1,18 +1,27 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import { answerApproval } from "../domain/approval/answer-approval.ts";
+import type { ApprovalStore } from "../domain/approval/approval-store.ts";
+import { awaitApproval, type AwaitApprovalPorts } from "../domain/approval/await-approval.ts";
+import { getApproval } from "../domain/approval/get-approval.ts";
+import { listApprovals } from "../domain/approval/list-approvals.ts";
+import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
+import type { AuditLog } from "../domain/audit/audit-log.ts";
+import { recordOutcome } from "../domain/audit/record-outcome.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
-import { createApprovalRenderer } from "../domain/approval/approval-renderer.ts";
-import { answerApprovalMethod } from "./answer-approval.ts";
-import { awaitApprovalMethod } from "./await-approval.ts";
+import { createApprovalRenderer, WHOLE_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
+import { demandDelegation } from "../domain/demand-delegation.ts";
+import { demandPerson } from "../domain/demand-person.ts";
 import { decideMethod } from "./decide.ts";
-import { getApprovalMethod } from "./get-approval.ts";
-import { listApprovalsMethod } from "./list-approvals.ts";
+import { encodeApproval } from "./encode-approval.ts";
+import { encodeVerdict } from "./encode-verdict.ts";
 import { queryMethod } from "./query.ts";
-import { recordOutcomeMethod } from "./record-outcome.ts";
+import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
-import { withdrawApprovalsMethod } from "./withdraw-approvals.ts";
+import { answers, outcomes, wordOf } from "./words.ts";
 
 export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) => void {
   const render = createApprovalRenderer(ports);
@@ -32,5 +41,58 @@ export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) =>
       recordOutcome,
       query: queryMethod(ports.audit),
     });
+  };
+}
+
+function awaitApprovalMethod(ports: AwaitApprovalPorts): ServiceImpl<typeof PolicyService>["awaitApproval"] {
+  return async ({ approvalId }, context) => {
+    const { delegation, traceId, signal } = callContext(context);
+    return { verdict: encodeVerdict(await awaitApproval(ports, demandDelegation(delegation), traceId, approvalId, signal)) };
+  };
+}
+
+function listApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["listApprovals"] {
+  return async ({ sessionId }, context) => {
+    const { principal, delegation } = callContext(context);
+    demandPerson(delegation);
+    const found = await listApprovals(approvals, principal, sessionId || undefined);
+    return { approvals: found.map((approval) => encodeApproval(approval)) };
+  };
+}
+
+function getApprovalMethod(approvals: ApprovalStore, render: RenderApproval): ServiceImpl<typeof PolicyService>["getApproval"] {
+  return async ({ approvalId }, context) => {
+    const { principal, delegation } = callContext(context);
+    demandPerson(delegation);
+    const approval = await getApproval(approvals, principal, approvalId);
+    return { approval: encodeApproval(approval, await render(approval, WHOLE_RENDERING_BYTES)) };
+  };
+}
+
+function answerApprovalMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["answerApproval"] {
+  return async ({ approvalId, answer, argumentsHash }, context) => {
+    const { principal, delegation, traceId } = callContext(context);
+    demandPerson(delegation);
+    // Where no answer was given the request was refused before; should it come here, it is a no.
+    const word = wordOf(answers, answer) ?? "deny";
+    return { approval: encodeApproval(await answerApproval(approvals, principal, traceId, { approvalId, answer: word, argumentsHash })) };
+  };
+}
+
+function withdrawApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["withdrawApprovals"] {
+  return async ({ runId }, context) => {
+    const { principal, delegation, traceId } = callContext(context);
+    demandDelegation(delegation, { runId });
+    return { approvalIds: await withdrawApprovals(approvals, principal, traceId, runId) };
+  };
+}
+
+function recordOutcomeMethod(audit: AuditLog): ServiceImpl<typeof AuditService>["recordOutcome"] {
+  return async ({ sessionId, runId, callId, status, summary, durationMilliseconds }, context) => {
+    const { principal, delegation, traceId } = callContext(context);
+    demandDelegation(delegation, { sessionId, runId });
+    refuseControlCharacters({ call_id: callId });
+    const outcome = { sessionId, runId, callId, status: wordOf(outcomes, status) ?? "failed", summary, durationMilliseconds };
+    return { id: await recordOutcome(audit, principal, traceId, outcome) };
   };
 }

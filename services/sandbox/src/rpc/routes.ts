@@ -1,15 +1,26 @@
-import type { ConnectRouter } from "@connectrpc/connect";
-import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
+import {
+  GetReceiptResponse_State,
+  SandboxService,
+  type CloseWorkspaceRequest,
+  type GetReceiptRequest,
+  type OpenWorkspaceRequest,
+} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { callContext } from "@hlvm/rpc/call-context";
 import type { Isolation } from "../domain/isolation.ts";
 import type { Sessions } from "../domain/sessions.ts";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
 import { listProcesses, stopProcess } from "./background-processes.ts";
-import { closeWorkspace } from "./close-workspace.ts";
-import { describeIsolation } from "./describe-isolation.ts";
 import { execute } from "./execute.ts";
-import { getReceipt } from "./get-receipt.ts";
-import { openWorkspace } from "./open-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
+import { toolResultMessage } from "./tool-result-message.ts";
+
+const states = {
+  never_started: GetReceiptResponse_State.NEVER_STARTED,
+  running: GetReceiptResponse_State.RUNNING,
+  done: GetReceiptResponse_State.DONE,
+  unknown: GetReceiptResponse_State.UNKNOWN,
+};
 
 export interface Domain {
   readonly sessions: Sessions;
@@ -28,4 +39,24 @@ export function routes(router: ConnectRouter, { sessions, executor, isolation }:
     stopProcess: (request, context) => stopProcess(sessions, request, context),
     describeIsolation: () => describeIsolation(isolation),
   });
+}
+
+async function openWorkspace(sessions: Sessions, request: OpenWorkspaceRequest, context: HandlerContext) {
+  const { path, isGitRepository, gitBranch } = await sessions.open(callContext(context).principal, request.sessionId, request.path);
+  return { path, gitRepository: isGitRepository, gitBranch };
+}
+
+async function closeWorkspace(sessions: Sessions, request: CloseWorkspaceRequest, context: HandlerContext) {
+  await sessions.close(callContext(context).principal, request.sessionId);
+  return {};
+}
+
+async function getReceipt(sessions: Sessions, request: GetReceiptRequest, context: HandlerContext) {
+  const receipt = await sessions.receipt(callContext(context).principal, request.sessionId, request.callId);
+  return { state: states[receipt.state], result: receipt.state === "done" ? toolResultMessage(receipt.result) : undefined };
+}
+
+function describeIsolation(isolation: Isolation) {
+  const { driver, driverVersion, features } = isolation.describe();
+  return { driver, driverVersion, features: features.map(({ name, isActive, detail }) => ({ name, active: isActive, detail })) };
 }

@@ -36,6 +36,18 @@ it("takes any bytes at all without failing", async () => {
   );
 });
 
+it("gives an error's field as an event, and a last event without its blank line, wherever the bytes are cut", async () => {
+  const bytes = new TextEncoder().encode('data: {"a":1}\r\n\r\nerror: {"code":500}\r\n\r\nevent: x\r\ndata: ü\r\ndata: 2');
+  const whole = ['{"a":1}', '{"code":500}', "ü\n2"];
+  for (let cut = 0; cut <= bytes.length; cut++) expect(await read([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(whole);
+  expect(await read(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
+});
+
+it("stops at an event of short lines that never ends", async () => {
+  const piece = new TextEncoder().encode(`data: ${"x".repeat(1024 * 1024)}\n`);
+  await expect(read(Array.from({ length: 10 }, () => piece))).rejects.toMatchObject({ reason: "stream_malformed" });
+});
+
 it("stops at a line that never ends", async () => {
   const piece = new TextEncoder().encode("x".repeat(1024 * 1024));
   await expect(read(Array.from({ length: 10 }, () => piece))).rejects.toMatchObject({ reason: "stream_malformed" });

@@ -63,6 +63,16 @@ describe("RunJournal", () => {
     expect(failures).toEqual([]);
   });
 
+  it("does not try again what will not pass", async () => {
+    let appends = 0;
+    const { journal } = journalOver(async () => {
+      appends++;
+      throw failing("lease_lost");
+    });
+    await expect(journal.append(1, delta("a"))).rejects.toThrow("gone");
+    expect(appends).toBe(1);
+  });
+
   it("fails everything after the first failure, and says so once", async () => {
     let appends = 0;
     const { journal, failures } = journalOver(async () => {

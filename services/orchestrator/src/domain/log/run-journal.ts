@@ -1,4 +1,5 @@
-import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
+import pRetry from "p-retry";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog, Lease, NewEvent } from "./event-log.ts";
@@ -6,7 +7,8 @@ import type { EventPayload } from "./event-payload.ts";
 
 /** Shorter than a lease, so that a run has stopped when somebody else may take it over. */
 const RETRY_MILLISECONDS = 10_000;
-const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
+/** Pauses of 50, 200 and 800 ms, then of a second. */
+const RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 4, maxTimeout: 1_000 };
 /** After these the same append may well succeed: where it did already, it finds itself. */
 const PASSING = new Set(["database_unreachable", "write_conflict"]);
 const BATCH_EVENTS = 200;
@@ -126,17 +128,11 @@ export class RunJournal {
     const { log, lease, principal, retryMilliseconds = RETRY_MILLISECONDS } = this.#options;
     const events = batch.flatMap((waiting) => waiting.events);
     const stopReason = batch.at(-1)?.stopReason;
-    const deadline = performance.now() + retryMilliseconds;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        await log.append({ lease, principal, after: this.#after, events, stopReason });
-        this.#after += events.length;
-        return;
-      } catch (cause) {
-        const isPassing = cause instanceof HlvmError && PASSING.has(cause.reason);
-        if (!isPassing || performance.now() > deadline) throw cause;
-        await sleep(RETRY_PAUSES_MILLISECONDS[Math.min(attempt, RETRY_PAUSES_MILLISECONDS.length - 1)]);
-      }
-    }
+    await pRetry(() => log.append({ lease, principal, after: this.#after, events, stopReason }), {
+      ...RETRY,
+      maxRetryTime: retryMilliseconds,
+      shouldRetry: ({ error }) => error instanceof HlvmError && PASSING.has(error.reason),
+    });
+    this.#after += events.length;
   }
 }

@@ -1,10 +1,10 @@
+import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
-import type { Semaphore } from "@hlvm/semaphore/semaphore";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
 import type { Records } from "./records.ts";
@@ -25,7 +25,8 @@ export interface RunContext {
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
-  readonly slots: Semaphore;
+  /** How many tools run at a time. */
+  readonly toolLimit: LimitFunction;
   /** Aborted with an Interruption. */
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
-import { addUsage } from "./add-usage.ts";
 import type { Stop } from "./stop.ts";
 
 /** How far a run has come: kept as it goes, told when it stops. */
@@ -29,4 +28,15 @@ export class RunProgress {
       durationMilliseconds: Math.round(performance.now() - this.#started),
     });
   }
+}
+
+/** The tokens of both together. */
+function addUsage(one: Usage, other: Usage): Usage {
+  return create(UsageSchema, {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+  });
 }

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -16,7 +17,6 @@ import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
-import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { Interruption } from "./interruption.ts";
 
 /** Tools that one run has going at a time. */
@@ -73,7 +73,7 @@ export async function executeRun(
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(limits.toolResultLength),
-      slots: new Semaphore(PARALLEL_TOOLS),
+      toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
     };
     stop = await runLoop(begun.question, conversation, run, progress);

@@ -1,7 +1,6 @@
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload } from "../log/event-payload.ts";
-import { orAborted } from "../loop/or-aborted.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
@@ -34,7 +33,7 @@ export async function callTool(
   const { call } = ready;
   const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, turn, before, run, signal);
   try {
-    const decided = await run.slots.use(async () => {
+    const decided = await run.toolLimit(async () => {
       const permission = await askPermission(call, turn, run, signal);
       return "grant" in permission ? { result: await runGranted(permission.grant) } : permission;
     });
@@ -73,4 +72,14 @@ async function runCall(
   const durationMilliseconds = Math.round(performance.now() - started);
   run.records.add(recordOutcome(run.mesh.audit, { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
   return result;
+}
+
+/** What comes of the work, unless the signal is aborted first. @throws what the work rejects with, or the signal's reason */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }

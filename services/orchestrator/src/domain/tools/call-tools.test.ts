@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
@@ -28,6 +29,21 @@ describe("the calls of a turn", () => {
     released.resolve();
     expect(valuesOf(await test.watch(sessionId, sequence), "toolEnd")).toHaveLength(CALLS);
     expect(decided).toHaveLength(CALLS);
+  });
+
+  it("begin in the order in which they were asked for, also after some that failed", async () => {
+    const calls = Array.from({ length: CALLS }, (_, index) => readCall(`${index}`));
+    test.answers(["", calls], ["done"]);
+    let begun = 0;
+    test.fake.behaviour.execute = async function* () {
+      if (begun++ < AT_A_TIME) throw new HlvmError({ code: "invalid_argument", reason: "refused", message: "no" });
+      yield { event: { case: "result", value: { success: true } } };
+    };
+    const { sessionId, sequence } = await test.ask("Read.");
+    const results = valuesOf(await test.watch(sessionId, sequence), "toolEnd");
+    expect(results.filter(({ result }) => result?.success)).toHaveLength(CALLS - AT_A_TIME);
+    const asked = test.fake.seen.decided.map(({ call }) => call?.argumentsJson);
+    expect(asked).toEqual(calls.map((call) => JSON.stringify(call.arguments)));
   });
 
   it("do not keep a cancelled run from ending when the audit log does not answer", { timeout: 10_000 }, async () => {

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
@@ -5,12 +6,10 @@ import type { RunContext } from "../loop/run-context.ts";
 import { askToKeep } from "./ask-to-keep.ts";
 import { callId } from "./call-id.ts";
 import { callTool, type Place } from "./call-tool.ts";
-import { memoryActivity } from "./memory-activity.ts";
 import { prepareCall, type PreparedCall, type ReadyCall } from "./prepare-call.ts";
 import { redactResult } from "../secrets/redact-mesh.ts";
-import { holdsSecretMark } from "../secrets/run-secrets.ts";
+import { holdsSecretMark, type RunSecrets } from "../secrets/run-secrets.ts";
 import { failedResult } from "./tool-result.ts";
-import { touchesSameFile } from "./touches-same-file.ts";
 
 export interface CalledTools {
   /** One `tool_end` for each call, in the order of the calls, given to the journal already. */
@@ -110,4 +109,21 @@ function prepareCalls(parts: readonly ToolCallPart[], turn: number, run: RunCont
     };
   });
   return { prepared, isLooping };
+}
+
+/** What people are shown of a memory tool that changed something. */
+function memoryActivity({ definition, value }: ReadyCall, secrets: RunSecrets): EventPayload | undefined {
+  if (definition.executor !== "memory" || definition.sideEffects === "read-only" || typeof value.text !== "string") return undefined;
+  return eventPayload("memoryActivity", { written: [secrets.redact(value.text)] });
+}
+
+/** Whether two calls of one turn must run in their order: both are about one file, and one of them writes it. */
+function touchesSameFile(earlier: ReadyCall, later: ReadyCall): boolean {
+  if (earlier.definition.category !== "write" && later.definition.category !== "write") return false;
+  const path = fileOf(earlier);
+  return path !== undefined && path === fileOf(later);
+}
+
+function fileOf({ value }: ReadyCall): string | undefined {
+  return typeof value.path === "string" ? posix.join("/workspace", value.path.replace(/^\/workspace\//, "")) : undefined;
 }

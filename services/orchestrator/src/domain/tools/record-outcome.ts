@@ -1,8 +1,11 @@
-import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { messageOf } from "@hlvm/errors/message-of";
+import pRetry from "p-retry";
 import type { Audit, Outcome } from "../loop/ports.ts";
 
-const PAUSES_MILLISECONDS = [50, 250, 1_000];
+/** After 50, 225 and 1,012 ms. */
+const RETRY = { retries: 3, minTimeout: 50, factor: 4.5 };
 
 /**
  * Tells the audit log what came of an allowed call, with a few more tries.
@@ -11,22 +14,24 @@ const PAUSES_MILLISECONDS = [50, 250, 1_000];
 export async function recordOutcome(audit: Audit, outcome: Outcome): Promise<void> {
   // The next model call goes out first: that is what a person waits for.
   await nextTick();
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await audit.recordOutcome(outcome);
-    } catch (cause) {
-      // An earlier try got through, and only its answer was lost.
-      if (cause instanceof HlvmError && cause.code === "already_exists") return;
-      const pause = PAUSES_MILLISECONDS[attempt];
-      if (pause === undefined)
-        throw new HlvmError({
-          code: "unavailable",
-          reason: "outcome_not_recorded",
-          message: `What came of call ${outcome.callId} could not be written to the audit log: ${cause instanceof Error ? cause.message : String(cause)}`,
-          advice: "Check that policy and its database are up (`hlvm status`), then go on with --resume.",
-          cause,
-        });
-      await sleep(pause);
-    }
+  try {
+    await pRetry(() => recordOnce(audit, outcome), RETRY);
+  } catch (cause) {
+    throw new HlvmError({
+      code: "unavailable",
+      reason: "outcome_not_recorded",
+      message: `What came of call ${outcome.callId} could not be written to the audit log: ${messageOf(cause)}`,
+      advice: "Check that policy and its database are up (`hlvm status`), then go on with --resume.",
+      cause,
+    });
+  }
+}
+
+async function recordOnce(audit: Audit, outcome: Outcome): Promise<void> {
+  try {
+    await audit.recordOutcome(outcome);
+  } catch (cause) {
+    // An earlier try got through, and only its answer was lost.
+    if (!(cause instanceof HlvmError && cause.code === "already_exists")) throw cause;
   }
 }

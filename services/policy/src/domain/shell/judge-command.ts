@@ -6,9 +6,10 @@ import { findDestruction } from "./find-destruction.ts";
 import { judgeWords } from "./judge-words.ts";
 import { literalWords } from "./literal-words.ts";
 import { looseCommands } from "./loose-commands.ts";
-import { isHarmlessRedirection, isSilencing } from "./redirections.ts";
 import { goesElsewhere, staysInWorkspace } from "./stays-in-workspace.ts";
-import type { CommandPart, WordReader } from "./word-reader.ts";
+import type { CommandPart, Redirection, WordReader } from "./word-reader.ts";
+
+const DEVICES = /^\/+(\.\/+)*dev(\/|$)/;
 
 /** `workingDirectory` is where the command starts, relative to the workspace; left out, the workspace itself. */
 export type JudgeCommand = (command: string, workingDirectory?: string) => CallJudgement;
@@ -71,4 +72,17 @@ function isGit({ words }: CommandPart): boolean {
 
 function expands({ words }: CommandPart): boolean {
   return words.some(({ expansion }) => expansion !== undefined);
+}
+
+/** Output that nobody wants to see, or that goes where the other output goes. */
+function isSilencing({ operator, descriptor, target }: Redirection): boolean {
+  if (descriptor !== undefined && descriptor !== 1 && descriptor !== 2) return false;
+  return operator === ">&" ? /^[12]$/.test(target) : (operator === ">" || operator === ">>") && target === "/dev/null";
+}
+
+/** That, or input from a file: to some shells `/dev/tcp/…` is a connection. */
+function isHarmlessRedirection(redirection: Redirection): boolean {
+  if (isSilencing(redirection)) return true;
+  const { operator, descriptor, target } = redirection;
+  return operator === "<" && (descriptor ?? 0) === 0 && (target === "/dev/null" || !DEVICES.test(target));
 }

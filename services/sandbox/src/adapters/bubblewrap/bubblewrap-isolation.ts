@@ -2,12 +2,12 @@ import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import pLimit from "p-limit";
 import { rgPath } from "@vscode/ripgrep";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { SandboxProfile } from "@hlvm/grant/grant";
 import type { Log } from "@hlvm/log/create-log";
-import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { folderIdentity } from "../../../runner/folder-identity.ts";
 import type { CommandSandbox, Isolation, IsolationDescription, Runner, Sandbox, SandboxRequest } from "../../domain/isolation.ts";
 import { GroupPool } from "../limits/group-pool.ts";
@@ -56,7 +56,7 @@ export class BubblewrapIsolation implements Isolation {
   readonly #groups: GroupPool;
   readonly #homes: SessionHomes;
   readonly #spawner = new Spawner();
-  readonly #starting = new Semaphore(STARTS_AT_A_TIME);
+  readonly #startLimit = pLimit(STARTS_AT_A_TIME);
 
   private constructor(options: BubblewrapOptions, systemFiles: SystemFiles) {
     this.#options = options;
@@ -144,7 +144,7 @@ export class BubblewrapIsolation implements Isolation {
   }
 
   #start<Started>(request: SandboxRequest, start: Start<Started>): Promise<Started> {
-    return this.#starting.use(() => this.#startInTime(request, start));
+    return this.#startLimit(() => this.#startInTime(request, start));
   }
 
   async #startInTime<Started>(request: SandboxRequest, start: Start<Started>): Promise<Started> {
