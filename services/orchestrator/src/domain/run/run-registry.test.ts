@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { PostgresSessionStore } from "../../adapters/postgres/postgres-session-store.ts";
+import { beginTestRun } from "../../testing/begin-test-run.ts";
 import type { Lease } from "../log/event-log.ts";
-import { eventPayload } from "../log/event-payload.ts";
 import { RunRegistry } from "./run-registry.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
@@ -23,31 +23,6 @@ afterEach(async () => {
   await runs.close();
   await test.drop();
 });
-
-async function begin(sessionId: string = randomUUID()): Promise<Lease> {
-  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = {
-    sessionId,
-    owner: "user:ada",
-    title: "t",
-    workspace: "/w",
-    gitRepository: false,
-    gitBranch: "",
-    stateless: false,
-    secretKey: new Uint8Array(32),
-  };
-  const events = [eventPayload("userMessage", { text: "q" })];
-  await store.beginRun({
-    organization: "local",
-    principal: "user:ada",
-    delegation: "signed",
-    session: { isNew: true, facts },
-    lease,
-    model: "a/b",
-    events,
-  });
-  return lease;
-}
 
 /** Work that goes on until it is stopped. @returns what stopped it */
 function hold(lease: Lease, takenAt = performance.now()): Promise<unknown> {
@@ -69,7 +44,7 @@ async function isLeased(lease: Lease): Promise<boolean> {
 
 describe("RunRegistry", () => {
   it("stops a run before its lease is over where the renewal gets no answer", async () => {
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     const thawed = Promise.withResolvers<void>();
     const frozen = Promise.withResolvers<void>();
     const freezing = test.database.transaction(async (queries) => {
@@ -85,12 +60,12 @@ describe("RunRegistry", () => {
   });
 
   it("counts a lease from when it was asked for", async () => {
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     expect(await hold(lease, performance.now() - 20_000)).toMatchObject({ kind: "log_unavailable" });
   });
 
   it("stops a run whose lease somebody else took, and goes on with the others", async () => {
-    const [lost, kept] = [await begin(), await begin()];
+    const [lost, kept] = [await beginTestRun(store), await beginTestRun(store)];
     await test.database.query("UPDATE run SET lease_owner = gen_random_uuid() WHERE run_id = $1", [lost.runId]);
     const others = hold(kept);
     expect(await hold(lost)).toMatchObject({ kind: "lease_lost" });

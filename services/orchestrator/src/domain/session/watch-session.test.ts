@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Notifications } from "@hlvm/postgres/notifications";
@@ -8,6 +7,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import { PostgresEventLog } from "../../adapters/postgres/postgres-event-log.ts";
 import { PostgresSessionStore } from "../../adapters/postgres/postgres-session-store.ts";
 import { PostgresWakeups } from "../../adapters/postgres/postgres-wakeups.ts";
+import { beginTestRun } from "../../testing/begin-test-run.ts";
 import { ada } from "../../testing/test-orchestrator.ts";
 import type { Lease } from "../log/event-log.ts";
 import { eventPayload } from "../log/event-payload.ts";
@@ -44,31 +44,6 @@ function startReplica(): Replica {
   return { wakeups, log: new PostgresEventLog(test.database, onAppend), store: new PostgresSessionStore(test.database, onAppend) };
 }
 
-async function begin({ store }: Replica, sessionId: string, isNew: boolean): Promise<Lease> {
-  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = {
-    sessionId,
-    owner: "user:ada",
-    title: "t",
-    workspace: "/w",
-    gitRepository: false,
-    gitBranch: "",
-    stateless: false,
-    secretKey: new Uint8Array(32),
-  };
-  const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", {})];
-  await store.beginRun({
-    organization: "local",
-    principal: "user:ada",
-    delegation: "signed",
-    session: { isNew, facts },
-    lease,
-    model: "a/b",
-    events,
-  });
-  return lease;
-}
-
 async function append({ log }: Replica, lease: Lease, after: number, stopReason?: StopReason): Promise<void> {
   const events = [{ turn: 1, payload: eventPayload("messageDelta", { text: `${after + 1}` }) }];
   await log.append({ lease, principal: "user:ada", after, events, stopReason });
@@ -93,7 +68,7 @@ describe("watchSession", () => {
     "gives a watcher that is held back across a run's end and a resume through %s every event once",
     async (through) => {
       const resuming = through === "the same replica" ? here : elsewhere;
-      const first = await begin(here, randomUUID(), true);
+      const first = await beginTestRun(here.store);
       const { sessionId } = first;
       const watcher = slowWatcher(sessionId);
       expect(await watcher.readTo(2)).toEqual([1, 2]);
@@ -102,10 +77,10 @@ describe("watchSession", () => {
 
       await append(here, first, 3);
       await append(here, first, 4, StopReason.COMPLETED);
-      const second = await begin(resuming, sessionId, false);
+      const second = await beginTestRun(resuming.store, { sessionId });
       await append(resuming, second, 7);
       await append(resuming, second, 8, StopReason.COMPLETED);
-      const third = await begin(here, sessionId, false);
+      const third = await beginTestRun(here.store, { sessionId });
       await append(here, third, 11);
 
       expect(await watcher.readTo(12)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12]);
