@@ -42,11 +42,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const grown = await Notifications.open(config.databaseUrl, "session_event", log);
   const cancelled = await Notifications.open(config.databaseUrl, "run_cancel", log);
 
+  const wakeups = new PostgresWakeups(grown, log);
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
   const store = new PostgresSessionStore(database, onAppend);
   const eventLog = new PostgresEventLog(database, onAppend);
   const runs = new RunRegistry(store);
-  const wakeups = new PostgresWakeups(grown, (sessionId) => runs.holds(sessionId));
   cancelled.onPayload((runId) => runs.cancel(runId));
   const mesh = connectMesh(config, minter);
   const delegations = new DelegationVerifier(publicKeys);
@@ -102,6 +102,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       closing.abort(stopping());
       await sweeper.close();
       await server.close();
+      await wakeups.close();
       await Promise.all([grown.close(), cancelled.close()]);
       await database.close();
     },

@@ -27,13 +27,23 @@ afterAll(() => test.drop());
 
 const delta = (text: string) => ({ turn: 1, payload: eventPayload("messageDelta", { text }) });
 
-const appendOf = (lease: Lease, after: number, texts: readonly string[], stopReason?: StopReason): Append => ({
+const appendOf = (lease: Lease, position: number, texts: readonly string[], stopReason?: StopReason): Append => ({
   lease,
   principal: "user:ada",
-  after,
+  position,
   events: texts.map(delta),
   stopReason,
 });
+/** Without a lease, in a transaction that takes the next number from the session's row. */
+async function appendAsPerson({ sessionId, runId }: Lease): Promise<void> {
+  await test.database.query(
+    `WITH grown AS (UPDATE session SET last_seq = last_seq + 1 WHERE session_id = $1 RETURNING last_seq)
+     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
+     SELECT $1, last_seq, $2, 0, 'user_message', '', 'user:bob', now() FROM grown`,
+    [sessionId, runId],
+  );
+}
+
 const eventsOf = async (sessionId: string, from: number) => (await log.read(sessionId, from)).events;
 const sequences = async (sessionId: string): Promise<number[]> => (await eventsOf(sessionId, 1)).map((event) => Number(event.sequence));
 
@@ -103,6 +113,18 @@ describe("PostgresEventLog", () => {
     );
     expect(tries.filter((one) => one.status === "rejected").length).toBeGreaterThanOrEqual(2);
     expect(await sequences(lease.sessionId)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("lets people append to the session meanwhile, without a gap, and still finds an append whose answer was lost", async () => {
+    const lease = await beginTestRun(store);
+    const append = (position: number): Append => appendOf(lease, position, ["run", "run"]);
+    await Promise.all([log.append(append(2)), ...Array.from({ length: 5 }, () => appendAsPerson(lease))]);
+    await Promise.all([log.append(append(4)), ...Array.from({ length: 5 }, () => appendAsPerson(lease))]);
+    await appendAsPerson(lease);
+    await log.append(append(4));
+    const events = await eventsOf(lease.sessionId, 1);
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: 17 }, (_, index) => index + 1));
+    expect(events.filter(({ principal }) => principal === "user:bob")).toHaveLength(11);
   });
 
   it("writes nothing after a run's end", async () => {

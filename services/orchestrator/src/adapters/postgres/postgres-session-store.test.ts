@@ -33,11 +33,11 @@ beforeEach(async () => {
 
 afterEach(() => test.drop());
 
-const end = (lease: Lease, after: number): Promise<void> =>
+const end = (lease: Lease, position: number): Promise<void> =>
   log.append({
     lease,
     principal: "user:ada",
-    after,
+    position,
     events: [{ turn: 1, payload: eventPayload("runStopped", {}) }],
     stopReason: StopReason.COMPLETED,
   });

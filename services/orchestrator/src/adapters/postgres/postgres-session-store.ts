@@ -13,8 +13,8 @@ const CLAIMED_AT_ONCE = 20;
 const UNIQUE_VIOLATION = "23505";
 
 const BEGUN = `
-  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation)
-  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}, $10::text`;
+  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation, appended)
+  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}, $10::text, cardinality($5::text[])`;
 
 const EVENTS = `
   added AS (
@@ -22,7 +22,7 @@ const EVENTS = `
     SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, $9
     FROM grown, unnest($5::text[], $6::bytea[]) WITH ORDINALITY AS item (type, payload, place)
   )
-  SELECT before + 1 AS first, pg_notify('session_event', session_id::text) FROM grown`;
+  SELECT before FROM grown`;
 
 const BEGIN_NEW = `
   WITH grown AS (
@@ -63,9 +63,9 @@ const CLAIM = `
     ORDER BY lease_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
-    RETURNING run.run_id, run.session_id, run.principal, run.delegation
+    RETURNING run.run_id, run.session_id, run.principal, run.delegation, run.appended
   )
-  SELECT run_id, session_id, stateless, principal, delegation, last_seq,
+  SELECT run_id, session_id, stateless, principal, delegation, appended,
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
     (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
   FROM claimed JOIN session USING (session_id)`;
@@ -75,7 +75,7 @@ export class PostgresSessionStore implements SessionStore {
   readonly #database: Database;
   readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
 
-  /** @param onAppend given the events with which this process began a run, before the notification comes round */
+  /** @param onAppend given the events with which this process began a run */
   constructor(database: Database, onAppend: (sessionId: string, events: readonly Event[]) => void) {
     this.#database = database;
     this.#onAppend = onAppend;
@@ -116,12 +116,12 @@ export class PostgresSessionStore implements SessionStore {
       run.delegation,
     ];
     const begin = session.isNew
-      ? this.#database.query<{ first: string }>(
+      ? this.#database.query<{ before: string }>(
           BEGIN_NEW,
           [...values, facts.owner, facts.title, facts.workspace, facts.gitRepository, facts.gitBranch, facts.stateless, facts.secretKey],
           "begin_new",
         )
-      : this.#database.query<{ first: string }>(BEGIN_AGAIN, values, "begin_again");
+      : this.#database.query<{ before: string }>(BEGIN_AGAIN, values, "begin_again");
     const [begun] = await begin.catch((cause: unknown) => {
       throw isUniqueViolation(cause) ? runInProgress(lease.sessionId, cause) : cause;
     });
@@ -132,10 +132,10 @@ export class PostgresSessionStore implements SessionStore {
         message: `There is no session ${lease.sessionId}.`,
         advice: "`hlvm session list` shows yours.",
       });
-    const first = Number(begun.first);
-    const appended = { lease, principal: run.principal, after: first - 1, events: events.map((payload) => ({ turn: 0, payload })) };
-    this.#onAppend(lease.sessionId, eventsOfAppend(appended, at));
-    return first;
+    const before = Number(begun.before);
+    const appended = { lease, principal: run.principal, events: events.map((payload) => ({ turn: 0, payload })) };
+    this.#onAppend(lease.sessionId, eventsOfAppend(appended, before, at));
+    return before + 1;
   }
 
   async renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {
@@ -159,7 +159,7 @@ export class PostgresSessionStore implements SessionStore {
       stateless: boolean;
       principal: string;
       delegation: string | null;
-      last_seq: string;
+      appended: string;
       turns: number;
       tool_calls: string;
     }>(CLAIM, [owner], "claim_abandoned");
@@ -168,7 +168,7 @@ export class PostgresSessionStore implements SessionStore {
       stateless: row.stateless,
       principal: row.principal,
       delegation: row.delegation ?? undefined,
-      lastSequence: Number(row.last_seq),
+      appended: Number(row.appended),
       turns: row.turns,
       toolCalls: Number(row.tool_calls),
     }));

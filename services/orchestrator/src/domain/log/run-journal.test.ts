@@ -14,7 +14,14 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
   const failures: unknown[] = [];
   const log = { append, read: () => Promise.resolve({ events: [], hasMore: false }), readConversation: () => Promise.resolve([]) };
   return {
-    journal: new RunJournal({ log, lease, principal: "user:ada", after: 2, onFailure: (cause) => failures.push(cause), retryMilliseconds }),
+    journal: new RunJournal({
+      log,
+      lease,
+      principal: "user:ada",
+      position: 2,
+      onFailure: (cause) => failures.push(cause),
+      retryMilliseconds,
+    }),
     failures,
   };
 }
@@ -34,7 +41,7 @@ describe("RunJournal", () => {
     const others = [journal.append(1, delta("b"), delta("c")), journal.end(1, eventPayload("runStopped", {}), StopReason.COMPLETED)];
     released.resolve();
     await Promise.all([first, ...others]);
-    expect(appends.map(({ after, events, stopReason }) => [after, events.length, stopReason])).toEqual([
+    expect(appends.map(({ position, events, stopReason }) => [position, events.length, stopReason])).toEqual([
       [2, 1, undefined],
       [3, 3, StopReason.COMPLETED],
     ]);
@@ -53,13 +60,13 @@ describe("RunJournal", () => {
   });
 
   it.each(["database_unreachable", "write_conflict"])("tries the same append again after a failure that may pass: %s", async (reason) => {
-    const afters: number[] = [];
-    const { journal, failures } = journalOver(async ({ after }) => {
-      afters.push(after);
-      if (afters.length < 3) throw failing(reason);
+    const positions: number[] = [];
+    const { journal, failures } = journalOver(async ({ position }) => {
+      positions.push(position);
+      if (positions.length < 3) throw failing(reason);
     });
     await journal.append(1, delta("a"));
-    expect(afters).toEqual([2, 2, 2]);
+    expect(positions).toEqual([2, 2, 2]);
     expect(failures).toEqual([]);
   });
 

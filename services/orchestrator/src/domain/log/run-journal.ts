@@ -23,8 +23,8 @@ export interface JournalOptions {
   readonly log: EventLog;
   readonly lease: Lease;
   readonly principal: string;
-  /** The last sequence there is. */
-  readonly after: number;
+  /** How many events the run has in the log. */
+  readonly position: number;
   /** Called once, when the log cannot be written any more: nothing of the run may happen after it. */
   readonly onFailure: (cause: unknown) => void;
   /** How long to go on trying what fails for a reason that may pass. */
@@ -37,7 +37,7 @@ export interface JournalOptions {
  */
 export class RunJournal {
   readonly #options: JournalOptions;
-  #after: number;
+  #position: number;
   #waiting: Waiting[] = [];
   #soon: NodeJS.Timeout | undefined;
   #isWriting = false;
@@ -46,7 +46,7 @@ export class RunJournal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#after = options.after;
+    this.#position = options.position;
   }
 
   /** Resolves when the entries are durable. Whoever does not wait need not: a failure reaches `onFailure` too. */
@@ -129,8 +129,8 @@ export class RunJournal {
     const deadline = performance.now() + retryMilliseconds;
     for (let attempt = 0; ; attempt++) {
       try {
-        await log.append({ lease, principal, after: this.#after, events, stopReason });
-        this.#after += events.length;
+        await log.append({ lease, principal, position: this.#position, events, stopReason });
+        this.#position += events.length;
         return;
       } catch (cause) {
         const isPassing = cause instanceof HlvmError && PASSING.has(cause.reason);

@@ -32,8 +32,8 @@ export interface BegunRun {
   /** Lets no secret in. */
   readonly mesh: Mesh;
   readonly secrets: RunSecrets;
-  /** Of the run's last event so far. */
-  readonly lastSequence: number;
+  /** Events that it has in the log so far. */
+  readonly appended: number;
 }
 
 /** One run from its first model call to its end in the log. Never throws: what goes wrong is how the run ended. */
@@ -50,7 +50,7 @@ export async function executeRun(
     log: eventLog,
     lease,
     principal: begun.principal,
-    after: begun.lastSequence,
+    position: begun.appended,
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress();

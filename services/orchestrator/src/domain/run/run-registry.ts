@@ -17,8 +17,6 @@ interface HeldRun {
 export class RunRegistry {
   readonly #store: SessionStore;
   readonly #runs = new Map<string, HeldRun>();
-  /** Session → its run. */
-  readonly #sessions = new Map<string, string>();
   readonly #heartbeat: NodeJS.Timeout;
   #isBeating = false;
   /** Why the last renewal failed. */
@@ -45,16 +43,9 @@ export class RunRegistry {
     const ended = work(controller).finally(() => {
       clearTimeout(this.#runs.get(lease.runId)?.expiry);
       this.#runs.delete(lease.runId);
-      if (this.#sessions.get(lease.sessionId) === lease.runId) this.#sessions.delete(lease.sessionId);
     });
-    this.#sessions.set(lease.sessionId, lease.runId);
     this.#runs.set(lease.runId, { lease, controller, ended, expiry: this.#expiryOf(controller, takenAt) });
     if (this.#isClosing) controller.abort(new Interruption("shutdown"));
-  }
-
-  /** Whether a run of that session is held here. */
-  holds(sessionId: string): boolean {
-    return this.#sessions.has(sessionId);
   }
 
   /** Stops the run where this process holds it. */

@@ -23,7 +23,8 @@ export interface AbandonedRun {
   readonly principal: string;
   /** Absent where the run began before runs had one. */
   readonly delegation?: string;
-  readonly lastSequence: number;
+  /** Events that it has appended. */
+  readonly appended: number;
   readonly turns: number;
   readonly toolCalls: number;
 }
