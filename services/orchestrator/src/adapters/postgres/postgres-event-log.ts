@@ -3,6 +3,7 @@ import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
+import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
 
 /** A deadlock, and a transaction that could not be put in order with others. */
@@ -84,6 +85,17 @@ export class PostgresEventLog implements EventLog {
     });
     if (appended === undefined) await this.#requireThere(request);
     this.#onAppend(lease.sessionId, appended === undefined ? [] : eventsOfAppend(request, Number(appended.before), at));
+  }
+
+  async appendEach(requests: readonly Append[]): Promise<readonly boolean[]> {
+    const at = new Date();
+    const appended = await appendEach(this.#database, requests, at);
+    return requests.map((request) => {
+      const { runId, sessionId } = request.lease;
+      const before = appended.get(runId);
+      if (before !== undefined) this.#onAppend(sessionId, eventsOfAppend(request, before, at));
+      return before !== undefined;
+    });
   }
 
   async read(sessionId: string, from: number): Promise<LogPage> {

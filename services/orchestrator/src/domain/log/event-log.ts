@@ -39,6 +39,11 @@ export interface EventLog {
    * @throws HlvmError `lease_lost` where somebody else holds the run now, `database_unreachable`, `write_conflict`
    */
   append(append: Append): Promise<void>;
+  /**
+   * Appends of several runs, none of them its last, in one statement: each all or nothing, and no one because of another.
+   * @returns for each whether it was appended; where it was not, or this throws, `append` does it or tells why not
+   */
+  appendEach(appends: readonly Append[]): Promise<readonly boolean[]>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
   read(sessionId: string, from: number): Promise<LogPage>;
   /** Those events of the whole session from which the conversation is folded. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { DeltaWriter } from "./delta-writer.ts";
 import type { Append } from "./event-log.ts";
 import { eventPayload } from "./event-payload.ts";
 import { RunJournal } from "./run-journal.ts";
@@ -12,10 +13,16 @@ const unreachable = (): HlvmError => failing("database_unreachable");
 
 function journalOver(append: (request: Append) => Promise<void>, retryMilliseconds?: number): { journal: RunJournal; failures: unknown[] } {
   const failures: unknown[] = [];
-  const log = { append, read: () => Promise.resolve({ events: [], hasMore: false }), readConversation: () => Promise.resolve([]) };
+  const log = {
+    append,
+    appendEach: () => Promise.resolve([]),
+    read: () => Promise.resolve({ events: [], hasMore: false }),
+    readConversation: () => Promise.resolve([]),
+  };
   return {
     journal: new RunJournal({
       log,
+      deltas: new DeltaWriter(log),
       lease,
       principal: "user:ada",
       position: 2,
