@@ -176,7 +176,7 @@ describe("PostgresSessionStore", () => {
     const held = await beginTestRun(store);
     const lost = { ...(await beginTestRun(store)), owner: randomUUID() };
     await store.requestCancel("local", held.sessionId, held.runId);
-    expect([...(await store.renewLeases([held, lost]))]).toEqual([[held.runId, { cancelRequested: true }]]);
+    expect([...(await store.renewLeases([held, lost]))]).toEqual([[held.runId, { isRenewed: true, cancelRequested: true }]]);
   });
 
   it("ends runs that nobody holds any more, each once, whoever looks", async () => {

@@ -4,11 +4,11 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Lease } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import type { Session } from "../../domain/session/session.ts";
-import type { AbandonedRun, NewRun, SessionStore } from "../../domain/session/session-store.ts";
+import type { AbandonedRun, LeaseState, NewRun, SessionStore } from "../../domain/session/session-store.ts";
 import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
+import { LEASE, renewLeases } from "./renew-leases.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
-const LEASE = "interval '15 seconds'";
 const CLAIMED_AT_ONCE = 20;
 const UNIQUE_VIOLATION = "23505";
 
@@ -39,12 +39,6 @@ const BEGIN_AGAIN = `
     FROM begun WHERE session.session_id = begun.session_id
     RETURNING session.session_id, last_seq - cardinality($5::text[]) AS before
   ), ${EVENTS}`;
-
-const RENEW = `
-  UPDATE run SET lease_until = now() + ${LEASE}
-  FROM unnest($1::uuid[], $2::uuid[]) AS mine (run_id, owner)
-  WHERE run.run_id = mine.run_id AND lease_owner = mine.owner AND lease_until > now() AND ended_at IS NULL
-  RETURNING run.run_id, cancel_requested_at IS NOT NULL AS cancel_requested`;
 
 const CANCEL = `
   WITH found AS (
@@ -138,13 +132,8 @@ export class PostgresSessionStore implements SessionStore {
     return before + 1;
   }
 
-  async renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {
-    const rows = await this.#database.query<{ run_id: string; cancel_requested: boolean }>(
-      RENEW,
-      [leases.map((lease) => lease.runId), leases.map((lease) => lease.owner)],
-      "renew_leases",
-    );
-    return new Map(rows.map((row) => [row.run_id, { cancelRequested: row.cancel_requested }]));
+  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, LeaseState>> {
+    return renewLeases(this.#database, leases);
   }
 
   async requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined> {

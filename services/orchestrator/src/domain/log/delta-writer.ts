@@ -1,9 +1,9 @@
-import { deltaLength } from "./delta-length.ts";
 import type { Append, EventLog } from "./event-log.ts";
+import { progressLength } from "./event-payload.ts";
 
 /** Commits cost a database more than rows: a process makes at most twenty a second for what merely shows a run's progress. */
 const INTERVAL_MILLISECONDS = 50;
-const STATEMENT_CHARACTERS = 500_000;
+const STATEMENT_BYTES = 500_000;
 
 /** Some of a run's deltas, on their way. */
 export interface TakenDeltas {
@@ -24,7 +24,7 @@ export interface DeltaSource {
 export class DeltaWriter {
   readonly #log: Pick<EventLog, "appendEach">;
   readonly #sources = new Set<DeltaSource>();
-  #characters = 0;
+  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #wroteAt = -Infinity;
   #isWriting = false;
@@ -34,15 +34,15 @@ export class DeltaWriter {
   }
 
   /** Has deltas taken from the source with the next statement, which is due at once where none was written for 50 ms. */
-  add(source: DeltaSource, characters: number): void {
+  add(source: DeltaSource, bytes: number): void {
     this.#sources.add(source);
-    this.#characters += characters;
+    this.#bytes += bytes;
     this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isWriting || this.#sources.size === 0) return;
-    if (this.#characters >= STATEMENT_CHARACTERS) return void this.#write();
+    if (this.#bytes >= STATEMENT_BYTES) return void this.#write();
     const pause = Math.max(0, this.#wroteAt + INTERVAL_MILLISECONDS - performance.now());
     this.#timer ??= setTimeout(() => void this.#write(), pause);
   }
@@ -63,16 +63,16 @@ export class DeltaWriter {
 
   #take(): TakenDeltas[] {
     const taken: TakenDeltas[] = [];
-    let characters = 0;
+    let bytes = 0;
     for (const source of this.#sources) {
-      if (characters >= STATEMENT_CHARACTERS) break;
+      if (bytes >= STATEMENT_BYTES) break;
       this.#sources.delete(source);
       const deltas = source.takeDeltas();
       if (deltas === undefined) continue;
       taken.push(deltas);
-      for (const { payload } of deltas.append.events) characters += deltaLength(payload);
+      for (const { payload } of deltas.append.events) bytes += progressLength(payload);
     }
-    this.#characters = this.#sources.size === 0 ? 0 : Math.max(0, this.#characters - characters);
+    this.#bytes = this.#sources.size === 0 ? 0 : Math.max(0, this.#bytes - bytes);
     return taken;
   }
 }

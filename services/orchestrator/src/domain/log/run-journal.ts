@@ -1,10 +1,9 @@
 import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { deltaLength } from "./delta-length.ts";
 import type { DeltaSource, DeltaWriter, TakenDeltas } from "./delta-writer.ts";
 import type { Append, EventLog, Lease, NewEvent } from "./event-log.ts";
-import type { EventPayload } from "./event-payload.ts";
+import { progressLength, type EventPayload } from "./event-payload.ts";
 
 /** Shorter than a lease, so that a run has stopped when somebody else may take it over. */
 const RETRY_MILLISECONDS = 10_000;
@@ -69,7 +68,7 @@ export class RunJournal implements DeltaSource {
   appendDelta(turn: number, payload: EventPayload): void {
     if (this.#failure !== undefined) return;
     void this.#wait({ events: [{ turn, payload }], isDelta: true });
-    this.#options.deltas.add(this, deltaLength(payload));
+    this.#options.deltas.add(this, progressLength(payload));
   }
 
   takeDeltas(): TakenDeltas | undefined {

@@ -33,29 +33,50 @@ function hold(lease: Lease, takenAt = performance.now()): Promise<unknown> {
   return stopped.promise;
 }
 
-async function isLeased(lease: Lease): Promise<boolean> {
-  const [run] = await test.database.query<{ leased: boolean }>(
-    "SELECT lease_until > clock_timestamp() AS leased FROM run WHERE run_id = $1",
+/** @returns what unlocks the run's row */
+async function lock(lease: Lease): Promise<() => Promise<void>> {
+  const [locked, unlocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locking = test.database.transaction(async (queries) => {
+    await queries.query("SELECT FROM run WHERE run_id = $1 FOR UPDATE", [lease.runId]);
+    locked.resolve();
+    await unlocked.promise;
+  });
+  await locked.promise;
+  return () => {
+    unlocked.resolve();
+    return locking;
+  };
+}
+
+/** Seconds that the lease lasts from now on. */
+async function leaseLeft(lease: Lease): Promise<number> {
+  const [run] = await test.database.query<{ left: number }>(
+    "SELECT extract(epoch FROM lease_until - clock_timestamp())::float AS left FROM run WHERE run_id = $1",
     [lease.runId],
   );
-  return run!.leased;
+  return run!.left;
 }
 
 describe("RunRegistry", () => {
   it("stops a run before its lease is over where the renewal gets no answer", async () => {
     const lease = await beginTestRun(store);
-    const thawed = Promise.withResolvers<void>();
-    const frozen = Promise.withResolvers<void>();
-    const freezing = test.database.transaction(async (queries) => {
-      await queries.query("SELECT FROM run WHERE run_id = $1 FOR UPDATE", [lease.runId]);
-      frozen.resolve();
-      await thawed.promise;
-    });
-    await frozen.promise;
+    const unlock = await lock(lease);
     expect(await hold(lease)).toMatchObject({ kind: "log_unavailable" });
-    expect(await isLeased(lease)).toBe(true);
-    thawed.resolve();
-    await freezing;
+    expect(await leaseLeft(lease)).toBeGreaterThan(0);
+    await unlock();
+  });
+
+  it("renews the leases of all runs but one whose row is locked, and that one as soon as it is free", async () => {
+    const [locked, free] = [await beginTestRun(store), await beginTestRun(store)];
+    await test.database.query("UPDATE run SET lease_until = now() + interval '12 seconds'");
+    const unlock = await lock(locked);
+    const stopped = [hold(locked), hold(free)];
+    await expect.poll(() => leaseLeft(free), { timeout: 10_000, interval: 50 }).toBeGreaterThan(13);
+    expect(await leaseLeft(locked)).toBeLessThan(12);
+    await unlock();
+    await expect.poll(() => leaseLeft(locked), { timeout: 3_000, interval: 50 }).toBeGreaterThan(13);
+    for (const { runId } of [locked, free]) runs.cancel(runId);
+    expect(await Promise.all(stopped)).toMatchObject([{ kind: "cancelled" }, { kind: "cancelled" }]);
   });
 
   it("counts a lease from when it was asked for", async () => {
