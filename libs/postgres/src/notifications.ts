@@ -44,7 +44,7 @@ export class Notifications {
     return () => this.#events.off("reconnect", listener);
   }
 
-  /** Sends one notification for each payload, in one statement; fails at once while the connection is cut. */
+  /** Sends one notification for each payload, in one statement; fails while the connection is cut. */
   async notify(payloads: readonly string[]): Promise<void> {
     const client = this.#client!;
     try {
