@@ -1,3 +1,4 @@
+import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
@@ -12,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   sandboxes: benchSandboxes,
   cancel: benchCancel,
   "memory-recall": benchMemoryRecall,
+  appends: benchAppends,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in benches));

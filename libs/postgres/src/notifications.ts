@@ -3,10 +3,12 @@ import pg from "pg";
 import type { Log } from "@hlvm/log/create-log";
 
 const RECONNECT_MILLISECONDS = [50, 200, 1_000, 5_000];
+const STATEMENT_DEADLINE_MILLISECONDS = 5_000;
 
 /**
  * Listens on one channel over a connection of its own, and comes back after a cut. A notification says only that
- * something happened, so after a cut `onReconnect` must look for what was missed.
+ * something happened, so after a cut `onReconnect` must look for what was missed. What is sent over the same connection
+ * does not come back to it.
  */
 export class Notifications {
   readonly #url: string;
@@ -42,6 +44,18 @@ export class Notifications {
     return () => this.#events.off("reconnect", listener);
   }
 
+  /** Sends one notification for each payload, in one statement; fails while the connection is cut. */
+  async notify(payloads: readonly string[]): Promise<void> {
+    const client = this.#client!;
+    try {
+      await client.query("SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", [this.#channel, payloads]);
+    } catch (cause) {
+      // Where it does not answer it does not listen either: a new one is made.
+      client.end().catch(() => undefined);
+      throw cause;
+    }
+  }
+
   /** Resolves when no connection is left, not even one that was just being made. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -49,12 +63,22 @@ export class Notifications {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, keepAlive: true, connectionTimeoutMillis: 5_000 });
-    client.on("notification", (message) => this.#events.emit("payload", message.payload ?? ""));
+    const client = new pg.Client({
+      connectionString: this.#url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: STATEMENT_DEADLINE_MILLISECONDS,
+    });
+    let ownProcess: number | undefined;
+    client.on("notification", ({ processId, payload = "" }) => {
+      if (processId !== ownProcess) this.#events.emit("payload", payload);
+    });
     client.on("error", (cause) => this.#log.warn({ err: cause }, "the listening connection broke"));
     this.#client = client;
     try {
       await client.connect();
+      const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      ownProcess = rows[0]!.pid;
       await client.query(`LISTEN ${this.#channel}`);
     } catch (cause) {
       client.end().catch(() => undefined);

@@ -20,6 +20,7 @@ import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
+import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { AbandonedRun } from "./domain/session/session-store.ts";
 import { endAbandonedRuns } from "./domain/run/end-abandoned-runs.ts";
@@ -42,11 +43,12 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const grown = await Notifications.open(config.databaseUrl, "session_event", log);
   const cancelled = await Notifications.open(config.databaseUrl, "run_cancel", log);
 
+  const wakeups = new PostgresWakeups(grown, log);
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
   const store = new PostgresSessionStore(database, onAppend);
   const eventLog = new PostgresEventLog(database, onAppend);
+  const deltas = new DeltaWriter(eventLog);
   const runs = new RunRegistry(store);
-  const wakeups = new PostgresWakeups(grown, (sessionId) => runs.holds(sessionId));
   cancelled.onPayload((runId) => runs.cancel(runId));
   const mesh = connectMesh(config, minter);
   const delegations = new DelegationVerifier(publicKeys);
@@ -91,7 +93,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       runs,
       delegations,
       mesh,
-      execute: (run, controller) => executeRun(run, eventLog, limits, log, controller),
+      execute: (run, controller) => executeRun(run, { eventLog, deltas }, limits, log, controller),
       closing: closing.signal,
     }),
   });
@@ -102,6 +104,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       closing.abort(stopping());
       await sweeper.close();
       await server.close();
+      await wakeups.close();
       await Promise.all([grown.close(), cancelled.close()]);
       await database.close();
     },

@@ -20,11 +20,15 @@ export function payloadBytes(payload: EventPayload): Buffer {
   return Buffer.from(toBinary(EventSchema, create(EventSchema, { payload })));
 }
 
-/** The events of an append, as they read when they come back from the table. */
-export function eventsOfAppend({ lease, principal, after, events }: Append, at: Date): Event[] {
+/** The events of an append that follow a sequence, as they read when they come back from the table. */
+export function eventsOfAppend(
+  { lease, principal, events }: Pick<Append, "lease" | "principal" | "events">,
+  before: number,
+  at: Date,
+): Event[] {
   const { sessionId, runId } = lease;
   return events.map(({ turn, payload }, index) =>
-    create(EventSchema, { sessionId, runId, sequence: BigInt(after + 1 + index), turn, payload, principal, at: timestampFromDate(at) }),
+    create(EventSchema, { sessionId, runId, sequence: BigInt(before + 1 + index), turn, payload, principal, at: timestampFromDate(at) }),
   );
 }
 

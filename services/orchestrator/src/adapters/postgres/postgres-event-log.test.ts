@@ -8,6 +8,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import type { Append, Lease } from "../../domain/log/event-log.ts";
 import { eventPayload } from "../../domain/log/event-payload.ts";
 import { endAbandonedRuns } from "../../domain/run/end-abandoned-runs.ts";
+import { beginTestRun } from "../../testing/begin-test-run.ts";
 import { PostgresEventLog } from "./postgres-event-log.ts";
 import { PostgresSessionStore } from "./postgres-session-store.ts";
 
@@ -26,74 +27,59 @@ afterAll(() => test.drop());
 
 const delta = (text: string) => ({ turn: 1, payload: eventPayload("messageDelta", { text }) });
 
-async function begin(sessionId: string = randomUUID(), isNew = true, stateless = false): Promise<Lease> {
-  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = {
-    sessionId,
-    owner: "user:ada",
-    title: "t",
-    workspace: "/w",
-    gitRepository: false,
-    gitBranch: "",
-    stateless,
-    secretKey: new Uint8Array(32),
-  };
-  const events = [eventPayload("userMessage", { text: "q" })];
-  await store.beginRun({
-    organization: "local",
-    principal: "user:ada",
-    delegation: "signed",
-    session: { isNew, facts },
-    lease,
-    model: "a/b",
-    events,
-  });
-  return lease;
-}
-
-const appendOf = (lease: Lease, after: number, texts: readonly string[], stopReason?: StopReason): Append => ({
+const appendOf = (lease: Lease, position: number, texts: readonly string[], stopReason?: StopReason): Append => ({
   lease,
   principal: "user:ada",
-  after,
+  position,
   events: texts.map(delta),
   stopReason,
 });
+/** Without a lease, in a transaction that takes the next number from the session's row. */
+async function appendAsPerson({ sessionId, runId }: Lease): Promise<void> {
+  await test.database.query(
+    `WITH grown AS (UPDATE session SET last_seq = last_seq + 1 WHERE session_id = $1 RETURNING last_seq)
+     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
+     SELECT $1, last_seq, $2, 0, 'user_message', '', 'user:bob', now() FROM grown`,
+    [sessionId, runId],
+  );
+}
+
 const eventsOf = async (sessionId: string, from: number) => (await log.read(sessionId, from)).events;
 const sequences = async (sessionId: string): Promise<number[]> => (await eventsOf(sessionId, 1)).map((event) => Number(event.sequence));
 
 describe("PostgresEventLog", () => {
   it("numbers events without gaps and gives them back as they were, NUL included", async () => {
-    const lease = await begin();
-    await log.append(appendOf(lease, 1, ["a\u0000b", "c"]));
-    await log.append(appendOf(lease, 3, ["d"]));
-    const events = await eventsOf(lease.sessionId, 2);
+    const lease = await beginTestRun(store);
+    await log.append(appendOf(lease, 2, ["a\u0000b", "c"]));
+    await log.append(appendOf(lease, 4, ["d"]));
+    const events = await eventsOf(lease.sessionId, 3);
     expect(events.map((event) => [Number(event.sequence), event.turn, event.payload.value])).toMatchObject([
-      [2, 1, { text: "a\u0000b" }],
-      [3, 1, { text: "c" }],
-      [4, 1, { text: "d" }],
+      [3, 1, { text: "a\u0000b" }],
+      [4, 1, { text: "c" }],
+      [5, 1, { text: "d" }],
     ]);
     expect(events[0]).toMatchObject({ sessionId: lease.sessionId, runId: lease.runId, principal: "user:ada" });
   });
 
   it("finds an append there whose answer was lost, instead of writing it twice", async () => {
-    const lease = await begin();
-    const append = appendOf(lease, 1, ["a"]);
+    const lease = await beginTestRun(store);
+    const append = appendOf(lease, 2, ["a"]);
     await log.append(append);
     await log.append(append);
-    expect(await sequences(lease.sessionId)).toEqual([1, 2]);
-    const last = appendOf(lease, 2, ["b"], StopReason.COMPLETED);
-    await log.append(last);
-    await log.append(last);
     expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
+    const last = appendOf(lease, 3, ["b"], StopReason.COMPLETED);
+    await log.append(last);
+    await log.append(last);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3, 4]);
   });
 
   it("says that an append may be given again where PostgreSQL gave up on it, and takes it then", async () => {
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     // With this isolation a change that came in between ends the statement, as a deadlock does.
     const isolation = encodeURIComponent("-c default_transaction_isolation=repeatable\\ read");
     const strict = new Database(`${test.url}&options=${isolation}`, testLog);
     const strictLog = new PostgresEventLog(strict, () => undefined);
-    const append = appendOf(lease, 1, ["a"]);
+    const append = appendOf(lease, 2, ["a"]);
     const appending = await test.database.transaction(async (queries) => {
       await queries.query("UPDATE session SET title = 'other' WHERE session_id = $1", [lease.sessionId]);
       const appended = strictLog.append(append).catch((cause: unknown) => cause);
@@ -104,58 +90,70 @@ describe("PostgresEventLog", () => {
     });
     expect(await appending.appended).toMatchObject({ code: "unavailable", reason: "write_conflict" });
     await strictLog.append(append);
-    expect(await sequences(lease.sessionId)).toEqual([1, 2]);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
     await strict.close();
   });
 
   it("fences an owner whose lease ran out, and one that was replaced", async () => {
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [lease.runId]);
-    await expect(log.append(appendOf(lease, 1, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
+    await expect(log.append(appendOf(lease, 2, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
     const claimed = (await store.claimAbandoned(randomUUID())).find((run) => run.lease.runId === lease.runId);
-    await expect(log.append(appendOf(lease, 1, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
-    await expect(log.append(appendOf(lease, 1, ["late"], StopReason.COMPLETED))).rejects.toMatchObject({ reason: "lease_lost" });
-    await log.append(appendOf(claimed!.lease, 1, ["mine"]));
-    expect((await eventsOf(lease.sessionId, 2)).map((event) => event.payload.value)).toMatchObject([{ text: "mine" }]);
+    await expect(log.append(appendOf(lease, 2, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
+    await expect(log.append(appendOf(lease, 2, ["late"], StopReason.COMPLETED))).rejects.toMatchObject({ reason: "lease_lost" });
+    await log.append(appendOf(claimed!.lease, 2, ["mine"]));
+    expect((await eventsOf(lease.sessionId, 3)).map((event) => event.payload.value)).toMatchObject([{ text: "mine" }]);
   });
 
   it("lets two owners race without a gap, a double or a lost event", async () => {
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     const stranger = { ...lease, owner: randomUUID() };
     const tries = await Promise.allSettled(
-      [lease, stranger, lease, stranger].map((owner, index) => log.append(appendOf(owner, 1, [`${index}`, "x"]))),
+      [lease, stranger, lease, stranger].map((owner, index) => log.append(appendOf(owner, 2, [`${index}`, "x"]))),
     );
     expect(tries.filter((one) => one.status === "rejected").length).toBeGreaterThanOrEqual(2);
-    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("lets people append to the session meanwhile, without a gap, and still finds an append whose answer was lost", async () => {
+    const lease = await beginTestRun(store);
+    const append = (position: number): Append => appendOf(lease, position, ["run", "run"]);
+    await Promise.all([log.append(append(2)), ...Array.from({ length: 5 }, () => appendAsPerson(lease))]);
+    await Promise.all([log.append(append(4)), ...Array.from({ length: 5 }, () => appendAsPerson(lease))]);
+    await appendAsPerson(lease);
+    await log.append(append(4));
+    const events = await eventsOf(lease.sessionId, 1);
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: 17 }, (_, index) => index + 1));
+    expect(events.filter(({ principal }) => principal === "user:bob")).toHaveLength(11);
   });
 
   it("writes nothing after a run's end", async () => {
-    const lease = await begin();
-    await log.append(appendOf(lease, 1, ["end"], StopReason.COMPLETED));
-    await expect(log.append(appendOf(lease, 2, ["after"]))).rejects.toMatchObject({ reason: "lease_lost" });
+    const lease = await beginTestRun(store);
+    await log.append(appendOf(lease, 2, ["end"], StopReason.COMPLETED));
+    await expect(log.append(appendOf(lease, 3, ["after"]))).rejects.toMatchObject({ reason: "lease_lost" });
     expect(await store.find("local", lease.sessionId)).toMatchObject({
       runningRunId: "",
       lastStopReason: StopReason.COMPLETED,
-      lastSequence: 2,
+      lastSequence: 3,
     });
   });
 
   it("reads a long log in pieces of about a megabyte, none lost", async () => {
-    const lease = await begin();
-    for (let index = 0; index < 5; index++) await log.append(appendOf(lease, index + 1, ["x".repeat(400_000)]));
+    const lease = await beginTestRun(store);
+    for (let index = 0; index < 5; index++) await log.append(appendOf(lease, index + 2, ["x".repeat(400_000)]));
     const seen: number[] = [];
     for (let hasMore = true; hasMore;) {
       const page = await log.read(lease.sessionId, seen.length + 1);
-      expect(page.events.length).toBeLessThanOrEqual(4);
+      expect(page.events.length).toBeLessThanOrEqual(5);
       seen.push(...page.events.map((event) => Number(event.sequence)));
       hasMore = page.hasMore;
     }
-    expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(await log.read(lease.sessionId, 7)).toEqual({ events: [], hasMore: false });
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await log.read(lease.sessionId, 8)).toEqual({ events: [], hasMore: false });
   });
 
   it("refuses that an entry is changed", async () => {
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     const change = test.database.query("UPDATE event SET principal = 'user:eve' WHERE session_id = $1", [lease.sessionId]);
     await expect(change).rejects.toThrow("append-only");
   });
@@ -163,24 +161,27 @@ describe("PostgresEventLog", () => {
 
 describe("PostgresSessionStore", () => {
   it("lets one run go on in a session at a time", async () => {
-    const lease = await begin();
-    await expect(begin(lease.sessionId, false)).rejects.toMatchObject({ code: "failed_precondition", reason: "run_in_progress" });
-    expect(await sequences(lease.sessionId)).toEqual([1]);
-    await log.append(appendOf(lease, 1, ["end"], StopReason.COMPLETED));
-    await begin(lease.sessionId, false);
-    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
+    const lease = await beginTestRun(store);
+    await expect(beginTestRun(store, { sessionId: lease.sessionId })).rejects.toMatchObject({
+      code: "failed_precondition",
+      reason: "run_in_progress",
+    });
+    expect(await sequences(lease.sessionId)).toEqual([1, 2]);
+    await log.append(appendOf(lease, 2, ["end"], StopReason.COMPLETED));
+    await beginTestRun(store, { sessionId: lease.sessionId });
+    expect(await sequences(lease.sessionId)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it("prolongs leases that are held, and leaves out those that are not", async () => {
-    const held = await begin();
-    const lost = { ...(await begin()), owner: randomUUID() };
+    const held = await beginTestRun(store);
+    const lost = { ...(await beginTestRun(store)), owner: randomUUID() };
     await store.requestCancel("local", held.sessionId, held.runId);
-    expect([...(await store.renewLeases([held, lost]))]).toEqual([[held.runId, { cancelRequested: true }]]);
+    expect([...(await store.renewLeases([held, lost]))]).toEqual([[held.runId, { isRenewed: true, cancelRequested: true }]]);
   });
 
   it("ends runs that nobody holds any more, each once, whoever looks", async () => {
-    const leases = [await begin(), await begin(), await begin()];
-    const alive = await begin();
+    const leases = [await beginTestRun(store), await beginTestRun(store), await beginTestRun(store)];
+    const alive = await beginTestRun(store);
     const ids = leases.map((lease) => lease.runId);
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = ANY($1::uuid[])", [ids]);
     const ended = await Promise.all([
@@ -189,12 +190,12 @@ describe("PostgresSessionStore", () => {
     ]);
     expect(ended[0] + ended[1]).toBe(3);
     for (const lease of leases) {
-      const [event] = await eventsOf(lease.sessionId, 2);
+      const [event] = await eventsOf(lease.sessionId, 3);
       expect(event?.payload).toMatchObject({
         case: "runStopped",
         value: { reason: StopReason.ERROR, message: expect.stringMatching(/^Nobody held this run any more/) },
       });
-      expect(await sequences(lease.sessionId)).toEqual([1, 2]);
+      expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
     }
     expect(await store.find("local", alive.sessionId)).toMatchObject({ runningRunId: alive.runId });
   });
@@ -203,10 +204,10 @@ describe("PostgresSessionStore", () => {
     [false, /--resume/],
     [true, /Ask again/],
   ])("says how to go on after a run that nobody held (stateless: %s)", async (stateless, advice) => {
-    const { sessionId, runId } = await begin(undefined, true, stateless);
+    const { sessionId, runId } = await beginTestRun(store, { stateless });
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [runId]);
     await endAbandonedRuns(store, log, randomUUID, () => {});
-    const [event] = await eventsOf(sessionId, 2);
+    const [event] = await eventsOf(sessionId, 3);
     expect(event?.payload.value).toMatchObject({ advice: expect.stringMatching(advice) });
   });
 });

@@ -3,6 +3,7 @@ import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
+import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
 
 /** A deadlock, and a transaction that could not be put in order with others. */
@@ -11,32 +12,32 @@ const READ_BYTES = 1_000_000;
 const READ_EVENTS = 500;
 
 /**
- * One statement: the lease is checked on the locked row of the run, so that whoever takes the lease over waits for this
- * append or this append for them, and finds it lost.
+ * One statement: the claim is checked on the locked row of the run, so that whoever takes the run over waits for this
+ * append or this append for them, and finds it lost. The sequence is taken from the locked row of the session, which
+ * people and approvals grow as well.
  */
-const append = (held: string): string => `
-  WITH held AS (${held}),
+const append = (ending: string): string => `
+  WITH held AS (
+    UPDATE run SET appended = appended + cardinality($5::int[])${ending}
+    WHERE run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL AND appended = $4
+    RETURNING run_id
+  ),
   grown AS (
     UPDATE session SET last_seq = last_seq + cardinality($5::int[]), updated_at = now()
-    FROM held WHERE session.session_id = $1::uuid AND last_seq = $4
-    RETURNING session.session_id
+    FROM held WHERE session.session_id = $1::uuid
+    RETURNING session.session_id, last_seq - cardinality($5::int[]) AS before
   ),
   added AS (
     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-    SELECT $1::uuid, $4 + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9
+    SELECT session_id, before + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9
     FROM grown, unnest($5::int[], $6::text[], $7::bytea[]) WITH ORDINALITY AS item (turn, type, payload, place)
   )
-  SELECT pg_notify('session_event', session_id::text) FROM grown`;
+  SELECT before FROM grown`;
 
-const HELD = "run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL";
-const APPEND = append(`SELECT FROM run WHERE ${HELD} FOR NO KEY UPDATE`);
-const APPEND_LAST = append(`
-  UPDATE run SET ended_at = now(), stop_reason = $10, delegation = NULL
-  WHERE ${HELD} AND (SELECT last_seq FROM session WHERE session_id = $1::uuid) = $4 RETURNING run_id`);
+const APPEND = append("");
+const APPEND_LAST = append(", ended_at = now(), stop_reason = $10, delegation = NULL");
 
-const FOUND = `
-  SELECT session.last_seq, run.ended_at IS NOT NULL AS ended
-  FROM session JOIN run USING (session_id) WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3`;
+const FOUND = "SELECT appended, ended_at IS NOT NULL AS ended FROM run WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3";
 
 /** One row more than a page holds is looked at, to tell whether there is more. */
 const READ = `
@@ -55,7 +56,7 @@ export class PostgresEventLog implements EventLog {
   readonly #database: Database;
   readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
 
-  /** @param onAppend given what this process appended, before the notification comes round */
+  /** @param onAppend given what this process appended; nothing where it was there already, from an append whose answer was lost */
   constructor(database: Database, onAppend: (sessionId: string, events: readonly Event[]) => void) {
     this.#database = database;
     this.#onAppend = onAppend;
@@ -68,7 +69,7 @@ export class PostgresEventLog implements EventLog {
       lease.sessionId,
       lease.runId,
       lease.owner,
-      request.after,
+      request.position,
       events.map((event) => event.turn),
       events.map((event) => eventType(event.payload)),
       events.map((event) => payloadBytes(event.payload)),
@@ -77,13 +78,24 @@ export class PostgresEventLog implements EventLog {
     ];
     const appending =
       request.stopReason === undefined
-        ? this.#database.query(APPEND, values, "append")
-        : this.#database.query(APPEND_LAST, [...values, request.stopReason], "append_last");
-    const appended = await appending.catch((cause: unknown) => {
+        ? this.#database.query<{ before: string }>(APPEND, values, "append")
+        : this.#database.query<{ before: string }>(APPEND_LAST, [...values, request.stopReason], "append_last");
+    const [appended] = await appending.catch((cause: unknown) => {
       throw isConflict(cause) ? writeConflict(cause) : cause;
     });
-    if (appended.length === 0) await this.#requireThere(request);
-    this.#onAppend(lease.sessionId, eventsOfAppend(request, at));
+    if (appended === undefined) await this.#requireThere(request);
+    this.#onAppend(lease.sessionId, appended === undefined ? [] : eventsOfAppend(request, Number(appended.before), at));
+  }
+
+  async appendEach(requests: readonly Append[]): Promise<readonly boolean[]> {
+    const at = new Date();
+    const appended = await appendEach(this.#database, requests, at);
+    return requests.map((request) => {
+      const { runId, sessionId } = request.lease;
+      const before = appended.get(runId);
+      if (before !== undefined) this.#onAppend(sessionId, eventsOfAppend(request, before, at));
+      return before !== undefined;
+    });
   }
 
   async read(sessionId: string, from: number): Promise<LogPage> {
@@ -97,9 +109,9 @@ export class PostgresEventLog implements EventLog {
   }
 
   /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */
-  async #requireThere({ lease, after, events, stopReason }: Append): Promise<void> {
-    const [found] = await this.#database.query<{ last_seq: string; ended: boolean }>(FOUND, [lease.sessionId, lease.runId, lease.owner]);
-    if (found !== undefined && Number(found.last_seq) === after + events.length && found.ended === (stopReason !== undefined)) return;
+  async #requireThere({ lease, position, events, stopReason }: Append): Promise<void> {
+    const [found] = await this.#database.query<{ appended: string; ended: boolean }>(FOUND, [lease.sessionId, lease.runId, lease.owner]);
+    if (found !== undefined && Number(found.appended) === position + events.length && found.ended === (stopReason !== undefined)) return;
     throw new HlvmError({
       code: "failed_precondition",
       reason: "lease_lost",

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import type { Lease } from "../../domain/log/event-log.ts";
 import { eventPayload } from "../../domain/log/event-payload.ts";
+import { beginTestRun } from "../../testing/begin-test-run.ts";
 import { PostgresEventLog } from "./postgres-event-log.ts";
 import { PostgresSessionStore } from "./postgres-session-store.ts";
 
@@ -33,36 +33,11 @@ beforeEach(async () => {
 
 afterEach(() => test.drop());
 
-async function begin(sessionId: string = randomUUID(), isNew = true): Promise<Lease> {
-  const lease = { sessionId, runId: randomUUID(), owner: randomUUID() };
-  const facts = {
-    sessionId,
-    owner: "user:ada",
-    title: "t",
-    workspace: "/w",
-    gitRepository: false,
-    gitBranch: "",
-    stateless: false,
-    secretKey: new Uint8Array(32),
-  };
-  const events = [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", { model: "a/b" })];
-  await store.beginRun({
-    organization: "local",
-    principal: "user:ada",
-    delegation: "signed",
-    session: { isNew, facts },
-    lease,
-    model: "a/b",
-    events,
-  });
-  return lease;
-}
-
-const end = (lease: Lease, after: number): Promise<void> =>
+const end = (lease: Lease, position: number): Promise<void> =>
   log.append({
     lease,
     principal: "user:ada",
-    after,
+    position,
     events: [{ turn: 1, payload: eventPayload("runStopped", {}) }],
     stopReason: StopReason.COMPLETED,
   });
@@ -76,19 +51,19 @@ async function waiting(statements: number): Promise<void> {
 
 describe("PostgresSessionStore", () => {
   it("gives those who follow the events with which a run begins, as they read from the log", async () => {
-    const { sessionId, ...lease } = await begin();
+    const { sessionId, ...lease } = await beginTestRun(store);
     expect(given.map(({ payload }) => payload.case)).toEqual(["userMessage", "runStarted"]);
     expect(given).toEqual((await log.read(sessionId, 1)).events);
     await end({ sessionId, ...lease }, 2);
     given = [];
-    await begin(sessionId, false);
+    await beginTestRun(store, { sessionId });
     expect(given.map(({ sequence }) => Number(sequence))).toEqual([4, 5]);
     expect(given).toEqual((await log.read(sessionId, 4)).events);
   });
 
   it("begins a run at the very moment in which the one before ends, without a deadlock", async () => {
     await test.database.query(GATE);
-    const lease = await begin();
+    const lease = await beginTestRun(store);
     const opened = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
     const gate = test.database.transaction(async (queries) => {
@@ -99,7 +74,7 @@ describe("PostgresSessionStore", () => {
     await closed.promise;
     const ending = end(lease, 2);
     await waiting(1);
-    const beginning = begin(lease.sessionId, false);
+    const beginning = beginTestRun(store, { sessionId: lease.sessionId });
     await waiting(2);
     opened.resolve();
 

@@ -4,17 +4,17 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Lease } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import type { Session } from "../../domain/session/session.ts";
-import type { AbandonedRun, NewRun, SessionStore } from "../../domain/session/session-store.ts";
+import type { AbandonedRun, LeaseState, NewRun, SessionStore } from "../../domain/session/session-store.ts";
 import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
+import { LEASE, renewLeases } from "./renew-leases.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
-const LEASE = "interval '15 seconds'";
 const CLAIMED_AT_ONCE = 20;
 const UNIQUE_VIOLATION = "23505";
 
 const BEGUN = `
-  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation)
-  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}, $10::text`;
+  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation, appended)
+  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}, $10::text, cardinality($5::text[])`;
 
 const EVENTS = `
   added AS (
@@ -22,7 +22,7 @@ const EVENTS = `
     SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, $9
     FROM grown, unnest($5::text[], $6::bytea[]) WITH ORDINALITY AS item (type, payload, place)
   )
-  SELECT before + 1 AS first, pg_notify('session_event', session_id::text) FROM grown`;
+  SELECT before FROM grown`;
 
 const BEGIN_NEW = `
   WITH grown AS (
@@ -39,12 +39,6 @@ const BEGIN_AGAIN = `
     FROM begun WHERE session.session_id = begun.session_id
     RETURNING session.session_id, last_seq - cardinality($5::text[]) AS before
   ), ${EVENTS}`;
-
-const RENEW = `
-  UPDATE run SET lease_until = now() + ${LEASE}
-  FROM unnest($1::uuid[], $2::uuid[]) AS mine (run_id, owner)
-  WHERE run.run_id = mine.run_id AND lease_owner = mine.owner AND lease_until > now() AND ended_at IS NULL
-  RETURNING run.run_id, cancel_requested_at IS NOT NULL AS cancel_requested`;
 
 const CANCEL = `
   WITH found AS (
@@ -63,9 +57,9 @@ const CLAIM = `
     ORDER BY lease_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
-    RETURNING run.run_id, run.session_id, run.principal, run.delegation
+    RETURNING run.run_id, run.session_id, run.principal, run.delegation, run.appended
   )
-  SELECT run_id, session_id, stateless, principal, delegation, last_seq,
+  SELECT run_id, session_id, stateless, principal, delegation, appended,
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
     (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
   FROM claimed JOIN session USING (session_id)`;
@@ -75,7 +69,7 @@ export class PostgresSessionStore implements SessionStore {
   readonly #database: Database;
   readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
 
-  /** @param onAppend given the events with which this process began a run, before the notification comes round */
+  /** @param onAppend given the events with which this process began a run */
   constructor(database: Database, onAppend: (sessionId: string, events: readonly Event[]) => void) {
     this.#database = database;
     this.#onAppend = onAppend;
@@ -116,12 +110,12 @@ export class PostgresSessionStore implements SessionStore {
       run.delegation,
     ];
     const begin = session.isNew
-      ? this.#database.query<{ first: string }>(
+      ? this.#database.query<{ before: string }>(
           BEGIN_NEW,
           [...values, facts.owner, facts.title, facts.workspace, facts.gitRepository, facts.gitBranch, facts.stateless, facts.secretKey],
           "begin_new",
         )
-      : this.#database.query<{ first: string }>(BEGIN_AGAIN, values, "begin_again");
+      : this.#database.query<{ before: string }>(BEGIN_AGAIN, values, "begin_again");
     const [begun] = await begin.catch((cause: unknown) => {
       throw isUniqueViolation(cause) ? runInProgress(lease.sessionId, cause) : cause;
     });
@@ -132,19 +126,14 @@ export class PostgresSessionStore implements SessionStore {
         message: `There is no session ${lease.sessionId}.`,
         advice: "`hlvm session list` shows yours.",
       });
-    const first = Number(begun.first);
-    const appended = { lease, principal: run.principal, after: first - 1, events: events.map((payload) => ({ turn: 0, payload })) };
-    this.#onAppend(lease.sessionId, eventsOfAppend(appended, at));
-    return first;
+    const before = Number(begun.before);
+    const appended = { lease, principal: run.principal, events: events.map((payload) => ({ turn: 0, payload })) };
+    this.#onAppend(lease.sessionId, eventsOfAppend(appended, before, at));
+    return before + 1;
   }
 
-  async renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {
-    const rows = await this.#database.query<{ run_id: string; cancel_requested: boolean }>(
-      RENEW,
-      [leases.map((lease) => lease.runId), leases.map((lease) => lease.owner)],
-      "renew_leases",
-    );
-    return new Map(rows.map((row) => [row.run_id, { cancelRequested: row.cancel_requested }]));
+  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, LeaseState>> {
+    return renewLeases(this.#database, leases);
   }
 
   async requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined> {
@@ -159,7 +148,7 @@ export class PostgresSessionStore implements SessionStore {
       stateless: boolean;
       principal: string;
       delegation: string | null;
-      last_seq: string;
+      appended: string;
       turns: number;
       tool_calls: string;
     }>(CLAIM, [owner], "claim_abandoned");
@@ -168,7 +157,7 @@ export class PostgresSessionStore implements SessionStore {
       stateless: row.stateless,
       principal: row.principal,
       delegation: row.delegation ?? undefined,
-      lastSequence: Number(row.last_seq),
+      appended: Number(row.appended),
       turns: row.turns,
       toolCalls: Number(row.tool_calls),
     }));

@@ -11,7 +11,6 @@ import { PostgresWakeups } from "./postgres-wakeups.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
 const EVER = 600_000;
-const held = new Set<string>();
 const { signal } = new AbortController();
 let test: TestDatabase;
 let notifications: Notifications;
@@ -20,7 +19,7 @@ let wakeups: PostgresWakeups;
 beforeAll(async () => {
   test = await createTestDatabase(MIGRATIONS);
   notifications = await Notifications.open(test.url, "session_event", testLog);
-  wakeups = new PostgresWakeups(notifications, (sessionId) => held.has(sessionId));
+  wakeups = new PostgresWakeups(notifications, testLog);
 });
 
 afterAll(async () => {
@@ -86,13 +85,16 @@ describe("PostgresWakeups", () => {
     expect(taken(subscription, 2)).toBeUndefined();
   });
 
-  it("does not wake for notifications of what this process appends itself", async () => {
+  it("does not have the log read for notifications of what this process appended itself", async () => {
     const sessionId = randomUUID();
-    held.add(sessionId);
     const leaving = new AbortController();
-    const waiting = wakeups.subscribe(sessionId).wait(EVER, leaving.signal);
-    await test.database.query("SELECT pg_notify('session_event', $1)", [sessionId]);
+    const subscription = wakeups.subscribe(sessionId);
+    wakeups.appended(sessionId, eventsOf(1));
+    await wakeups.close();
     await appendElsewhere(randomUUID());
+    await subscription.wait(EVER, signal);
+    expect(taken(subscription, 1)).toEqual([1]);
+    const waiting = subscription.wait(EVER, leaving.signal);
     leaving.abort(new Error("nobody woke me"));
     await expect(waiting).rejects.toThrow("nobody woke me");
   });

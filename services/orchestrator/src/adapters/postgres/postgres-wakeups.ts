@@ -1,27 +1,36 @@
+import type { Log } from "@hlvm/log/create-log";
 import type { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { LogSubscription, LogWakeups } from "../../domain/log/log-wakeups.ts";
+import { SessionNotifier } from "./session-notifier.ts";
 
 /** Events kept for a follower that is slower than the run; beyond it reads the table. */
 const MAXIMUM_GIVEN = 500;
 
-/** Wakes those who follow a session, from one listening connection and at once for what this process appended itself. */
+/** Wakes those who follow a session: at once for what this process appended, by a notification for what other replicas did. */
 export class PostgresWakeups implements LogWakeups {
   readonly #subscriptions = new Map<string, Set<Subscription>>();
 
-  /** @param isHeld whether this process runs that session: it alone appends then, and wakes without a notification */
-  constructor(notifications: Notifications, isHeld: (sessionId: string) => boolean) {
-    notifications.onPayload((sessionId) => {
-      if (!isHeld(sessionId)) this.wake(sessionId);
-    });
+  readonly #notifier: SessionNotifier;
+
+  /** @param notifications on the channel `session_event`; what is sent there does not come back */
+  constructor(notifications: Notifications, log: Log) {
+    this.#notifier = new SessionNotifier(notifications, log);
+    notifications.onPayload((sessionId) => this.wake(sessionId));
     notifications.onReconnect(() => {
       for (const sessionId of this.#subscriptions.keys()) this.wake(sessionId);
     });
   }
 
-  /** What this process appended goes to those who follow, without a look into the table. */
+  /** What this process appended goes to those who follow here, without a look into the table, and other replicas are told. */
   appended(sessionId: string, events: readonly Event[]): void {
     for (const subscription of this.#subscriptions.get(sessionId) ?? []) subscription.give(events);
+    this.#notifier.grew(sessionId);
+  }
+
+  /** Resolves when the other replicas have been told of everything. */
+  close(): Promise<void> {
+    return this.#notifier.flush();
   }
 
   wake(sessionId: string): void {

@@ -1,7 +1,7 @@
 import type { Event, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventPayload } from "./event-payload.ts";
 
-/** The right to append to a session: held by one run, renewed while it lives. */
+/** The right to append a run's events: renewed while the run lives, lost to whoever claims the run next. */
 export interface Lease {
   readonly sessionId: string;
   readonly runId: string;
@@ -19,8 +19,8 @@ export interface Append {
   readonly lease: Lease;
   /** `user:NAME`. */
   readonly principal: string;
-  /** The sequence of the last event that the appender knows of: nobody else may have appended since. */
-  readonly after: number;
+  /** How many events the run has appended before; others may append to the session meanwhile. */
+  readonly position: number;
   readonly events: readonly NewEvent[];
   /** Set: the run ends with these events. */
   readonly stopReason?: StopReason;
@@ -36,9 +36,14 @@ export interface LogPage {
 export interface EventLog {
   /**
    * Appends all or nothing, once: given again after a failure that left it open, it finds what is there already.
-   * @throws HlvmError `lease_lost` where somebody else holds the session now, `database_unreachable`, `write_conflict`
+   * @throws HlvmError `lease_lost` where somebody else holds the run now, `database_unreachable`, `write_conflict`
    */
   append(append: Append): Promise<void>;
+  /**
+   * Appends of several runs, none of them its last, in one statement: each all or nothing, and no one because of another.
+   * @returns for each whether it was appended; where it was not, or this throws, `append` does it or tells why not
+   */
+  appendEach(appends: readonly Append[]): Promise<readonly boolean[]>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
   read(sessionId: string, from: number): Promise<LogPage>;
   /** Those events of the whole session from which the conversation is folded. */

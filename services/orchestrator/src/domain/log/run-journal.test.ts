@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { DeltaWriter } from "./delta-writer.ts";
 import type { Append } from "./event-log.ts";
 import { eventPayload } from "./event-payload.ts";
 import { RunJournal } from "./run-journal.ts";
@@ -12,9 +13,22 @@ const unreachable = (): HlvmError => failing("database_unreachable");
 
 function journalOver(append: (request: Append) => Promise<void>, retryMilliseconds?: number): { journal: RunJournal; failures: unknown[] } {
   const failures: unknown[] = [];
-  const log = { append, read: () => Promise.resolve({ events: [], hasMore: false }), readConversation: () => Promise.resolve([]) };
+  const log = {
+    append,
+    appendEach: () => Promise.resolve([]),
+    read: () => Promise.resolve({ events: [], hasMore: false }),
+    readConversation: () => Promise.resolve([]),
+  };
   return {
-    journal: new RunJournal({ log, lease, principal: "user:ada", after: 2, onFailure: (cause) => failures.push(cause), retryMilliseconds }),
+    journal: new RunJournal({
+      log,
+      deltas: new DeltaWriter(log),
+      lease,
+      principal: "user:ada",
+      position: 2,
+      onFailure: (cause) => failures.push(cause),
+      retryMilliseconds,
+    }),
     failures,
   };
 }
@@ -34,7 +48,7 @@ describe("RunJournal", () => {
     const others = [journal.append(1, delta("b"), delta("c")), journal.end(1, eventPayload("runStopped", {}), StopReason.COMPLETED)];
     released.resolve();
     await Promise.all([first, ...others]);
-    expect(appends.map(({ after, events, stopReason }) => [after, events.length, stopReason])).toEqual([
+    expect(appends.map(({ position, events, stopReason }) => [position, events.length, stopReason])).toEqual([
       [2, 1, undefined],
       [3, 3, StopReason.COMPLETED],
     ]);
@@ -53,13 +67,13 @@ describe("RunJournal", () => {
   });
 
   it.each(["database_unreachable", "write_conflict"])("tries the same append again after a failure that may pass: %s", async (reason) => {
-    const afters: number[] = [];
-    const { journal, failures } = journalOver(async ({ after }) => {
-      afters.push(after);
-      if (afters.length < 3) throw failing(reason);
+    const positions: number[] = [];
+    const { journal, failures } = journalOver(async ({ position }) => {
+      positions.push(position);
+      if (positions.length < 3) throw failing(reason);
     });
     await journal.append(1, delta("a"));
-    expect(afters).toEqual([2, 2, 2]);
+    expect(positions).toEqual([2, 2, 2]);
     expect(failures).toEqual([]);
   });
 

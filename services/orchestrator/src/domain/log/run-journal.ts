@@ -2,8 +2,9 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import pRetry from "p-retry";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { EventLog, Lease, NewEvent } from "./event-log.ts";
-import type { EventPayload } from "./event-payload.ts";
+import type { DeltaSource, DeltaWriter, TakenDeltas } from "./delta-writer.ts";
+import type { Append, EventLog, Lease, NewEvent } from "./event-log.ts";
+import { progressLength, type EventPayload } from "./event-payload.ts";
 
 /** Shorter than a lease, so that a run has stopped when somebody else may take it over. */
 const RETRY_MILLISECONDS = 10_000;
@@ -16,6 +17,7 @@ const SOON_MILLISECONDS = 20;
 
 interface Waiting {
   readonly events: readonly NewEvent[];
+  readonly isDelta?: boolean;
   readonly stopReason?: StopReason;
   readonly written: () => void;
   readonly failed: (cause: unknown) => void;
@@ -23,10 +25,11 @@ interface Waiting {
 
 export interface JournalOptions {
   readonly log: EventLog;
+  readonly deltas: DeltaWriter;
   readonly lease: Lease;
   readonly principal: string;
-  /** The last sequence there is. */
-  readonly after: number;
+  /** How many events the run has in the log. */
+  readonly position: number;
   /** Called once, when the log cannot be written any more: nothing of the run may happen after it. */
   readonly onFailure: (cause: unknown) => void;
   /** How long to go on trying what fails for a reason that may pass. */
@@ -34,12 +37,12 @@ export interface JournalOptions {
 }
 
 /**
- * The one door through which a run writes its log: entries go in order, those that wait together in one statement.
- * After a failure every later entry fails too.
+ * Everything that a run writes into its log: entries go in order, those that wait together in one statement, deltas with
+ * those of other runs unless something else of the run comes first. After a failure every later entry fails too.
  */
-export class RunJournal {
+export class RunJournal implements DeltaSource {
   readonly #options: JournalOptions;
-  #after: number;
+  #position: number;
   #waiting: Waiting[] = [];
   #soon: NodeJS.Timeout | undefined;
   #isWriting = false;
@@ -48,7 +51,7 @@ export class RunJournal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#after = options.after;
+    this.#position = options.position;
   }
 
   /** Resolves when the entries are durable. Whoever does not wait need not: a failure reaches `onFailure` too. */
@@ -61,6 +64,27 @@ export class RunJournal {
     const appended = this.#wait({ events: payloads.map((payload) => ({ turn, payload })) });
     this.#soon ??= setTimeout(() => void this.#write(), SOON_MILLISECONDS);
     return appended;
+  }
+
+  /** An entry that shows how the run gets on, and that nothing of the run waits for. */
+  appendDelta(turn: number, payload: EventPayload): void {
+    if (this.#failure !== undefined) return;
+    void this.#wait({ events: [{ turn, payload }], isDelta: true });
+    this.#options.deltas.add(this, progressLength(payload));
+  }
+
+  takeDeltas(): TakenDeltas | undefined {
+    if (this.#isWriting || this.#failure !== undefined) return undefined;
+    const batch = this.#takeBatch((waiting) => waiting.isDelta === true);
+    if (batch.length === 0) return undefined;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const append = this.#appendOf(batch);
+    void this.#writeAfter(async () =>
+      this.#settle(batch, async () => {
+        if (!(await promise)) await this.#appendWithRetry(append);
+      }),
+    );
+    return { append, settle: resolve };
   }
 
   /** The run's last entry. */
@@ -83,38 +107,58 @@ export class RunJournal {
   /** Writes all that waits, and again where that was asked for meanwhile. */
   async #write(): Promise<void> {
     if (this.#isWriting) return void (this.#isDue = true);
+    this.#isDue = true;
+    await this.#writeAfter(nextTick);
+  }
+
+  /** Nothing else of the run is written while the first goes on. */
+  async #writeAfter(first: () => Promise<void>): Promise<void> {
     this.#isWriting = true;
-    await nextTick();
-    do {
+    await first();
+    while (this.#isDue) {
       this.#isDue = false;
       clearTimeout(this.#soon);
       this.#soon = undefined;
       await this.#writeWaiting();
-    } while (this.#isDue);
+    }
     this.#isWriting = false;
+    if (this.#waiting.length > 0) this.#options.deltas.add(this, 0);
   }
 
   async #writeWaiting(): Promise<void> {
     const batches: Waiting[][] = [];
-    while (this.#waiting.length > 0) batches.push(this.#takeBatch());
-    for (const batch of batches) {
-      try {
-        await this.#appendWithRetry(batch);
-        for (const waiting of batch) waiting.written();
-      } catch (cause) {
-        if (this.#failure === undefined) {
-          this.#failure = { cause };
-          this.#options.onFailure(cause);
-        }
-        for (const waiting of batch) waiting.failed(cause);
+    while (this.#waiting.length > 0) batches.push(this.#takeBatch(() => true));
+    for (const batch of batches) await this.#settle(batch, () => this.#appendWithRetry(this.#appendOf(batch)));
+  }
+
+  async #settle(batch: readonly Waiting[], write: () => Promise<void>): Promise<void> {
+    try {
+      if (this.#failure !== undefined) throw this.#failure.cause;
+      await write();
+      for (const { events, written } of batch) {
+        this.#position += events.length;
+        written();
       }
+    } catch (cause) {
+      if (this.#failure === undefined) {
+        this.#failure = { cause };
+        this.#options.onFailure(cause);
+      }
+      for (const waiting of batch) waiting.failed(cause);
     }
   }
 
-  #takeBatch(): Waiting[] {
+  #appendOf(batch: readonly Waiting[]): Append {
+    const { lease, principal } = this.#options;
+    const events = batch.flatMap((waiting) => waiting.events);
+    return { lease, principal, position: this.#position, events, stopReason: batch.at(-1)?.stopReason };
+  }
+
+  #takeBatch(isWanted: (waiting: Waiting) => boolean): Waiting[] {
     const batch: Waiting[] = [];
     let events = 0;
-    while (this.#waiting.length > 0 && (events === 0 || events + this.#waiting[0]!.events.length <= BATCH_EVENTS)) {
+    const fits = (next: Waiting): boolean => isWanted(next) && (events === 0 || events + next.events.length <= BATCH_EVENTS);
+    while (this.#waiting.length > 0 && fits(this.#waiting[0]!)) {
       const next = this.#waiting.shift()!;
       batch.push(next);
       events += next.events.length;
@@ -123,16 +167,12 @@ export class RunJournal {
     return batch;
   }
 
-  async #appendWithRetry(batch: readonly Waiting[]): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure.cause;
-    const { log, lease, principal, retryMilliseconds = RETRY_MILLISECONDS } = this.#options;
-    const events = batch.flatMap((waiting) => waiting.events);
-    const stopReason = batch.at(-1)?.stopReason;
-    await pRetry(() => log.append({ lease, principal, after: this.#after, events, stopReason }), {
+  async #appendWithRetry(append: Append): Promise<void> {
+    const { log, retryMilliseconds = RETRY_MILLISECONDS } = this.#options;
+    await pRetry(() => log.append(append), {
       ...RETRY,
       maxRetryTime: retryMilliseconds,
       shouldRetry: ({ error }) => error instanceof HlvmError && PASSING.has(error.reason),
     });
-    this.#after += events.length;
   }
 }

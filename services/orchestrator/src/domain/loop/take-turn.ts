@@ -33,10 +33,10 @@ export async function takeTurn(messages: readonly Message[], run: RunContext, pr
   const { turn } = progress;
   const { journal, model } = run;
   const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, 0, (type, text) => {
-    void journal.append(turn, eventPayload(type, { text }));
+    journal.appendDelta(turn, eventPayload(type, { text }));
   });
   let answer = new Answer();
-  void journal.appendSoon(turn, eventPayload("thinking", {}));
+  journal.appendDelta(turn, eventPayload("thinking", {}));
   try {
     await askModel({
       models: run.mesh.models,

@@ -18,7 +18,7 @@ export async function endAbandonedRuns(
 ): Promise<number> {
   const runs = await store.claimAbandoned(newOwner());
   for (const run of runs) {
-    const { lease, stateless, principal, lastSequence, turns, toolCalls } = run;
+    const { lease, stateless, principal, appended, turns, toolCalls } = run;
     reconcile(run, await log.readConversation(lease.sessionId));
     const payload = eventPayload("runStopped", {
       reason: StopReason.ERROR,
@@ -27,7 +27,7 @@ export async function endAbandonedRuns(
       turns,
       toolCalls,
     });
-    await log.append({ lease, principal, after: lastSequence, events: [{ turn: turns, payload }], stopReason: StopReason.ERROR });
+    await log.append({ lease, principal, position: appended, events: [{ turn: turns, payload }], stopReason: StopReason.ERROR });
   }
   return runs.length;
 }

@@ -3,6 +3,7 @@ import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Conversation } from "../fold/conversation.ts";
+import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
 import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
@@ -32,14 +33,20 @@ export interface BegunRun {
   /** Lets no secret in. */
   readonly mesh: Mesh;
   readonly secrets: RunSecrets;
-  /** Of the run's last event so far. */
-  readonly lastSequence: number;
+  /** Events that it has in the log so far. */
+  readonly appended: number;
+}
+
+/** What all runs of a process write their logs through. */
+export interface RunLogs {
+  readonly eventLog: EventLog;
+  readonly deltas: DeltaWriter;
 }
 
 /** One run from its first model call to its end in the log. Never throws: what goes wrong is how the run ended. */
 export async function executeRun(
   begun: BegunRun,
-  eventLog: EventLog,
+  { eventLog, deltas }: RunLogs,
   limits: Limits,
   log: Log,
   controller: AbortController,
@@ -48,9 +55,10 @@ export async function executeRun(
   const timer = setTimeout(() => controller.abort(new Interruption("timeout")), limits.runMilliseconds);
   const journal = new RunJournal({
     log: eventLog,
+    deltas,
     lease,
     principal: begun.principal,
-    after: begun.lastSequence,
+    position: begun.appended,
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress();

@@ -7,7 +7,7 @@ import type { Outcome, Receipt } from "../loop/ports.ts";
 import { recordLostOutcomes } from "./record-lost-outcomes.ts";
 
 const lease = { sessionId: "s", runId: "r", owner: "o" };
-const run = { lease, stateless: false, principal: "user:ada", lastSequence: 4, turns: 1, toolCalls: 1 };
+const run = { lease, stateless: false, principal: "user:ada", appended: 4, turns: 1, toolCalls: 1 };
 const calls = [1, 2, 3].map((place) => ({ id: `p${place}`, tool: "shell_exec", argumentsJson: "{}" }));
 const event = (payload: Parameters<typeof create<typeof EventSchema>>[1], runId = "r") =>
   create(EventSchema, { runId, turn: 1, ...payload });

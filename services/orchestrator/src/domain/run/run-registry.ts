@@ -1,8 +1,10 @@
 import type { Lease } from "../log/event-log.ts";
-import type { SessionStore } from "../session/session-store.ts";
+import type { LeaseState, SessionStore } from "../session/session-store.ts";
 import { Interruption } from "./interruption.ts";
 
 const HEARTBEAT_MILLISECONDS = 5_000;
+/** An append locks its run's row for some milliseconds. */
+const LOCKED_MILLISECONDS = 250;
 /** Shorter than a lease by what a tool takes to stop: nothing goes on when somebody else may take the run over. */
 const HELD_MILLISECONDS = 13_000;
 
@@ -17,8 +19,6 @@ interface HeldRun {
 export class RunRegistry {
   readonly #store: SessionStore;
   readonly #runs = new Map<string, HeldRun>();
-  /** Session → its run. */
-  readonly #sessions = new Map<string, string>();
   readonly #heartbeat: NodeJS.Timeout;
   #isBeating = false;
   /** Why the last renewal failed. */
@@ -27,7 +27,7 @@ export class RunRegistry {
 
   constructor(store: SessionStore) {
     this.#store = store;
-    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MILLISECONDS);
+    this.#heartbeat = setInterval(() => void this.#beat([...this.#runs.values()]), HEARTBEAT_MILLISECONDS);
     this.#heartbeat.unref();
   }
 
@@ -45,16 +45,9 @@ export class RunRegistry {
     const ended = work(controller).finally(() => {
       clearTimeout(this.#runs.get(lease.runId)?.expiry);
       this.#runs.delete(lease.runId);
-      if (this.#sessions.get(lease.sessionId) === lease.runId) this.#sessions.delete(lease.sessionId);
     });
-    this.#sessions.set(lease.sessionId, lease.runId);
     this.#runs.set(lease.runId, { lease, controller, ended, expiry: this.#expiryOf(controller, takenAt) });
     if (this.#isClosing) controller.abort(new Interruption("shutdown"));
-  }
-
-  /** Whether a run of that session is held here. */
-  holds(sessionId: string): boolean {
-    return this.#sessions.has(sessionId);
   }
 
   /** Stops the run where this process holds it. */
@@ -71,8 +64,7 @@ export class RunRegistry {
   }
 
   /** A renewal that fails, or gets no answer, leaves the runs to their expiry. */
-  async #beat(): Promise<void> {
-    const held = [...this.#runs.values()];
+  async #beat(held: readonly HeldRun[]): Promise<void> {
     if (held.length === 0 || this.#isBeating) return;
     this.#isBeating = true;
     const takenAt = performance.now();
@@ -80,6 +72,8 @@ export class RunRegistry {
       const renewed = await this.#store.renewLeases(held.map((run) => run.lease));
       this.#failure = undefined;
       for (const run of held) this.#renew(run, takenAt, renewed.get(run.lease.runId));
+      const locked = held.filter((run) => renewed.get(run.lease.runId)?.isRenewed === false);
+      if (locked.length > 0) setTimeout(() => void this.#beat(locked), LOCKED_MILLISECONDS).unref();
     } catch (cause) {
       this.#failure = cause;
     } finally {
@@ -87,11 +81,13 @@ export class RunRegistry {
     }
   }
 
-  #renew(run: HeldRun, takenAt: number, state: { readonly cancelRequested: boolean } | undefined): void {
+  #renew(run: HeldRun, takenAt: number, state: LeaseState | undefined): void {
     if (!this.#runs.has(run.lease.runId)) return;
     if (state === undefined) return run.controller.abort(new Interruption("lease_lost"));
-    clearTimeout(run.expiry);
-    run.expiry = this.#expiryOf(run.controller, takenAt);
+    if (state.isRenewed) {
+      clearTimeout(run.expiry);
+      run.expiry = this.#expiryOf(run.controller, takenAt);
+    }
     if (state.cancelRequested) run.controller.abort(new Interruption("cancelled"));
   }
 

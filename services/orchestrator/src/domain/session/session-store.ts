@@ -23,9 +23,17 @@ export interface AbandonedRun {
   readonly principal: string;
   /** Absent where the run began before runs had one. */
   readonly delegation?: string;
-  readonly lastSequence: number;
+  /** Events that it has appended. */
+  readonly appended: number;
   readonly turns: number;
   readonly toolCalls: number;
+}
+
+/** Of a lease that is held. */
+export interface LeaseState {
+  /** False where the run's row was locked: to be tried again soon. */
+  readonly isRenewed: boolean;
+  readonly cancelRequested: boolean;
 }
 
 export interface SessionStore {
@@ -39,8 +47,8 @@ export interface SessionStore {
    * @throws HlvmError `run_in_progress`, `session_not_found`
    */
   beginRun(run: NewRun): Promise<number>;
-  /** Prolongs leases; of those still held tells whether somebody asked to cancel. What is missing in the answer is lost. */
-  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>>;
+  /** Prolongs leases, without waiting for any. What is missing in the answer is lost. */
+  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, LeaseState>>;
   /** @returns false where the run has ended; undefined where there is none of that organization and session */
   requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
   /** Claims runs whose lease ran out, at most 20. */

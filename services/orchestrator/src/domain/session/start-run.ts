@@ -106,7 +106,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     prefix,
     mesh: redactMesh(starter.mesh, secrets),
     secrets,
-    lastSequence: sequence + events.length - 1,
+    appended: events.length,
   };
   starter.runs.hold(lease, takenAt, (controller) => starter.execute(begun, controller));
   return { sessionId, runId: lease.runId, sequence, model: model.id };

@@ -6,8 +6,8 @@ import type { LogWakeups } from "../log/log-wakeups.ts";
 import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** So often the log is looked at without a wake-up: a notification may be lost, a database may be gone. */
-const LOOK_MILLISECONDS = 5_000;
+/** So often the log is looked at without a wake-up: a lost notification costs a second, never an event. */
+const LOOK_MILLISECONDS = 1_000;
 /** The least time between two pieces: a run that goes fast is not slowed by those who look on, and no eye sees the difference. */
 const INTERVAL_MILLISECONDS = 25;
 

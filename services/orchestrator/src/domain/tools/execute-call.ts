@@ -116,7 +116,7 @@ async function readSandbox(
 ): Promise<ToolResult> {
   const { call } = ready;
   const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, FIRST_OUTPUT_WAIT_MILLISECONDS, (stream, text) => {
-    void run.journal.appendSoon(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
+    run.journal.appendDelta(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
   });
   let left = OUTPUT_LENGTH;
   let result: ToolResult | undefined;

@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import type { Lease } from "../domain/log/event-log.ts";
+import { eventPayload } from "../domain/log/event-payload.ts";
+import type { SessionStore } from "../domain/session/session-store.ts";
+
+export interface TestRun {
+  /** Resumed; a new session where there is none. */
+  readonly sessionId?: string;
+  readonly stateless?: boolean;
+}
+
+/** Begins a run in the store as `startRun` does, with its two first events, and nothing that executes it. */
+export async function beginTestRun(store: SessionStore, { sessionId, stateless = false }: TestRun = {}): Promise<Lease> {
+  const lease = { sessionId: sessionId ?? randomUUID(), runId: randomUUID(), owner: randomUUID() };
+  const facts = {
+    sessionId: lease.sessionId,
+    owner: "user:ada",
+    title: "t",
+    workspace: "/w",
+    gitRepository: false,
+    gitBranch: "",
+    stateless,
+    secretKey: new Uint8Array(32),
+  };
+  await store.beginRun({
+    organization: "local",
+    principal: "user:ada",
+    delegation: "signed",
+    session: { isNew: sessionId === undefined, facts },
+    lease,
+    model: "a/b",
+    events: [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", { model: "a/b" })],
+  });
+  return lease;
+}
