@@ -119,12 +119,12 @@ async function run(
   });
   const leave = new AbortController();
   let meshLost = false;
-  const onLost = async (): Promise<void> => {
+  const onMeshLost = async (): Promise<void> => {
     await mesh.lost;
     meshLost = true;
     leave.abort();
   };
-  void onLost();
+  void onMeshLost();
   const cancel = (): void => {
     desk.close();
     setTimeout(() => leave.abort(), CANCEL_MILLISECONDS).unref();
@@ -134,7 +134,8 @@ async function run(
   else interrupts.signal.addEventListener("abort", cancel, { once: true });
   try {
     view.started({ sessionId, model, workspace: request.workspace });
-    for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal })) {
+    const onLost = (): void => view.connectionLost();
+    for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal, onLost })) {
       if (event.runId !== runId) continue;
       if (!interrupts.brokenPipe) view.event(event);
       if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);
