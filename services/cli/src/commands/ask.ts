@@ -89,10 +89,10 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
   return {
     sessionId: flags.resume ?? "",
     prompt: question,
-    workspace: resuming && flags.workspace === undefined ? "" : readWorkspace(flags.workspace ?? ".", process.cwd()),
+    workspace: resuming && flags.workspace === undefined ? "" : readWorkspace(flags.workspace ?? "."),
     model: flags.model ?? (resuming ? "" : config.model),
     settings: permissionSettings(flags, canAsk),
-    attachments: readAttachments(flags.attach ?? [], process.cwd()),
+    attachments: readAttachments(flags.attach ?? []),
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
   };

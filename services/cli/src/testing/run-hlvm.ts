@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly terminal?: boolean;
   /** Standard output goes to a device that is always full. */
   readonly outputIsFull?: boolean;
+  /** The working directory is deleted before the command begins. */
+  readonly workingDirectoryIsGone?: boolean;
   /** Without root's right to open what its mode forbids. */
   readonly obeysModes?: boolean;
 }
@@ -41,7 +43,9 @@ export function runHlvm(words: readonly string[], options: RunOptions = {}): Run
   const directory = mkdtempSync(join(tmpdir(), "hlvm-cli-"));
   const obeying = options.obeysModes === true && process.getuid?.() === 0 ? NO_OVERRIDE : [];
   const toFull = options.outputIsFull === true ? ["/bin/sh", "-c", 'exec "$@" >/dev/full', "sh"] : [];
-  const command = [...toFull, ...obeying, process.execPath, MAIN, ...words];
+  const leaving =
+    options.workingDirectoryIsGone === true ? ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"] : [];
+  const command = [...leaving, ...toFull, ...obeying, process.execPath, MAIN, ...words];
   const [program, ...rest] = options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command;
   const isPipe = options.terminal === true || options.input !== undefined || options.inputIsSilent === true;
   const child = spawn(program!, rest, {
