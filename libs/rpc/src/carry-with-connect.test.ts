@@ -13,7 +13,7 @@ it("carries the calls of anybody who speaks Connect", async () => {
     const path = "/hlvm.session.v1.SessionService/ListSessions";
     const carried = async function* (): AsyncGenerator<MessageInitShape<typeof CarryRequestSchema>> {
       for (const limit of [1, 2]) {
-        const request = toBinary(ListSessionsRequestSchema, { $typeName: "hlvm.session.v1.ListSessionsRequest", limit });
+        const request = toBinary(ListSessionsRequestSchema, { $typeName: "hlvm.session.v1.ListSessionsRequest", limit, pageToken: "" });
         yield { call: limit, kind: { case: "begin", value: { path, headers: server.headers, request } } };
       }
     };
