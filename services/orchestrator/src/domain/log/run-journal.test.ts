@@ -52,16 +52,19 @@ describe("RunJournal", () => {
     expect(sizes).toEqual([2, 1]);
   });
 
-  it.each(["database_unreachable", "write_conflict"])("tries the same append again after a failure that may pass: %s", async (reason) => {
-    const afters: number[] = [];
-    const { journal, failures } = journalOver(async ({ after }) => {
-      afters.push(after);
-      if (afters.length < 3) throw failing(reason);
-    });
-    await journal.append(1, delta("a"));
-    expect(afters).toEqual([2, 2, 2]);
-    expect(failures).toEqual([]);
-  });
+  it.each(["database_unreachable", "database_disk_full", "write_conflict"])(
+    "tries the same append again after a failure that may pass: %s",
+    async (reason) => {
+      const afters: number[] = [];
+      const { journal, failures } = journalOver(async ({ after }) => {
+        afters.push(after);
+        if (afters.length < 3) throw failing(reason);
+      });
+      await journal.append(1, delta("a"));
+      expect(afters).toEqual([2, 2, 2]);
+      expect(failures).toEqual([]);
+    },
+  );
 
   it("fails everything after the first failure, and says so once", async () => {
     let appends = 0;

@@ -8,7 +8,7 @@ import type { EventPayload } from "./event-payload.ts";
 const RETRY_MILLISECONDS = 10_000;
 const RETRY_PAUSES_MILLISECONDS = [50, 200, 500, 1_000];
 /** After these the same append may well succeed: where it did already, it finds itself. */
-const PASSING = new Set(["database_unreachable", "write_conflict"]);
+const PASSING = new Set(["database_unreachable", "database_overloaded", "database_disk_full", "database_out_of_memory", "write_conflict"]);
 const BATCH_EVENTS = 200;
 const SOON_MILLISECONDS = 20;
 
