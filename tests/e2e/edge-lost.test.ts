@@ -78,7 +78,7 @@ describe("an edge that is lost in the middle of a run", () => {
       await sleep(FROZEN_MILLISECONDS).finally(() => process.kill(pid, "SIGCONT"));
     });
     expectWholeRun(views);
-    expect(views.shown.stdout.match(/The connection is lost; resuming it/g)).toHaveLength(1);
+    expect(views.shown.stdout.match(/The connection to the run is lost; resuming it/g)).toHaveLength(1);
   }, 120_000);
 
   it("killed and started again by the supervisor: the same", async () => {

@@ -15,7 +15,7 @@ type Watch = (request: WatchRequest) => AsyncGenerator<{ events: Event[] }>;
 /** A client whose streams are these, one after the other, and then the last of them for ever. */
 function clientOf(...streams: Watch[]) {
   const opened: bigint[] = [];
-  const watch = (request: WatchRequest): AsyncIterable<{ events: Event[] }> => {
+  const watch = (request: WatchRequest): AsyncGenerator<{ events: Event[] }> => {
     opened.push(request.fromSequence);
     return (streams.length > 1 ? streams.shift()! : streams[0]!)(request);
   };
@@ -33,6 +33,10 @@ function cutAfter(failure: ConnectError, ...sequences: bigint[]): Watch {
 
 async function* whole(request: WatchRequest): AsyncGenerator<{ events: Event[] }> {
   for (const sequence of [1n, 2n, 3n, 4n]) if (sequence >= request.fromSequence) yield { events: [create(EventSchema, { sequence })] };
+}
+
+async function* first(): AsyncGenerator<{ events: Event[] }> {
+  yield { events: [create(EventSchema, { sequence: 1n })] };
 }
 
 async function follow(client: Client<typeof SessionService>, follows = false, onLost: () => void = () => undefined): Promise<bigint[]> {
@@ -95,7 +99,7 @@ describe("followSession", () => {
   it("goes on for as long as there is contact, however often it is cut", async () => {
     const onLost = vi.fn<() => void>();
     const lasting: Watch = async function* (request) {
-      vi.advanceTimersByTime(180_000);
+      await vi.advanceTimersByTimeAsync(180_000);
       if (opened.length === 20) yield* whole(request);
       else throw new ConnectError("cut", Code.Unavailable);
     };
@@ -103,5 +107,31 @@ describe("followSession", () => {
     expect(await follow(client, false, onLost)).toEqual([1n, 2n, 3n, 4n]);
     expect(opened).toHaveLength(20);
     expect(onLost).not.toHaveBeenCalled();
+  });
+
+  it("leaves a stream that is silent though there are events, and that not even notices", async () => {
+    const silent: Watch = async function* () {
+      yield* first();
+      await new Promise(() => undefined);
+    };
+    const { client, opened, getSession } = clientOf(silent, whole);
+    getSession.mockResolvedValue({ session: { lastSequence: 4n } });
+    const followed = follow(client);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await followed).toEqual([1n, 2n, 3n, 4n]);
+    expect(opened).toEqual([1n, 2n]);
+  });
+
+  it("lets a stream be silent where there is nothing to tell", async () => {
+    const { client, opened, getSession } = clientOf(async function* () {
+      yield* first();
+      await new Promise((resolve) => setTimeout(resolve, 600_000));
+      yield { events: [create(EventSchema, { sequence: 2n })] };
+    });
+    getSession.mockResolvedValue({ session: { lastSequence: 1n } });
+    const followed = follow(client);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(await followed).toEqual([1n, 2n]);
+    expect(opened).toEqual([1n]);
   });
 });

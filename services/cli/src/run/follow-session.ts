@@ -1,12 +1,10 @@
 import { Code, ConnectError, type Client } from "@connectrpc/connect";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { readStream } from "@hlvm/rpc/read-stream";
 import { Reconnection } from "./reconnection.ts";
+import { watchStream } from "./watch-stream.ts";
 
 const PROBE_DEADLINE_MILLISECONDS = 10_000;
-/** The connection pings every 15 s and is cut 5 s later where nobody answers: a stream that lasted longer had contact. */
-const STEADY_MILLISECONDS = 25_000;
 
 export interface FollowOptions {
   readonly sessionId: string;
@@ -27,15 +25,14 @@ export interface FollowOptions {
 export async function* followSession(sessions: Client<typeof SessionService>, options: FollowOptions): AsyncGenerator<Event, void> {
   const { sessionId, follow, signal } = options;
   using reconnection = new Reconnection(options);
+  const onAlive = (): void => reconnection.contact();
   let next = options.from;
   for (let isResuming = false; ; isResuming = true) {
-    let begunAt = Infinity;
     try {
       // A stream of events is silent until there is one, so whether anybody is there is asked first.
       if (isResuming) await sessions.getSession({ sessionId }, { signal, timeoutMs: PROBE_DEADLINE_MILLISECONDS });
       reconnection.answered();
-      begunAt = performance.now();
-      for await (const event of watchOnce(sessions, options, next)) {
+      for await (const event of watchStream(sessions, { sessionId, from: next, follow, signal, onAlive })) {
         reconnection.contact();
         if (event.sequence < next) continue;
         next = event.sequence + 1n;
@@ -44,17 +41,7 @@ export async function* followSession(sessions: Client<typeof SessionService>, op
       if (!follow) return;
       throw new ConnectError("The edge ended the stream of events.", Code.Unavailable);
     } catch (thrown) {
-      if (performance.now() - begunAt > STEADY_MILLISECONDS) reconnection.contact();
       await reconnection.waitAfter(thrown);
     }
   }
-}
-
-async function* watchOnce(
-  sessions: Client<typeof SessionService>,
-  { sessionId, follow, signal }: FollowOptions,
-  fromSequence: bigint,
-): AsyncGenerator<Event, void> {
-  const answers = readStream((either) => sessions.watch({ sessionId, fromSequence, follow }, { signal: either, timeoutMs: 0 }), signal);
-  for await (const { events } of answers) yield* events;
 }

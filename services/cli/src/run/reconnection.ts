@@ -76,13 +76,13 @@ function isConnectionLost(thrown: unknown): boolean {
   return thrown.code === Code.Internal && /NGHTTP2|http\/2|premature/i.test(thrown.message);
 }
 
-function notResumed(cause: unknown): HlvmError {
+function notResumed(failure: unknown): HlvmError {
+  const cause = fromConnectError(failure);
   return new HlvmError({
     code: "unavailable",
     reason: "connection_lost",
-    message: `The connection was lost, and could not be resumed within ${TOTAL_MILLISECONDS / 1_000} s: ${fromConnectError(cause).message}`,
-    advice:
-      "The run goes on without you. When `hlvm status` tells that the mesh is up, `hlvm session list` names it and `hlvm session watch` shows it.",
+    message: `The connection was lost, and could not be resumed within ${TOTAL_MILLISECONDS / 1_000} s: ${cause.message}`,
+    advice: `${cause.advice} The run may go on without you: \`hlvm session list\` names it, \`hlvm session watch\` shows it.`.trimStart(),
     cause,
   });
 }

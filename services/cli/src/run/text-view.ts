@@ -43,7 +43,7 @@ export class TextView implements RunView {
   }
 
   connectionLost(): void {
-    this.#screen.note("The connection is lost; resuming it, for a minute at most. The run goes on meanwhile.", "warning");
+    this.#screen.note("The connection to the run is lost; resuming it, for a minute at most.", "warning");
   }
 
   failed(error: HlvmError, stopReason: "error" | "user_cancelled"): void {
