@@ -1,6 +1,6 @@
 import pg from "pg";
-import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
+import { databaseError } from "./database-error.ts";
 
 export type Row = Record<string, unknown>;
 /** What statements run on: the pool, or one transaction. */
@@ -13,7 +13,7 @@ const MAXIMUM_CONNECTIONS = 10;
 const CONNECT_DEADLINE_MILLISECONDS = 5_000;
 const STATEMENT_DEADLINE_MILLISECONDS = 15_000;
 
-/** A service's own database. Every failure to reach it becomes one HlvmError that says so. */
+/** A service's own database. What keeps it from serving becomes an HlvmError, as `databaseError` has it. */
 export class Database implements Queries {
   readonly #pool: pg.Pool;
   readonly url: string;
@@ -66,34 +66,4 @@ async function run<T extends Row>(target: pg.Pool | pg.PoolClient, text: string,
   } catch (cause) {
     throw databaseError(cause);
   }
-}
-
-const UNREACHABLE = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ENOENT",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENOTFOUND",
-  "57P01",
-  "57P02",
-  "57P03",
-  "53300",
-]);
-const UNREACHABLE_WORDS =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/;
-
-/** Errors that mean the database cannot be reached become ours; a statement's own errors stay as they are. */
-function databaseError(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return cause;
-  const code = (cause as NodeJS.ErrnoException).code ?? "";
-  if (!UNREACHABLE.has(code) && !UNREACHABLE_WORDS.test(cause.message)) return cause;
-  return new HlvmError({
-    code: "unavailable",
-    reason: "database_unreachable",
-    message: `PostgreSQL cannot be reached (${code || cause.message}).`,
-    advice: "Check that PostgreSQL is up (`hlvm status`); nothing was lost, try again when it is.",
-    cause,
-  });
 }

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { answers } from "../testing/answers.ts";
+import { edgeWith } from "../testing/edge-with.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 
@@ -14,7 +16,8 @@ describe("hlvm, called wrongly", () => {
     [["ask", "--resume", "yesterday", "q"], "hlvm session list"],
     [["ask", "--json", "--output-format", "text", "q"], "cannot be used with"],
     [["ask", "  "], "The question is empty."],
-    [["ask"], "missing required argument 'question'"],
+    [["ask"], "The question is empty."],
+    [["ask", "-"], "The question is empty."],
     [["aks", "q"], "Did you mean ask?"],
     [["audit", "query", "--since", "yesterday"], "30m, 1h, 7d"],
     [["memory", "write", ""], "The fact is empty."],
@@ -46,6 +49,25 @@ describe("hlvm, called wrongly", () => {
       expect(await hlvm.ended).toBe(1);
       expect(hlvm.stderr).toContain(`${path} cannot be attached: it is not a regular file.\nWhat to do: `);
     }
+  });
+
+  it.each([
+    ["ask", ["ask", "q"]],
+    ["memory search", ["memory", "search", "q"]],
+  ])("%s says that the folder it was called in was deleted", async (_, words) => {
+    const edge = await edgeWith(answers);
+    const hlvm = runHlvm(words, { edgeUrl: edge.url, workingDirectoryIsGone: true });
+    expect(await hlvm.ended).toBe(1);
+    expect(hlvm.stderr).toMatch(/^The folder that you are in does not exist any more: .*\nWhat to do: Go to a folder that exists/m);
+    expect(hlvm.stderr).not.toMatch(/ENOENT|uv_cwd/);
+  });
+
+  it("asks about another workspace where the folder it was called in was deleted", async () => {
+    const folder = temporaryFolder();
+    const edge = await edgeWith(answers);
+    const hlvm = runHlvm(["ask", "--workspace", folder, "q"], { edgeUrl: edge.url, workingDirectoryIsGone: true });
+    expect(await hlvm.ended).toBe(0);
+    expect(edge.requests[0]!.workspace).toBe(folder);
   });
 
   it("refuses a workspace that it may not read", async () => {

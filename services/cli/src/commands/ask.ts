@@ -9,6 +9,8 @@ import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { readAttachments } from "../options/read-attachments.ts";
+import { questionWithInput } from "../options/question-with-input.ts";
+import { readPipedInput } from "../options/read-piped-input.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
 import { followSession } from "../run/follow-session.ts";
@@ -33,6 +35,8 @@ export interface AskFlags extends PermissionFlags {
   readonly allowSecret?: readonly string[];
   readonly stateless?: boolean;
   readonly workspace?: string;
+  /** Wait for standard input however long it takes to come. */
+  readonly waitsForInput: boolean;
 }
 
 /** Asks one question and shows what comes of it. The exit code is 0 only for an answered question. */
@@ -45,7 +49,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
     return interrupts.exitCode ?? (isWrongUsage(error) ? EXIT_WRONG_USAGE : EXIT_FAILED);
   };
   try {
-    const request = readRequest(question, flags, context);
+    const request = readRequest(await questionAsked(question, flags, interrupts, context), flags, context);
     await checkToolNames(request.settings, context);
     const mesh = await connectMesh(context, interrupts.signal);
     try {
@@ -60,21 +64,35 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   }
 }
 
+async function questionAsked(
+  question: string,
+  { waitsForInput }: AskFlags,
+  { signal }: Interrupts,
+  { screen }: CommandContext,
+): Promise<string> {
+  const onSilence = (): void =>
+    screen.note(
+      "Nothing came on standard input within 3 s, so nothing of it is asked. End the command with - to wait for it, or with < /dev/null to not wait.",
+      "warning",
+    );
+  return questionWithInput(question, await readPipedInput({ waits: waitsForInput, signal, onSilence }));
+}
+
 type RunRequest = ReturnType<typeof readRequest>;
 
 function readRequest(question: string, flags: AskFlags, { config }: CommandContext) {
   if (question.trim() === "") throw wrongUsage("The question is empty.", 'Ask something: hlvm ask "What does this repository do?"');
   if (Buffer.byteLength(question) > MAXIMUM_QUESTION_BYTES)
-    throw wrongUsage("The question is larger than 1 MB.", "Put long text into a file and use --attach.");
+    throw wrongUsage("The question is larger than 1 MB, with what was piped into it.", "Put long text into a file and use --attach.");
   const canAsk = flags.outputFormat === "text" && flags.print !== true && process.stdin.isTTY && process.stderr.isTTY;
   const resuming = flags.resume !== undefined;
   return {
     sessionId: flags.resume ?? "",
     prompt: question,
-    workspace: resuming && flags.workspace === undefined ? "" : readWorkspace(flags.workspace ?? ".", process.cwd()),
+    workspace: resuming && flags.workspace === undefined ? "" : readWorkspace(flags.workspace ?? "."),
     model: flags.model ?? (resuming ? "" : config.model),
     settings: permissionSettings(flags, canAsk),
-    attachments: readAttachments(flags.attach ?? [], process.cwd()),
+    attachments: readAttachments(flags.attach ?? []),
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
   };
@@ -119,12 +137,12 @@ async function run(
   });
   const leave = new AbortController();
   let meshLost = false;
-  const onLost = async (): Promise<void> => {
+  const onMeshLost = async (): Promise<void> => {
     await mesh.lost;
     meshLost = true;
     leave.abort();
   };
-  void onLost();
+  void onMeshLost();
   const cancel = (): void => {
     desk.close();
     setTimeout(() => leave.abort(), CANCEL_MILLISECONDS).unref();
@@ -134,7 +152,8 @@ async function run(
   else interrupts.signal.addEventListener("abort", cancel, { once: true });
   try {
     view.started({ sessionId, model, workspace: request.workspace });
-    for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal })) {
+    const onLost = (): void => view.connectionLost();
+    for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal, onLost })) {
       if (event.runId !== runId) continue;
       if (!interrupts.brokenPipe) view.event(event);
       if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);

@@ -12,7 +12,7 @@ import { table } from "../output/table.ts";
 export async function memorySearch(query: string, flags: { limit: number; json?: boolean }, context: CommandContext): Promise<number> {
   if (query.trim() === "") throw wrongUsage("The search is empty.", "Say something: hlvm memory search deploy");
   const { facts, notice } = await withMesh(context, (transport) =>
-    createClient(MemoryService, transport).searchFacts({ query, limit: flags.limit, project: readWorkspace(".", process.cwd()) }),
+    createClient(MemoryService, transport).searchFacts({ query, limit: flags.limit, project: readWorkspace(".") }),
   );
   if (notice !== "") context.screen.note(notice, "warning");
   if (flags.json === true) for (const found of facts) process.stdout.write(jsonLine(messageJson(FoundFactSchema, found)));

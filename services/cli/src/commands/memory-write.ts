@@ -31,7 +31,7 @@ export async function memoryWrite(text: string, flags: MemoryWriteFlags, context
       subject: flags.subject,
       predicate: flags.predicate,
       pinned: flags.pinned,
-      project: readWorkspace(".", process.cwd()),
+      project: readWorkspace("."),
     }),
   );
   if (flags.json === true)

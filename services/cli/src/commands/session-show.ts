@@ -23,7 +23,8 @@ export function sessionShow(sessionId: string, flags: { json?: boolean; verbose?
           process.stdout.write(
             flags.json === true ? jsonLine({ type: "session", session: messageJson(SessionSchema, session) }) : heading(session),
           );
-        for await (const event of followSession(sessions, { sessionId, from: 0n, follow: false, signal })) view.event(event);
+        const onLost = (): void => view.connectionLost();
+        for await (const event of followSession(sessions, { sessionId, from: 0n, follow: false, signal, onLost })) view.event(event);
       },
       signal,
     ),

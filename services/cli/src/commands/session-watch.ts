@@ -21,7 +21,8 @@ export function sessionWatch(
         const { session } = await sessions.getSession({ sessionId }, { signal });
         const runId = session?.runningRunId ?? "";
         const from = runId === "" ? BigInt(flags.from) : minimum(BigInt(flags.from), session!.lastSequence + 1n);
-        for await (const event of followSession(sessions, { sessionId, from, follow: runId !== "", signal })) {
+        const onLost = (): void => view.connectionLost();
+        for await (const event of followSession(sessions, { sessionId, from, follow: runId !== "", signal, onLost })) {
           view.event(event);
           if (event.payload.case === "runStopped" && event.runId === runId) return;
         }

@@ -114,6 +114,35 @@ describe("hlvm session", () => {
   });
 });
 
+describe("hlvm session list", () => {
+  it.each([
+    [[], 50],
+    [["--limit", "1100"], 1_100],
+    [["--all"], 1_234],
+  ])("of 1,234 with %j gives %i, page by page", async (flags, expected) => {
+    const edge = await edgeWith(async () => {});
+    edge.sessionCount = 1_234;
+    const rows = runHlvm(["session", "list", ...flags], { edgeUrl: edge.url });
+    const lines = runHlvm(["session", "list", "--json", ...flags], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout.trimEnd().split("\n")).toHaveLength(1 + expected);
+    expect(rows.stderr.includes("--all")).toBe(expected < 1_234);
+    expect(await lines.ended).toBe(0);
+    expect(lines.stdout.trimEnd().split("\n")).toHaveLength(expected);
+    expect(lines.stderr).toBe("");
+  });
+
+  it("ends with 141 and in silence when the reader leaves", async () => {
+    const edge = await edgeWith(async () => {});
+    edge.sessionCount = 1_000_000;
+    const hlvm = runHlvm(["session", "list", "--all", "--json"], { edgeUrl: edge.url });
+    await hlvm.shows(edge.sessionId);
+    hlvm.child.stdout!.destroy();
+    expect(await hlvm.ended).toBe(141);
+    expect(hlvm.stderr).toBe("");
+  });
+});
+
 describe("hlvm audit query", () => {
   it("tells who, what, decision, deciding step and outcome", async () => {
     const edge = await edgeWith(async () => {});

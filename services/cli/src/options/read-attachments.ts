@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { resolve } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { fromCurrentFolder } from "./from-current-folder.ts";
 
 const MAXIMUM_ATTACHMENTS = 32;
 const MAXIMUM_FILE_BYTES = 2 * 1024 * 1024;
@@ -14,13 +14,13 @@ export interface AttachedText {
 
 /**
  * The files that go with a question: text in UTF-8, at most 2 MB each, 8 MB together, 32 files.
- * @throws HlvmError `attachment_not_readable`, `attachment_too_large`, `attachment_not_text`
+ * @throws HlvmError `attachment_not_readable`, `attachment_too_large`, `attachment_not_text`, `current_folder_gone`
  */
-export function readAttachments(paths: readonly string[], from: string): AttachedText[] {
+export function readAttachments(paths: readonly string[]): AttachedText[] {
   if (paths.length > MAXIMUM_ATTACHMENTS) throw tooLarge(`${paths.length} files are attached; ${MAXIMUM_ATTACHMENTS} may be.`);
   let together = 0;
   return paths.map((path) => {
-    const bytes = readSome(path, resolve(from, path));
+    const bytes = readSome(path, fromCurrentFolder(path));
     if (bytes.length > MAXIMUM_FILE_BYTES) throw tooLarge(`${path} is larger than 2 MB.`);
     together += bytes.length;
     if (together > MAXIMUM_TOGETHER_BYTES) throw tooLarge("The attached files are larger than 8 MB together.");

@@ -1,13 +1,13 @@
 import { accessSync, constants, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { fromCurrentFolder } from "./from-current-folder.ts";
 
 /**
  * The folder as an absolute path, which exists and can be listed and entered.
- * @throws HlvmError `workspace_not_found`, `workspace_not_readable`
+ * @throws HlvmError `workspace_not_found`, `workspace_not_readable`, `current_folder_gone`
  */
-export function readWorkspace(folder: string, from: string): string {
-  const path = resolve(from, folder);
+export function readWorkspace(folder: string): string {
+  const path = fromCurrentFolder(folder);
   let isDirectory: boolean;
   try {
     isDirectory = statSync(path).isDirectory();

@@ -5,10 +5,21 @@ import { sessionId } from "./values.ts";
 
 const MODES = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
 
+const ABOUT_INPUT = `
+Standard input that is piped or redirected goes with the question, or is the question:
+  git diff | hlvm ask "review this"
+  hlvm ask < question.txt
+It is text in UTF-8, at most 1 MB. A pipe that stays silent for 3 s is left alone; with a last word of - it is waited for
+however long it takes:
+  npm test 2>&1 | hlvm ask "why does it fail?" -
+In a loop that reads standard input itself, give < /dev/null.`;
+
+type GivenFlags = Omit<AskFlags, "outputFormat" | "waitsForInput"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean };
+
 export function askCommand(context: CommandContext, finish: Finish): Command {
   return new Command("ask")
     .description("ask a question about the folder you are in, and have things done in it")
-    .argument("<question...>", "what you want to know or have done")
+    .argument("[question...]", "what you want to know or have done")
     .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")
     .option("--workspace <folder>", "the folder to work in (default: the one you are in)")
     .option("--attach <file>", "give a text file along with the question; may be repeated", collect)
@@ -37,17 +48,15 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
       ),
     )
     .option("--verbose", "also show the model, the session, thinking, and figures of every turn")
-    .action(
-      async (
-        words: string[],
-        { json, ...flags }: Omit<AskFlags, "outputFormat"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean },
-      ) => {
-        const { ask } = await import("../commands/ask.ts");
-        finish(
-          await ask(words.join(" "), { ...flags, outputFormat: json === true ? "stream-json" : (flags.outputFormat ?? "text") }, context),
-        );
-      },
-    );
+    .addHelpText("after", ABOUT_INPUT)
+    .action(async (words: string[], { json, outputFormat, ...flags }: GivenFlags) => {
+      const { ask } = await import("../commands/ask.ts");
+      const waitsForInput = words.at(-1) === "-";
+      const question = (waitsForInput ? words.slice(0, -1) : words).join(" ");
+      finish(
+        await ask(question, { ...flags, waitsForInput, outputFormat: json === true ? "stream-json" : (outputFormat ?? "text") }, context),
+      );
+    });
 }
 
 function collect(value: string, before: readonly string[] | undefined): string[] {

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
+import type { SessionListFlags } from "../commands/session-list.ts";
 import { jsonOption, sessionId, wholeNumber } from "./values.ts";
 
 export function sessionCommand(context: CommandContext, finish: Finish): Command {
@@ -7,9 +8,10 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
   session
     .command("list")
     .description("list them, latest first")
-    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 500)).default(50))
+    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 1_000_000)).default(50))
+    .addOption(new Option("--all", "every one").conflicts("limit"))
     .addOption(jsonOption())
-    .action(async (flags: { limit: number; json?: boolean }) => {
+    .action(async (flags: SessionListFlags) => {
       const { sessionList } = await import("../commands/session-list.ts");
       finish(await sessionList(flags, context));
     });

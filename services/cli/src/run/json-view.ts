@@ -26,6 +26,9 @@ export class JsonView implements RunView {
     if (line?.type === "final") this.#end(line);
   }
 
+  /** Nothing that a program waits for: its object comes when the run has ended. */
+  connectionLost(): void {}
+
   failed(error: HlvmError, stopReason: "error" | "user_cancelled"): void {
     if (!this.#ended) this.#end(failureLine(error, this.#sessionId, stopReason));
   }

@@ -26,6 +26,9 @@ export class StreamJsonView implements RunView {
     this.#write(jsonLine(line));
   }
 
+  /** Nothing that a program has to know: the lines go on where they were. */
+  connectionLost(): void {}
+
   failed(error: HlvmError, stopReason: "error" | "user_cancelled"): void {
     if (!this.#ended) this.#write(jsonLine(failureLine(error, this.#sessionId, stopReason)));
     this.#ended = true;

@@ -42,6 +42,10 @@ export class TextView implements RunView {
     this.#screen.status("thinking");
   }
 
+  connectionLost(): void {
+    this.#screen.note("The connection to the run is lost; resuming it, for a minute at most.", "warning");
+  }
+
   failed(error: HlvmError, stopReason: "error" | "user_cancelled"): void {
     this.#screen.status("");
     if (stopReason === "user_cancelled") return this.#screen.note("cancelled", "warning");

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,10 +22,16 @@ export interface RunOptions {
   readonly edgeUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
+  /** Comes through a pipe, which ends with it; without it standard input is empty, or the terminal's. */
+  readonly input?: string | Uint8Array;
+  /** Standard input is a pipe that stays open and silent. */
+  readonly inputIsSilent?: boolean;
   /** On a pseudo-terminal of its own; what it shows is then all in `stdout`. */
   readonly terminal?: boolean;
   /** Standard output goes to a device that is always full. */
   readonly outputIsFull?: boolean;
+  /** The working directory is deleted before the command begins. */
+  readonly workingDirectoryIsGone?: boolean;
   /** Without root's right to open what its mode forbids. */
   readonly obeysModes?: boolean;
 }
@@ -37,8 +43,11 @@ export function runHlvm(words: readonly string[], options: RunOptions = {}): Run
   const directory = mkdtempSync(join(tmpdir(), "hlvm-cli-"));
   const obeying = options.obeysModes === true && process.getuid?.() === 0 ? NO_OVERRIDE : [];
   const toFull = options.outputIsFull === true ? ["/bin/sh", "-c", 'exec "$@" >/dev/full', "sh"] : [];
-  const command = [...toFull, ...obeying, process.execPath, MAIN, ...words];
+  const leaving =
+    options.workingDirectoryIsGone === true ? ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"] : [];
+  const command = [...leaving, ...toFull, ...obeying, process.execPath, MAIN, ...words];
   const [program, ...rest] = options.terminal === true ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"] : command;
+  const isPipe = options.terminal === true || options.input !== undefined || options.inputIsSilent === true;
   const child = spawn(program!, rest, {
     cwd: options.workingDirectory ?? directory,
     env: {
@@ -50,8 +59,9 @@ export function runHlvm(words: readonly string[], options: RunOptions = {}): Run
       ...(options.edgeUrl === undefined ? {} : { HLVM_EDGE_URL: options.edgeUrl, HLVM_TOKEN: TOKEN }),
       ...options.environment,
     },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+    stdio: [isPipe ? "pipe" : "ignore", "pipe", "pipe"],
+  }) as ChildProcessWithoutNullStreams;
+  if (options.input !== undefined) child.stdin.on("error", () => undefined).end(options.input);
   const running: RunningHlvm = {
     child,
     stdout: "",

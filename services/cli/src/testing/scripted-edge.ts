@@ -38,6 +38,8 @@ export class ScriptedEdge {
   cutAfter: number | undefined;
   /** A watcher gets no event behind this one. */
   stallsAfter = Infinity;
+  /** So many sessions are listed, all the same. */
+  sessionCount = 1;
   url = "";
   close: () => Promise<void> = async () => {};
 
@@ -105,7 +107,12 @@ export class ScriptedEdge {
         return { cancelled: true };
       },
       getSession: () => ({ session: this.#session() }),
-      listSessions: () => ({ sessions: [this.#session()] }),
+      listSessions: ({ limit, pageToken }) => {
+        const from = Number(pageToken);
+        const end = Math.min(from + limit, this.sessionCount);
+        const sessions = Array.from({ length: end - from }, () => this.#session());
+        return { sessions, nextPageToken: end < this.sessionCount ? String(end) : "" };
+      },
     });
     router.service(PolicyService, {
       listApprovals: () => ({ approvals: this.approvals }),

@@ -1,3 +1,5 @@
+import { Code } from "@connectrpc/connect";
+import type { Principal } from "@hlvm/identity/principal";
 import { describe, expect, it } from "vitest";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ada } from "../testing/test-orchestrator.ts";
@@ -25,4 +27,33 @@ describe("ListSessions and GetSession", () => {
     });
     expect(session).toEqual(sessions[0]);
   });
+
+  it("give all sessions page by page, each once, also where many changed at the same moment", async () => {
+    const owner: Principal = { ...ada, id: "user:grace" };
+    await test.database.query(
+      `INSERT INTO session (session_id, organization, owner, title, workspace, git_repository, git_branch, model, stateless, last_seq, updated_at)
+       SELECT gen_random_uuid(), 'local', $1, 't', '/work', false, '', 'test/model', false, 0, now() - (i / 10) * interval '1 microsecond'
+       FROM generate_series(1, 95) i`,
+      [owner.id],
+    );
+    const options = await test.orchestrator.as(owner);
+    const sizes: number[] = [];
+    const seen = new Set<string>();
+    for (let pageToken = "", isFirst = true; isFirst || pageToken !== ""; isFirst = false) {
+      const page = await test.orchestrator.client.listSessions({ limit: 19, pageToken }, options);
+      sizes.push(page.sessions.length);
+      for (const { sessionId } of page.sessions) seen.add(sessionId);
+      pageToken = page.nextPageToken;
+    }
+    expect(sizes).toEqual([19, 19, 19, 19, 19]);
+    expect(seen.size).toBe(95);
+  });
+
+  it.each(["nonsense", Buffer.from("2026-02-31T00:00:00.000000Z 1f0c1a52-9d2c-4f2e-8f4e-0a4f3b1c2d3e").toString("base64url")])(
+    "refuse the page token %s",
+    async (pageToken) => {
+      const call = test.orchestrator.client.listSessions({ pageToken }, await test.orchestrator.as(ada));
+      await expect(call).rejects.toMatchObject({ code: Code.InvalidArgument, rawMessage: expect.stringContaining("page token") });
+    },
+  );
 });

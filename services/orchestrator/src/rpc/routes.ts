@@ -1,20 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
-import {
-  CancelRunResponseSchema,
-  GetSessionResponseSchema,
-  ListSessionsResponseSchema,
-  SessionService,
-} from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { CancelRunResponseSchema, GetSessionResponseSchema, SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { cancelRun } from "../domain/session/cancel-run.ts";
 import { requireSession } from "../domain/session/require-session.ts";
 import { encodeSession } from "./encode-session.ts";
 import type { Orchestrator } from "./orchestrator.ts";
+import { listSessionsMethod } from "./list-sessions.ts";
 import { startRunMethod } from "./start-run.ts";
 import { watchMethod } from "./watch.ts";
-
-const DEFAULT_LIMIT = 50;
 
 export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRouter) => void {
   return (router) =>
@@ -31,14 +25,6 @@ function cancelRunMethod({ store, runs }: Orchestrator): ServiceImpl<typeof Sess
   return async ({ sessionId, runId }, context) => {
     const { principal } = callContext(context);
     return create(CancelRunResponseSchema, { cancelled: await cancelRun(principal, sessionId, runId, store, runs) });
-  };
-}
-
-function listSessionsMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["listSessions"] {
-  return async ({ limit }, context) => {
-    const { organization, id } = callContext(context).principal;
-    const sessions = await store.listOwned(organization, id, limit || DEFAULT_LIMIT);
-    return create(ListSessionsResponseSchema, { sessions: sessions.map(encodeSession) });
   };
 }
 

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsIDCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQSRwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJQi66SCuSASgQICIkciIyIF5bQS1aYS16MC05XVtBLVphLXowLTkgLV17MCw0N30kIlcKEFN0YXJ0UnVuUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDQoFbW9kZWwYBCABKAkiUwoMV2F0Y2hSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSDgoGZm9sbG93GAMgASgIIjcKDVdhdGNoUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkoKEENhbmNlbFJ1blJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABASImChFDYW5jZWxSdW5SZXNwb25zZRIRCgljYW5jZWxsZWQYASABKAgiLgoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMiQgoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uMrMDCg5TZXNzaW9uU2VydmljZRJPCghTdGFydFJ1bhIgLmhsdm0uc2Vzc2lvbi52MS5TdGFydFJ1blJlcXVlc3QaIS5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXNwb25zZRJICgVXYXRjaBIdLmhsdm0uc2Vzc2lvbi52MS5XYXRjaFJlcXVlc3QaHi5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXNwb25zZTABElIKCUNhbmNlbFJ1bhIhLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXF1ZXN0GiIuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlc3BvbnNlElsKDExpc3RTZXNzaW9ucxIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlElUKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsIDCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQSRwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJQi66SCuSASgQICIkciIyIF5bQS1aYS16MC05XVtBLVphLXowLTkgLV17MCw0N30kIlcKEFN0YXJ0UnVuUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDQoFbW9kZWwYBCABKAkiUwoMV2F0Y2hSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSDgoGZm9sbG93GAMgASgIIjcKDVdhdGNoUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkoKEENhbmNlbFJ1blJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABASImChFDYW5jZWxSdW5SZXNwb25zZRIRCgljYW5jZWxsZWQYASABKAgiTAoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAIiWwoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMQoRR2V0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiPwoSR2V0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbjKzAwoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJbCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJVCgpHZXRTZXNzaW9uEiIuaGx2bS5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -529,11 +529,18 @@ export const CancelRunResponseSchema: GenMessage<CancelRunResponse, {jsonType: C
  */
 export type ListSessionsRequest = Message<"hlvm.session.v1.ListSessionsRequest"> & {
   /**
-   * 0 means 50.
+   * The most that a page holds. 0 means 50.
    *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
+
+  /**
+   * Of the page before this one; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -541,11 +548,18 @@ export type ListSessionsRequest = Message<"hlvm.session.v1.ListSessionsRequest">
  */
 export type ListSessionsRequestJson = {
   /**
-   * 0 means 50.
+   * The most that a page holds. 0 means 50.
    *
    * @generated from field: uint32 limit = 1;
    */
   limit?: number;
+
+  /**
+   * Of the page before this one; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken?: string;
 };
 
 /**
@@ -560,11 +574,18 @@ export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest, {jsonTyp
  */
 export type ListSessionsResponse = Message<"hlvm.session.v1.ListSessionsResponse"> & {
   /**
-   * Latest first.
+   * The one that changed last first. One that changes between two pages belongs to the first page again.
    *
    * @generated from field: repeated hlvm.session.v1.Session sessions = 1;
    */
   sessions: Session[];
+
+  /**
+   * Gets the next page. Empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -572,11 +593,18 @@ export type ListSessionsResponse = Message<"hlvm.session.v1.ListSessionsResponse
  */
 export type ListSessionsResponseJson = {
   /**
-   * Latest first.
+   * The one that changed last first. One that changes between two pages belongs to the first page again.
    *
    * @generated from field: repeated hlvm.session.v1.Session sessions = 1;
    */
   sessions?: SessionJson[];
+
+  /**
+   * Gets the next page. Empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
 };
 
 /**

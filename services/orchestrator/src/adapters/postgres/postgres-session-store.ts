@@ -4,7 +4,7 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Lease } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import type { Session } from "../../domain/session/session.ts";
-import type { AbandonedRun, LeaseState, NewRun, SessionStore } from "../../domain/session/session-store.ts";
+import type { AbandonedRun, LeaseState, NewRun, SessionPage, SessionPlace, SessionStore } from "../../domain/session/session-store.ts";
 import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
 import { LEASE, renewLeases } from "./renew-leases.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
@@ -39,6 +39,17 @@ const BEGIN_AGAIN = `
     FROM begun WHERE session.session_id = begun.session_id
     RETURNING session.session_id, last_seq - cardinality($5::text[]) AS before
   ), ${EVENTS}`;
+
+/**
+ * No index has updated_at: every append changes it, and would have to write the index too. Sorting 2,000 sessions takes
+ * some 2 ms, and what has to be looked up for a session is looked up for those of the page alone.
+ */
+const LIST = `
+  SELECT ${SESSION_COLUMNS}, to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
+  FROM session
+  WHERE organization = $1 AND owner = $2 AND NOT stateless
+    AND ($4::timestamptz IS NULL OR (updated_at, session_id) < ($4::timestamptz, $5::uuid))
+  ORDER BY updated_at DESC, session_id DESC LIMIT $3`;
 
 const CANCEL = `
   WITH found AS (
@@ -84,13 +95,15 @@ export class PostgresSessionStore implements SessionStore {
     return row === undefined ? undefined : sessionOfRow(row);
   }
 
-  async listOwned(organization: string, owner: string, limit: number): Promise<Session[]> {
-    const rows = await this.#database.query<SessionRow>(
-      `SELECT ${SESSION_COLUMNS} FROM session WHERE organization = $1 AND owner = $2 AND NOT stateless ORDER BY updated_at DESC, session_id LIMIT $3`,
-      [organization, owner, limit],
-      "list_sessions",
-    );
-    return rows.map(sessionOfRow);
+  async listOwned(organization: string, owner: string, limit: number, after?: SessionPlace): Promise<SessionPage> {
+    const values = [organization, owner, limit + 1, after?.updatedAt ?? null, after?.sessionId ?? null];
+    const rows = await this.#database.query<SessionRow & { place: string }>(LIST, values, "list_sessions");
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return {
+      sessions: page.map(sessionOfRow),
+      end: last === undefined ? undefined : { updatedAt: last.place, sessionId: last.session_id },
+    };
   }
 
   async beginRun(run: NewRun): Promise<number> {

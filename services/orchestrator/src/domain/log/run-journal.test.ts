@@ -66,16 +66,19 @@ describe("RunJournal", () => {
     expect(sizes).toEqual([2, 1]);
   });
 
-  it.each(["database_unreachable", "write_conflict"])("tries the same append again after a failure that may pass: %s", async (reason) => {
-    const positions: number[] = [];
-    const { journal, failures } = journalOver(async ({ position }) => {
-      positions.push(position);
-      if (positions.length < 3) throw failing(reason);
-    });
-    await journal.append(1, delta("a"));
-    expect(positions).toEqual([2, 2, 2]);
-    expect(failures).toEqual([]);
-  });
+  it.each(["database_unreachable", "database_disk_full", "write_conflict"])(
+    "tries the same append again after a failure that may pass: %s",
+    async (reason) => {
+      const positions: number[] = [];
+      const { journal, failures } = journalOver(async ({ position }) => {
+        positions.push(position);
+        if (positions.length < 3) throw failing(reason);
+      });
+      await journal.append(1, delta("a"));
+      expect(positions).toEqual([2, 2, 2]);
+      expect(failures).toEqual([]);
+    },
+  );
 
   it("does not try again what will not pass", async () => {
     let appends = 0;

@@ -11,7 +11,7 @@ const RETRY_MILLISECONDS = 10_000;
 /** Pauses of 50, 200 and 800 ms, then of a second. */
 const RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 4, maxTimeout: 1_000 };
 /** After these the same append may well succeed: where it did already, it finds itself. */
-const PASSING = new Set(["database_unreachable", "write_conflict"]);
+const PASSING = new Set(["database_unreachable", "database_overloaded", "database_disk_full", "database_out_of_memory", "write_conflict"]);
 const BATCH_EVENTS = 200;
 const SOON_MILLISECONDS = 20;
 

@@ -36,11 +36,24 @@ export interface LeaseState {
   readonly cancelRequested: boolean;
 }
 
+/** Where a session stands among those of its owner. */
+export interface SessionPlace {
+  /** ISO 8601, to the microsecond. */
+  readonly updatedAt: string;
+  readonly sessionId: string;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly Session[];
+  /** Of the last one, where there are more behind it. */
+  readonly end?: SessionPlace;
+}
+
 export interface SessionStore {
   /** Undefined where there is none of that organization. */
   find(organization: string, sessionId: string): Promise<Session | undefined>;
-  /** Those that are not stateless, the one changed last first. */
-  listOwned(organization: string, owner: string, limit: number): Promise<Session[]>;
+  /** Those that are not stateless, the one changed last first; those behind a place in that order, where one is given. */
+  listOwned(organization: string, owner: string, limit: number, after?: SessionPlace): Promise<SessionPage>;
   /**
    * Makes the session where it is new, the run and its first events, or nothing.
    * @returns the sequence of the first event
