@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNInkKD0V4ZWN1dGVSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dEgAEioKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0SABCDgoFZXZlbnQSBbpIAggBIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlMqAFCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElUKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlEl4KDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmoKEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASJOChFHZXRSZWNlaXB0UmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAIgASgJQgq6SAdyBRABGIABIucBChJHZXRSZWNlaXB0UmVzcG9uc2USOAoFc3RhdGUYASABKA4yKS5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlLlN0YXRlEigKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0Im0KBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASFwoTU1RBVEVfTkVWRVJfU1RBUlRFRBABEhEKDVNUQVRFX1JVTk5JTkcQAhIOCgpTVEFURV9ET05FEAMSEQoNU1RBVEVfVU5LTk9XThAEIoUBChFCYWNrZ3JvdW5kUHJvY2VzcxISCgpwcm9jZXNzX2lkGAEgASgNEg8KB2NvbW1hbmQYAiABKAkSLgoKc3RhcnRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDZW5kGAQgASgJEg4KBm91dHB1dBgFIAEoCSI0ChRMaXN0UHJvY2Vzc2VzUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASJOChVMaXN0UHJvY2Vzc2VzUmVzcG9uc2USNQoJcHJvY2Vzc2VzGAEgAygLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIk8KElN0b3BQcm9jZXNzUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIbCgpwcm9jZXNzX2lkGAIgASgNQge6SAQqAigBIkoKE1N0b3BQcm9jZXNzUmVzcG9uc2USMwoHcHJvY2VzcxgBIAEoCzIiLmhsdm0uc2FuZGJveC52MS5CYWNrZ3JvdW5kUHJvY2VzcyIaChhEZXNjcmliZUlzb2xhdGlvblJlcXVlc3QiQAoQSXNvbGF0aW9uRmVhdHVyZRIMCgRuYW1lGAEgASgJEg4KBmFjdGl2ZRgCIAEoCBIOCgZkZXRhaWwYAyABKAkieAoZRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZRIOCgZkcml2ZXIYASABKAkSFgoOZHJpdmVyX3ZlcnNpb24YAiABKAkSMwoIZmVhdHVyZXMYAyADKAsyIS5obHZtLnNhbmRib3gudjEuSXNvbGF0aW9uRmVhdHVyZTKgBQoOU2FuZGJveFNlcnZpY2USXgoNT3BlbldvcmtzcGFjZRIlLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVzcG9uc2USYQoOQ2xvc2VXb3Jrc3BhY2USJi5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0GicuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVzcG9uc2USTgoHRXhlY3V0ZRIfLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVxdWVzdBogLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2UwARJVCgpHZXRSZWNlaXB0EiIuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZRJeCg1MaXN0UHJvY2Vzc2VzEiUuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXNwb25zZRJYCgtTdG9wUHJvY2VzcxIjLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXNwb25zZRJqChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -237,6 +237,14 @@ export type ExecuteResponse = Message<"hlvm.sandbox.v1.ExecuteResponse"> & {
      */
     value: ToolResult;
     case: "result";
+  } | {
+    /**
+     * Only before the tool starts.
+     *
+     * @generated from field: hlvm.sandbox.v1.ExecuteResponse.Waiting waiting = 3;
+     */
+    value: ExecuteResponse_Waiting;
+    case: "waiting";
   } | { case: undefined; value?: undefined };
 };
 
@@ -255,6 +263,13 @@ export type ExecuteResponseJson = {
    * @generated from field: hlvm.tool.v1.ToolResult result = 2;
    */
   result?: ToolResultJson;
+
+  /**
+   * Only before the tool starts.
+   *
+   * @generated from field: hlvm.sandbox.v1.ExecuteResponse.Waiting waiting = 3;
+   */
+  waiting?: ExecuteResponse_WaitingJson;
 };
 
 /**
@@ -263,6 +278,41 @@ export type ExecuteResponseJson = {
  */
 export const ExecuteResponseSchema: GenMessage<ExecuteResponse, {jsonType: ExecuteResponseJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_sandbox_v1_sandbox, 5);
+
+/**
+ * The machine has no room for the session's sandbox yet: sent at once, and every few seconds while it is so.
+ *
+ * @generated from message hlvm.sandbox.v1.ExecuteResponse.Waiting
+ */
+export type ExecuteResponse_Waiting = Message<"hlvm.sandbox.v1.ExecuteResponse.Waiting"> & {
+  /**
+   * 1: its turn is next.
+   *
+   * @generated from field: uint32 position = 1;
+   */
+  position: number;
+};
+
+/**
+ * The machine has no room for the session's sandbox yet: sent at once, and every few seconds while it is so.
+ *
+ * @generated from message hlvm.sandbox.v1.ExecuteResponse.Waiting
+ */
+export type ExecuteResponse_WaitingJson = {
+  /**
+   * 1: its turn is next.
+   *
+   * @generated from field: uint32 position = 1;
+   */
+  position?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ExecuteResponse.Waiting.
+ * Use `create(ExecuteResponse_WaitingSchema)` to create a new message.
+ */
+export const ExecuteResponse_WaitingSchema: GenMessage<ExecuteResponse_Waiting, {jsonType: ExecuteResponse_WaitingJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 5, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.GetReceiptRequest
@@ -741,7 +791,9 @@ export const SandboxService: GenService<{
     output: typeof CloseWorkspaceResponseSchema;
   },
   /**
-   * Runs one tool call. Cancelling the call ends the tool and everything it started.
+   * Runs one tool call. Cancelling the call ends the tool and everything it started. Where the machine has no room for the
+   * session's sandbox, the call waits while its deadline leaves time for the tool; after that, or where too many calls wait,
+   * it is refused with RESOURCE_EXHAUSTED. A call that was refused before it started can be sent again with the same grant.
    *
    * @generated from rpc hlvm.sandbox.v1.SandboxService.Execute
    */
