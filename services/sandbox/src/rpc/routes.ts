@@ -14,9 +14,11 @@ export interface Domain {
   readonly sessions: Sessions;
   readonly executor: ToolExecutor;
   readonly isolation: Isolation;
+  /** For people: how many sessions may have sandboxes up at a time, and why so many. */
+  readonly capacity: string;
 }
 
-export function routes(router: ConnectRouter, { sessions, executor, isolation }: Domain): void {
+export function routes(router: ConnectRouter, { sessions, executor, isolation, capacity }: Domain): void {
   router.service(SandboxService, {
     openWorkspace: (request, context) => openWorkspace(sessions, request, context),
     closeWorkspace: (request, context) => closeWorkspace(sessions, request, context),
@@ -24,6 +26,6 @@ export function routes(router: ConnectRouter, { sessions, executor, isolation }:
     getReceipt: (request, context) => getReceipt(sessions, request, context),
     listProcesses: (request, context) => listProcesses(sessions, request, context),
     stopProcess: (request, context) => stopProcess(sessions, request, context),
-    describeIsolation: () => describeIsolation(isolation),
+    describeIsolation: () => describeIsolation(isolation, capacity),
   });
 }
