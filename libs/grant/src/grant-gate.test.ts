@@ -27,6 +27,16 @@ describe("GrantGate", () => {
     expect(() => gate.pass(grant, call)).toThrow("it was used before");
   });
 
+  it("lets a call through again that did not start and gave its grant back", async () => {
+    const { signer, gate: createGate } = await createTestIdentity();
+    const gate = createGate();
+    const grant = signer.sign({ ...call, policyVersion: "1", ...testEnforcement });
+    gate.pass(grant, call);
+    gate.giveBack(grant);
+    expect(gate.pass(grant, call)).toMatchObject(testEnforcement);
+    expect(() => gate.pass(grant, call)).toThrow("it was used before");
+  });
+
   it.each(Object.keys(call) as (keyof GrantedCall)[])("refuses a grant for another %s", async (field) => {
     const { signer, gate } = await createTestIdentity();
     const grant = signer.sign({ ...call, policyVersion: "1", ...testEnforcement });

@@ -38,6 +38,11 @@ export class GrantGate {
     return grant;
   }
 
+  /** For a call that was let through and did not start: until it expires, its grant can be used once again. */
+  giveBack(token: string): void {
+    this.#used.delete(this.#policys(token).id);
+  }
+
   #verified(token: string, call: GrantedCall, now: number): Grant {
     const grant = this.#policys(token);
     if (grant.expiresAt <= now) throw refused("it has expired");

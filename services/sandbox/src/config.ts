@@ -53,9 +53,9 @@ export const knobs = {
   }),
   sandboxes: integer({
     variable: "HLVM_SANDBOX_SESSIONS",
-    description: "Sessions whose sandboxes may be up at the same time, each about 50 MB while its file tools are in use.",
-    fallback: 200,
-    minimum: 1,
+    description: "Sessions whose sandboxes may be up at the same time; calls of others wait. 0: as many as memory and processors hold.",
+    fallback: 0,
+    minimum: 0,
     maximum: 10_000,
   }),
   idleSeconds: integer({

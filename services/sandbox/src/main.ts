@@ -10,6 +10,7 @@ import { closeInherited } from "../runner/close-inherited.ts";
 import { BubblewrapIsolation } from "./adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findBubblewrap } from "./adapters/bubblewrap/find-bubblewrap.ts";
 import { FileJournal } from "./adapters/file-journal.ts";
+import { findCapacity } from "./adapters/limits/find-capacity.ts";
 import { findLimits } from "./adapters/limits/find-limits.ts";
 import { LocalFolders } from "./adapters/local-folders.ts";
 import { knobs } from "./config.ts";
@@ -36,11 +37,12 @@ await runService("sandbox", async (log, environment) => {
   setInterval(() => void prune(), PRUNE_EVERY_MILLISECONDS).unref();
   const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;
   const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
+  const capacity = findCapacity(config.sandboxes);
   const sessions = new Sessions({
     isolation,
     folders: new LocalFolders(own),
     journal,
-    maximumSandboxes: config.sandboxes,
+    maximumSandboxes: capacity.sessions,
     idleMilliseconds: config.idleSeconds * 1_000,
     log,
   });
@@ -50,7 +52,7 @@ await runService("sandbox", async (log, environment) => {
     host: config.host,
     port: config.port,
     log,
-    routes: (router) => routes(router, { sessions, executor, isolation }),
+    routes: (router) => routes(router, { sessions, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });

@@ -80,16 +80,16 @@ async function tooMuchMemory(mesh: AttackMesh): Promise<Finding> {
 
 async function endlessOutput(mesh: AttackMesh): Promise<Finding> {
   const { calls } = await mesh.ask(mesh.workspace(), "bypassPermissions", [
-    [shell("yes 31.4152"), shell("cat /dev/zero", { timeout_seconds: 10 })],
+    [shell("yes 31.4152", { timeout_seconds: 2 }), shell("cat /dev/zero", { timeout_seconds: 2 })],
   ]);
-  const notCut = calls.filter(({ errorCode, content }) => errorCode !== "output_limit" || content.length > 100_000);
+  const notCut = calls.filter(({ errorCode, content }) => errorCode !== "timeout" || content.length > 100_000);
   const left = await processesLeft("31.4152");
   return findingOf(
     [
       ...notCut.map((call: AttackCall) => `${call.argumentsJson}: ${call.errorCode || "success"}, ${call.content.length} characters`),
       ...(left.length > 0 ? ["the process goes on"] : []),
     ],
-    "cut at the limit, the process ended",
+    "cut, the process ended at its time limit",
   );
 }
 

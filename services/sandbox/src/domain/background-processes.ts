@@ -36,8 +36,14 @@ interface Kept {
 
 /** A session's commands that run in the background: each in a sandbox of its own, listed, and ended with the session. */
 export class BackgroundProcesses {
+  readonly #onEmpty: () => void;
   readonly #processes = new Map<number, Kept>();
   #last = 0;
+
+  /** @param onEmpty called when the last that ran has ended */
+  constructor(onEmpty: () => void) {
+    this.#onEmpty = onEmpty;
+  }
 
   get isEmpty(): boolean {
     return this.#running().length === 0;
@@ -109,6 +115,7 @@ export class BackgroundProcesses {
     await room.sandbox.close();
     await this.#guard(run, room, kept, false);
     kept.end = end;
+    if (this.isEmpty) this.#onEmpty();
   }
 
   async #guard(run: ToolRun, { guard }: CommandRoom, { text }: Kept, keepWatching: boolean): Promise<void> {

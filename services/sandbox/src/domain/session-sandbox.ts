@@ -16,6 +16,16 @@ const PAUSE_BEFORE_STANDBY_MILLISECONDS = 1;
 /** Runs the call, for which all that it needs is up by now. */
 export type Execute = (takeOutput: TakeOutput, signal: AbortSignal) => Promise<ToolResult>;
 
+export interface SessionSandboxOptions {
+  readonly isolation: Isolation;
+  readonly request: SandboxRequest;
+  /** Without a call for this long it is stopped. */
+  readonly idleMilliseconds: number;
+  readonly log: Log;
+  /** Called when the last call, or the last process in the background, has ended. */
+  readonly onIdle: () => void;
+}
+
 /** The sandboxes of a session over time: a runner for its file tools, and one for each command that is used once. */
 export class SessionSandbox {
   readonly #workspace: string;
@@ -23,19 +33,22 @@ export class SessionSandbox {
   readonly #runner: ResidentRunner;
   readonly #standbys: Standbys;
   readonly #held = new HeldChanges();
+  readonly #onIdle: () => void;
   /** The commands that run on after their calls. */
-  readonly processes = new BackgroundProcesses();
+  readonly processes: BackgroundProcesses;
   #users = 0;
   #idle: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
   #lastUse = Date.now();
 
-  constructor(isolation: Isolation, request: SandboxRequest, idleMilliseconds: number, log: Log) {
+  constructor({ isolation, request, idleMilliseconds, log, onIdle }: SessionSandboxOptions) {
     this.#workspace = request.workspace.path;
     this.#idleMilliseconds = idleMilliseconds;
     this.#runner = new ResidentRunner(isolation, request);
     this.#standbys = new Standbys(isolation, request, log.child({ sessionId: request.sessionId }));
+    this.#onIdle = onIdle;
+    this.processes = new BackgroundProcesses(onIdle);
   }
 
   /** Something of it is up or coming up. */
@@ -68,6 +81,7 @@ export class SessionSandbox {
       this.#users--;
       this.#lastUse = Date.now();
       this.#watchIdle();
+      if (!this.isInUse) this.#onIdle();
     }
   }
 
@@ -75,7 +89,8 @@ export class SessionSandbox {
   async stop(): Promise<void> {
     clearTimeout(this.#idle);
     clearTimeout(this.#next);
-    await this.processes.stopAll();
+    // Where there are none, all is given up in this moment: a call that comes next starts anew.
+    if (!this.processes.isEmpty) await this.processes.stopAll();
     await Promise.all([this.#runner.stop(), this.#standbys.discard()]);
   }
 

@@ -1,7 +1,9 @@
+import { isProcessTool } from "./commands/process-tools.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { ToolRun } from "./isolation.ts";
 import type { Owner, Receipts } from "./receipts.ts";
 import { ResultBudget } from "./result-budget.ts";
+import type { SandboxAdmission } from "./sandbox-admission.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 import type { ToolEvent } from "./tool-event.ts";
 import type { WorkspaceFolder } from "./workspace-folder.ts";
@@ -10,6 +12,15 @@ import type { WorkspaceFolder } from "./workspace-folder.ts";
 export interface SessionRun extends ToolRun {
   readonly runId: string;
   readonly fingerprint: string;
+  /** How long it may wait for room for its sandbox. */
+  readonly waitMilliseconds: number;
+}
+
+interface SessionParts {
+  readonly workspace: WorkspaceFolder;
+  readonly receipts: Receipts;
+  readonly sandbox: SessionSandbox;
+  readonly admission: SandboxAdmission;
 }
 
 /** A session whose workspace is open. */
@@ -18,18 +29,20 @@ export class Session {
   readonly workspace: WorkspaceFolder;
   readonly receipts: Receipts;
   readonly sandbox: SessionSandbox;
+  readonly #admission: SandboxAdmission;
   readonly #budget = new ResultBudget();
 
-  constructor(owner: Owner, workspace: WorkspaceFolder, receipts: Receipts, sandbox: SessionSandbox) {
+  constructor(owner: Owner, { workspace, receipts, sandbox, admission }: SessionParts) {
     this.owner = owner;
     this.workspace = workspace;
     this.receipts = receipts;
     this.sandbox = sandbox;
+    this.#admission = admission;
   }
 
   /**
    * Runs a granted call. It comes to its end, and its receipt is written, whether or not somebody reads the events.
-   * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`
+   * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`, `too_many_sandboxes`
    */
   async *run(run: SessionRun, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     const events = new EventQueue<ToolEvent>();
@@ -39,14 +52,29 @@ export class Session {
     await finished;
   }
 
-  #finish(run: SessionRun, events: EventQueue<ToolEvent>, signal: AbortSignal): Promise<void> {
-    return this.sandbox.use(run, async (execute) => {
-      signal.throwIfAborted();
-      this.receipts.begin(run.callId, run.fingerprint);
-      const whole = await execute((output) => events.push({ kind: "output", output }), signal);
-      const result = this.#budget.fit(run.runId, whole);
-      this.receipts.end(run.callId, result);
-      events.push({ kind: "result", result });
+  async #finish(run: SessionRun, events: EventQueue<ToolEvent>, signal: AbortSignal): Promise<void> {
+    const release = isProcessTool(run.tool) ? undefined : await this.#admit(run, events, signal);
+    try {
+      await this.sandbox.use(run, async (execute) => {
+        signal.throwIfAborted();
+        this.receipts.begin(run.callId, run.fingerprint);
+        const whole = await execute((output) => events.push({ kind: "output", output }), signal);
+        const result = this.#budget.fit(run.runId, whole);
+        this.receipts.end(run.callId, result);
+        events.push({ kind: "result", result });
+      });
+    } finally {
+      release?.();
+    }
+  }
+
+  #admit({ waitMilliseconds }: SessionRun, events: EventQueue<ToolEvent>, signal: AbortSignal): Promise<() => void> {
+    return this.#admission.acquire({
+      sandbox: this.sandbox,
+      person: `${this.owner.organization}\n${this.owner.id}`,
+      signal,
+      waitMilliseconds,
+      onWaiting: (position) => events.push({ kind: "waiting", position }),
     });
   }
 }

@@ -2,6 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
 import type { Isolation } from "./isolation.ts";
 import { Receipts, sessionNotFound, type Owner, type Receipt, type ReceiptJournal } from "./receipts.ts";
+import { SandboxAdmission } from "./sandbox-admission.ts";
 import { Session } from "./session.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 import type { WorkspaceFolder, WorkspaceFolders } from "./workspace-folder.ts";
@@ -13,24 +14,26 @@ export interface SessionsOptions {
   readonly isolation: Isolation;
   readonly folders: WorkspaceFolders;
   readonly journal: ReceiptJournal;
-  /** Sandboxes that may be up at the same time. */
+  /** Sessions whose sandboxes may be up at the same time. */
   readonly maximumSandboxes: number;
   /** A sandbox without a call for this long is stopped. */
   readonly idleMilliseconds: number;
   readonly log: Log;
 }
 
-/** The sessions whose workspaces are open, and the room they have on this machine. */
+/** The sessions whose workspaces are open. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
+  readonly #admission: SandboxAdmission;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#admission = new SandboxAdmission(options.maximumSandboxes);
   }
 
   /**
-   * Binds a folder to a session and warms its sandbox; does not wait for it.
+   * Binds a folder to a session and warms its sandbox where there is room; does not wait for it.
    * @throws HlvmError `workspace_already_bound`, and what `WorkspaceFolders.inspect` throws
    */
   async open(owner: Owner, sessionId: string, path: string): Promise<WorkspaceFolder> {
@@ -42,8 +45,7 @@ export class Sessions {
     const session = this.#sessions.get(sessionId) ?? (await this.#add(owner, sessionId, workspace));
     requireSame(session, owner, sessionId, workspace);
     if (session === known) session.receipts.renew(owner);
-    this.#makeRoom(session);
-    session.sandbox.warm();
+    if (this.#admission.admitIdle(session.sandbox)) session.sandbox.warm();
     return workspace;
   }
 
@@ -60,14 +62,10 @@ export class Sessions {
     await Receipts.discard(this.#options.journal, sessionId, owner);
   }
 
-  /**
-   * An open session with room for its sandbox.
-   * @throws HlvmError `session_not_found`, `too_many_sandboxes`
-   */
+  /** An open session. @throws HlvmError `session_not_found` */
   get(owner: Owner, sessionId: string): Session {
     const session = this.#sessions.get(sessionId);
     if (session === undefined || !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
-    this.#makeRoom(session);
     return session;
   }
 
@@ -88,14 +86,13 @@ export class Sessions {
 
   /** Ends every sandbox. */
   async closeAll(): Promise<void> {
-    const sessions = [...this.#sessions.values()];
-    this.#sessions.clear();
-    await Promise.all(sessions.map((session) => session.sandbox.close()));
+    await Promise.all([...this.#sessions].map(([sessionId, session]) => this.#forget(sessionId, session)));
   }
 
   /** Opened again, it takes up its receipts and gets a new sandbox. */
   async #forget(sessionId: string, session: Session): Promise<void> {
     this.#sessions.delete(sessionId);
+    this.#admission.forget(session.sandbox, sessionNotFound(sessionId));
     await session.sandbox.close();
   }
 
@@ -104,9 +101,10 @@ export class Sessions {
     const addedMeanwhile = this.#sessions.get(sessionId);
     if (addedMeanwhile !== undefined) return addedMeanwhile;
     if (this.#sessions.size >= MAXIMUM_OPEN_SESSIONS) this.#forgetOldest();
-    const request = { sessionId, workspace };
-    const sandbox = new SessionSandbox(this.#options.isolation, request, this.#options.idleMilliseconds, this.#options.log);
-    const session = new Session(owner, workspace, receipts, sandbox);
+    const { isolation, idleMilliseconds, log } = this.#options;
+    const onIdle = (): void => this.#admission.admitWaiting();
+    const sandbox = new SessionSandbox({ isolation, request: { sessionId, workspace }, idleMilliseconds, log, onIdle });
+    const session = new Session(owner, { workspace, receipts, sandbox, admission: this.#admission });
     this.#sessions.set(sessionId, session);
     return session;
   }
@@ -114,18 +112,8 @@ export class Sessions {
   #forgetOldest(): void {
     const idle = [...this.#sessions].filter(([, { sandbox }]) => !sandbox.isInUse);
     const [oldest] = idle.sort(([, one], [, other]) => one.sandbox.lastUse - other.sandbox.lastUse);
-    if (oldest === undefined) throw noRoom(MAXIMUM_OPEN_SESSIONS);
+    if (oldest === undefined) throw tooManySessions();
     void this.#forget(...oldest);
-  }
-
-  /** Stops the sandbox that has been idle the longest where the session's own would be one too many. */
-  #makeRoom(session: Session): void {
-    if (session.sandbox.isUp) return;
-    const up = [...this.#sessions.values()].filter(({ sandbox }) => sandbox.isUp);
-    if (up.length < this.#options.maximumSandboxes) return;
-    const [oldest] = up.filter(({ sandbox }) => !sandbox.isInUse).sort((one, other) => one.sandbox.lastUse - other.sandbox.lastUse);
-    if (oldest === undefined) throw noRoom(this.#options.maximumSandboxes);
-    void oldest.sandbox.stop();
   }
 }
 
@@ -147,11 +135,11 @@ function alreadyBound(sessionId: string, path: string): HlvmError {
   });
 }
 
-function noRoom(maximum: number): HlvmError {
+function tooManySessions(): HlvmError {
   return new HlvmError({
     code: "resource_exhausted",
-    reason: "too_many_sandboxes",
-    message: `All ${maximum} sandboxes of this machine are at work.`,
-    advice: "Try again when another session has ended its call, or raise HLVM_SANDBOX_SESSIONS.",
+    reason: "too_many_sessions",
+    message: `All ${MAXIMUM_OPEN_SESSIONS} sessions that can be open on this machine are at work.`,
+    advice: "Try again when another session has ended its call.",
   });
 }

@@ -30,8 +30,11 @@ export interface ToolResult {
   readonly heldChange?: HeldChange;
 }
 
-/** What a caller sees of a call: output as it comes, last and exactly once the result. */
-export type ToolEvent = { readonly kind: "output"; readonly output: ToolOutput } | { readonly kind: "result"; readonly result: ToolResult };
+/** What a caller sees of a call: while it waits for room its place in line, then output as it comes, last and exactly once the result. */
+export type ToolEvent =
+  | { readonly kind: "waiting"; readonly position: number }
+  | { readonly kind: "output"; readonly output: ToolOutput }
+  | { readonly kind: "result"; readonly result: ToolResult };
 
 export function succeeded(content: string, summary: string): ToolResult {
   const resultBytes = Buffer.byteLength(content);

@@ -11,6 +11,11 @@ import type { Receipt } from "./receipts.ts";
 import type { Sessions } from "./sessions.ts";
 import type { ToolEvent } from "./tool-event.ts";
 
+/** The longest that a call waits for room, whatever its deadline. */
+const MAXIMUM_WAIT_MILLISECONDS = 15 * 60 * 1_000;
+/** Of the deadline, for the end of the call to be told. */
+const MARGIN_MILLISECONDS = 1_000;
+
 /** A tool call as it was asked for, with the grant that came along. */
 export interface RequestedCall {
   readonly sessionId: string;
@@ -22,6 +27,8 @@ export interface RequestedCall {
   readonly grant: string;
   /** 0: the tool's own limit. */
   readonly timeoutMilliseconds: number;
+  /** What is left of the caller's deadline; undefined where it set none. */
+  readonly remainingMilliseconds: number | undefined;
 }
 
 /** Lets a call through once, and only with a grant that was signed for exactly that call. */
@@ -30,6 +37,8 @@ export interface Gate {
   readonly verify: (grant: string, call: GrantedCall) => Enforcement;
   /** @throws HlvmError `grant_refused` */
   readonly pass: (grant: string, call: GrantedCall) => Enforcement;
+  /** The call did not start after all: its grant can be used again while it lasts. */
+  readonly giveBack: (grant: string) => void;
 }
 
 /** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. */
@@ -43,8 +52,9 @@ export class ToolExecutor {
   }
 
   /**
+   * Where the machine has no room for the session's sandbox the call waits, its grant taken but not expiring.
    * @throws HlvmError where the tool did not start: `session_not_found`, `tool_unknown`, `definition_changed`,
-   * `invalid_arguments`, `grant_refused`, `call_already_started`, `sandbox_not_started`, …
+   * `invalid_arguments`, `grant_refused`, `call_already_started`, `too_many_sandboxes`, `sandbox_not_started`, …
    */
   async *execute(principal: Principal, call: RequestedCall, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     const session = this.#sessions.get(principal, call.sessionId);
@@ -68,9 +78,20 @@ export class ToolExecutor {
 
     const enforcement = this.#gate.pass(call.grant, granted);
     const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || enforcement.timeoutMilliseconds, enforcement.timeoutMilliseconds);
+    const waitMilliseconds = waitFor(timeoutMilliseconds, call.remainingMilliseconds);
     const run = { runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds, enforcement };
-    yield* session.run(run, signal);
+    try {
+      yield* session.run({ ...run, waitMilliseconds }, signal);
+    } catch (thrown) {
+      this.#gate.giveBack(call.grant);
+      throw thrown;
+    }
   }
+}
+
+/** So long that the tool's own time still fits into the caller's deadline. */
+function waitFor(timeoutMilliseconds: number, remainingMilliseconds = Number.POSITIVE_INFINITY): number {
+  return Math.max(0, Math.min(MAXIMUM_WAIT_MILLISECONDS, remainingMilliseconds - timeoutMilliseconds - MARGIN_MILLISECONDS));
 }
 
 function knownTool(call: RequestedCall): ToolDefinition {

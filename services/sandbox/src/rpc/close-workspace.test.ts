@@ -48,7 +48,7 @@ describe("CloseWorkspace", () => {
       fingerprint: "f",
       enforcement: testEnforcement,
     };
-    const events = session.run({ ...run, timeoutMilliseconds: 10_000 }, new AbortController().signal);
+    const events = session.run({ ...run, timeoutMilliseconds: 10_000, waitMilliseconds: 0 }, new AbortController().signal);
     await expect(events.next()).rejects.toMatchObject({ reason: "session_not_found" });
     expect(existsSync(journalOf(sessionId))).toBe(false);
     expect(existsSync(join(workspace, "late"))).toBe(false);

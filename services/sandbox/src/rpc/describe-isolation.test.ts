@@ -10,7 +10,15 @@ describe("DescribeIsolation", () => {
     expect(described.driver).toBe("bubblewrap");
     const active = described.features.filter((feature) => feature.active).map((feature) => feature.name);
     expect(active).toEqual(
-      expect.arrayContaining(["user namespace", "network namespace", "seccomp", "process limit", "memory limit", "cleared environment"]),
+      expect.arrayContaining([
+        "user namespace",
+        "network namespace",
+        "seccomp",
+        "process limit",
+        "memory limit",
+        "cleared environment",
+        "sessions at a time",
+      ]),
     );
     expect(described.features.find((feature) => feature.name === "workspace quota")).toMatchObject({
       active: false,

@@ -13,14 +13,16 @@ export async function* execute(
   request: ExecuteRequest,
   context: HandlerContext,
 ): AsyncGenerator<MessageInitShape<typeof ExecuteResponseSchema>> {
-  const { principal, signal } = callContext(context);
+  const { principal, signal, remainingMilliseconds } = callContext(context);
   const { grant, timeoutMilliseconds } = request;
-  for await (const event of executor.execute(principal, { ...request.call!, grant, timeoutMilliseconds }, signal)) {
+  const call = { ...request.call!, grant, timeoutMilliseconds, remainingMilliseconds: remainingMilliseconds() };
+  for await (const event of executor.execute(principal, call, signal)) {
     // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
     signal.throwIfAborted();
     if (event.kind === "output") {
       const { stream, text } = event.output;
       yield { event: { case: "output", value: { stream: streams[stream], text } } };
-    } else yield { event: { case: "result", value: toolResultMessage(event.result) } };
+    } else if (event.kind === "waiting") yield { event: { case: "waiting", value: { position: event.position } } };
+    else yield { event: { case: "result", value: toolResultMessage(event.result) } };
   }
 }

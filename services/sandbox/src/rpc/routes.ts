@@ -26,9 +26,11 @@ export interface Domain {
   readonly sessions: Sessions;
   readonly executor: ToolExecutor;
   readonly isolation: Isolation;
+  /** For people: how many sessions may have sandboxes up at a time, and why so many. */
+  readonly capacity: string;
 }
 
-export function routes(router: ConnectRouter, { sessions, executor, isolation }: Domain): void {
+export function routes(router: ConnectRouter, { sessions, executor, isolation, capacity }: Domain): void {
   router.service(SandboxService, {
     openWorkspace: (request, context) => openWorkspace(sessions, request, context),
     closeWorkspace: (request, context) => closeWorkspace(sessions, request, context),
@@ -37,7 +39,7 @@ export function routes(router: ConnectRouter, { sessions, executor, isolation }:
     getReceipt: (request, context) => getReceipt(sessions, request, context),
     listProcesses: (request, context) => listProcesses(sessions, request, context),
     stopProcess: (request, context) => stopProcess(sessions, request, context),
-    describeIsolation: () => describeIsolation(isolation),
+    describeIsolation: () => describeIsolation(isolation, capacity),
   });
 }
 
@@ -56,7 +58,8 @@ async function getReceipt(sessions: Sessions, request: GetReceiptRequest, contex
   return { state: states[receipt.state], result: receipt.state === "done" ? toolResultMessage(receipt.result) : undefined };
 }
 
-function describeIsolation(isolation: Isolation) {
+function describeIsolation(isolation: Isolation, capacity: string) {
   const { driver, driverVersion, features } = isolation.describe();
-  return { driver, driverVersion, features: features.map(({ name, isActive, detail }) => ({ name, active: isActive, detail })) };
+  const described = features.map(({ name, isActive, detail }) => ({ name, active: isActive, detail }));
+  return { driver, driverVersion, features: [...described, { name: "sessions at a time", active: true, detail: capacity }] };
 }

@@ -23,7 +23,8 @@ const request = { sessionId: "measure", workspace: folder };
 const signal = new AbortController().signal;
 let calls = 0;
 
-const open = (): SessionSandbox => new SessionSandbox(isolation, request, IDLE_MILLISECONDS, testLog);
+const open = (): SessionSandbox =>
+  new SessionSandbox({ isolation, request, idleMilliseconds: IDLE_MILLISECONDS, log: testLog, onIdle: () => undefined });
 
 async function call(
   session: SessionSandbox,

@@ -62,7 +62,7 @@ export async function openTestSandbox(limits: TestLimits = {}, folder?: string):
   const { isolation, stateDirectory } = await openTestIsolation(limits);
   const workspace = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "hlvm-workspace-")));
   const request = { sessionId: "test", workspace: await new LocalFolders([]).inspect(workspace) };
-  const resident = new SessionSandbox(isolation, request, IDLE_MILLISECONDS, testLog);
+  const resident = new SessionSandbox({ isolation, request, idleMilliseconds: IDLE_MILLISECONDS, log: testLog, onIdle: () => undefined });
   let calls = 0;
   return {
     workspace,

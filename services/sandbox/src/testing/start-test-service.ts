@@ -20,6 +20,9 @@ import { ToolExecutor } from "../domain/tool-executor.ts";
 import { routes } from "../rpc/routes.ts";
 import { openTestIsolation } from "./open-test-sandbox.ts";
 
+/** More than a tool's own time: a call may wait for room. */
+const DEADLINE_MILLISECONDS = 120_000;
+
 export interface TestCall {
   readonly sessionId: string;
   readonly tool: string;
@@ -31,7 +34,9 @@ export interface TestCall {
   readonly grant?: string;
   readonly definitionHash?: string;
   readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
   readonly onOutput?: (text: string) => void;
+  readonly onWaiting?: (position: number) => void;
 }
 
 /** The service as it runs, on a port of its own: real isolation, real signatures, real HTTP. */
@@ -55,7 +60,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       host: "127.0.0.1",
       port: 0,
       log: testLog,
-      routes: (router) => routes(router, { sessions, executor, isolation }),
+      routes: (router) => routes(router, { sessions, executor, isolation, capacity: "8" }),
       services: [SandboxService.typeName],
       authenticate: identity.verifier("sandbox"),
     });
@@ -109,7 +114,9 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       const hash = call.definitionHash ?? definitionHash(findNativeTool(tool)!);
       const request = { call: { sessionId, runId, callId, tool, argumentsJson: JSON.stringify(given), definitionHash: hash }, grant };
       let result: ToolResult | undefined;
-      for await (const { event } of running.client.execute(request, { ...(await headersOf(principal)), signal: call.signal })) {
+      const { signal, timeoutMs = DEADLINE_MILLISECONDS } = call;
+      for await (const { event } of running.client.execute(request, { ...(await headersOf(principal)), signal, timeoutMs })) {
+        if (event.case === "waiting") call.onWaiting?.(event.value.position);
         if (event.case === "output") call.onOutput?.(event.value.text);
         if (event.case === "result") result = event.value;
       }

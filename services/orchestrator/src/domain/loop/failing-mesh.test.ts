@@ -89,7 +89,6 @@ describe("a mesh that fails", () => {
 
   it.each([
     [GetReceiptResponse_State.DONE, true, "the receipt"],
-    [GetReceiptResponse_State.NEVER_STARTED, false, "It did not run"],
     [GetReceiptResponse_State.UNKNOWN, false, "not known whether it took effect"],
   ])("asks for the receipt of a call whose stream broke (state %s), and never runs it twice", async (state, success, content) => {
     test.answers(["", [readCall("a")]], ["done"]);
@@ -99,6 +98,53 @@ describe("a mesh that fails", () => {
     expect(results).toMatchObject([{ success, content: expect.stringContaining(content) }]);
     expect(test.fake.seen.executed).toHaveLength(1);
     expect(test.fake.seen.outcomes).toHaveLength(1);
+  });
+
+  it("runs a call again that never started: the sandbox had no room, then its stream broke, and then it waited", async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    let calls = 0;
+    test.fake.behaviour.execute = async function* () {
+      calls++;
+      if (calls === 1) throw new HlvmError({ code: "resource_exhausted", reason: "too_many_sandboxes", message: "no room" });
+      if (calls === 2) throw new ConnectError("connection lost", Code.Unavailable);
+      yield { event: { case: "waiting", value: { position: 3 } } };
+      yield { event: { case: "result", value: { success: true, content: "here" } } };
+    };
+    const { results, stopped } = await test.run();
+    expect(results).toMatchObject([{ success: true, content: "here" }]);
+    expect(stopped.reason).toBe(StopReason.COMPLETED);
+    expect(new Set(test.fake.seen.executed.map(({ call, grant }) => `${call!.callId} ${grant}`)).size).toBe(1);
+    expect(test.fake.seen.executed).toHaveLength(3);
+    expect(test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.SUCCEEDED }]);
+  });
+
+  it("does not end a run as if it were done whose call could not be run", { timeout: 20_000 }, async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    test.fake.behaviour.execute = () =>
+      refuse(new HlvmError({ code: "resource_exhausted", reason: "too_many_sandboxes", message: "No room.", advice: "Wait." }));
+    const { results, stopped } = await test.run();
+    expect(stopped).toMatchObject({
+      reason: StopReason.ERROR,
+      message: "The run was stopped, since its call of read_file could not be run: No room.",
+      advice: "Wait. Then go on with --resume.",
+    });
+    expect(results).toMatchObject([{ errorCode: "cancelled" }]);
+    await expect.poll(() => test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.REFUSED }]);
+  });
+
+  it("does not go on where nobody can be asked what a call came to", { timeout: 20_000 }, async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    test.fake.behaviour.execute = () => refuse(new ConnectError("connection lost", Code.Unavailable));
+    test.fake.behaviour.receipt = () => {
+      throw new ConnectError("connection refused", Code.Unavailable);
+    };
+    const { results, stopped } = await test.run();
+    expect(stopped).toMatchObject({
+      reason: StopReason.ERROR,
+      message: expect.stringContaining("not known whether its call of read_file"),
+    });
+    expect(results).toMatchObject([{ errorCode: "unavailable", content: expect.stringContaining("not known") }]);
+    await expect.poll(() => test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.FAILED }]);
   });
 
   it("asks for the receipt also where the stream breaks after the workspace was opened again", async () => {

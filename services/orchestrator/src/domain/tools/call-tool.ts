@@ -5,6 +5,7 @@ import type { RunContext } from "../loop/run-context.ts";
 import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { executeCall } from "./execute-call.ts";
+import { isInDoubt } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { recordOutcome } from "./record-outcome.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
@@ -42,15 +43,19 @@ export async function callTool(
     const answer = await awaitApproval(call, decided.approval, turn, run, signal);
     return "denial" in answer ? answer.denial : await runGranted(answer.grant);
   } catch (thrown) {
-    // Policy may have allowed it: the audit log is told that nothing came of it, and refuses that where it had not.
-    const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
+    // Policy may have allowed it: the audit log is told what came of it, and refuses that where it had not.
     const { sessionId, runId, callId } = call;
-    const outcome = { sessionId, runId, callId, status, summary: "The run was stopped before this call ran.", durationMilliseconds: 0 };
+    const outcome = { sessionId, runId, callId, ...endOf(thrown, signal), durationMilliseconds: 0 };
     run.records.add(run.mesh.audit.recordOutcome(outcome).catch(() => undefined));
     // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
     if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
     throw thrown;
   }
+}
+
+function endOf(thrown: unknown, signal: AbortSignal): { readonly status: OutcomeStatus; readonly summary: string } {
+  if (isInDoubt(thrown)) return { status: OutcomeStatus.FAILED, summary: thrown.message };
+  return { status: signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED, summary: "The run was stopped before this call ran." };
 }
 
 async function runCall(

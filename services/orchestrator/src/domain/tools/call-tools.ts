@@ -6,6 +6,7 @@ import type { RunContext } from "../loop/run-context.ts";
 import { askToKeep } from "./ask-to-keep.ts";
 import { callId } from "./call-id.ts";
 import { callTool, type Place } from "./call-tool.ts";
+import { isInDoubt } from "./execute-in-sandbox.ts";
 import { prepareCall, type PreparedCall, type ReadyCall } from "./prepare-call.ts";
 import { redactResult } from "../secrets/redact-mesh.ts";
 import { holdsSecretMark, type RunSecrets } from "../secrets/run-secrets.ts";
@@ -50,6 +51,7 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
     results[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
       failing.abort();
+      if (isInDoubt(cause)) return failedResult("unavailable", cause.message);
       return failedResult("cancelled", "Cancelled: the run was stopped before this call ran.");
     });
   }

@@ -4,6 +4,7 @@ import type { ToolOutput_Stream, ToolResult } from "@hlvm/proto/hlvm/tool/v1/too
 import { eventPayload } from "../log/event-payload.ts";
 import { Coalescer } from "../loop/coalescer.ts";
 import type { RunContext } from "../loop/run-context.ts";
+import { executeInSandbox } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { failedResult } from "./tool-result.ts";
 
@@ -14,6 +15,8 @@ const FIRST_OUTPUT_WAIT_MILLISECONDS = 30;
 const OUTPUT_LENGTH = 256 * 1024;
 /** The executor ends a tool at the tool's own limit; it gets this long to say so. */
 const MARGIN_MILLISECONDS = 5_000;
+/** For a sandbox, where all are at work; the run's own limit mostly comes first. */
+const WAIT_MILLISECONDS = 10 * 60 * 1_000;
 const UNKNOWN_EFFECT = "It is not known whether it took effect: look before you do it again.";
 
 export interface Executed {
@@ -21,15 +24,17 @@ export interface Executed {
   readonly status: OutcomeStatus;
 }
 
-/** Runs a granted call where it belongs; whatever goes wrong is a result. */
+/**
+ * Runs a granted call where it belongs; what goes wrong while it runs is a result.
+ * @throws HlvmError `call_not_run`, `call_in_doubt`: a run goes on only where it is known what its calls came to
+ */
 export async function executeCall(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<Executed> {
   const started = performance.now();
-  const timeout = ready.definition.timeoutMilliseconds + MARGIN_MILLISECONDS;
   try {
     const result =
       ready.definition.executor === "memory"
-        ? await executeInMemory(ready, grant, run, timeout, signal)
-        : await executeInSandbox(ready, grant, turn, run, timeout, signal);
+        ? await executeInMemory(ready, grant, run, signal)
+        : await executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
     return { result, status: statusOf(result) };
   } catch (thrown) {
     const took = performance.now() - started;
@@ -38,18 +43,13 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
         result: failedResult("cancelled", "Cancelled: the run was stopped while this call ran.", took),
         status: OutcomeStatus.CANCELLED,
       };
-    if (!(thrown instanceof HlvmError)) throw thrown;
+    if (!(thrown instanceof HlvmError) || ["call_not_run", "call_in_doubt"].includes(thrown.reason)) throw thrown;
     return failureOf(thrown, took);
   }
 }
 
-async function executeInMemory(
-  ready: ReadyCall,
-  grant: string,
-  run: RunContext,
-  timeout: number,
-  signal: AbortSignal,
-): Promise<ToolResult> {
+async function executeInMemory(ready: ReadyCall, grant: string, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
+  const timeout = ready.definition.timeoutMilliseconds + MARGIN_MILLISECONDS;
   try {
     return await run.mesh.memory.execute(ready.call, grant, run.workspace, timeout, signal);
   } catch (thrown) {
@@ -58,63 +58,14 @@ async function executeInMemory(
   }
 }
 
-async function executeInSandbox(
-  ready: ReadyCall,
-  grant: string,
-  turn: number,
-  run: RunContext,
-  timeout: number,
-  signal: AbortSignal,
-): Promise<ToolResult> {
-  const attempt = (): Promise<ToolResult> => readSandbox(ready, grant, turn, run, timeout, signal);
-  try {
-    return await attempt().catch((thrown: unknown) => {
-      if (signal.aborted || !(thrown instanceof HlvmError) || thrown.reason !== "session_not_found") throw thrown;
-      return openAndTryAgain(attempt, ready, run, signal);
-    });
-  } catch (thrown) {
-    if (signal.aborted || !isDoubtful(thrown)) throw thrown;
-    return settleDoubt(ready, run, thrown);
-  }
-}
-
-/** The sandbox was started anew: it refused before it looked at the grant. */
-async function openAndTryAgain(
-  attempt: () => Promise<ToolResult>,
-  { call }: ReadyCall,
-  { mesh: { sandbox }, sessionId, workspace }: RunContext,
-  signal: AbortSignal,
-): Promise<ToolResult> {
-  await sandbox.openWorkspace(sessionId, workspace, signal);
-  const receipt = await sandbox.receipt(sessionId, call.callId);
-  if (receipt.state === "done") return receipt.result;
-  if (receipt.state === "never_started") return attempt();
-  throw new HlvmError({ code: "unavailable", reason: "session_not_found", message: "it was started anew while the call was on its way" });
-}
-
 /** Whether the call may have taken effect although it failed. */
 function isDoubtful(thrown: unknown): thrown is HlvmError {
   return thrown instanceof HlvmError && ["unavailable", "internal", "deadline_exceeded"].includes(thrown.code);
 }
 
-/** The connection broke while the call may have run: the executor's receipt tells, and where it does not the model is told so. */
-async function settleDoubt(ready: ReadyCall, run: RunContext, broken: HlvmError): Promise<ToolResult> {
-  const receipt = await run.mesh.sandbox.receipt(run.sessionId, ready.call.callId).catch(() => ({ state: "unknown" }) as const);
-  if (receipt.state === "done") return receipt.result;
-  if (broken.code === "deadline_exceeded") throw broken;
-  const what = receipt.state === "never_started" ? "It did not run. You may try it once more." : UNKNOWN_EFFECT;
-  return failedResult("unavailable", `The sandbox did not answer (${broken.message}). ${what}`);
-}
-
-async function readSandbox(
-  ready: ReadyCall,
-  grant: string,
-  turn: number,
-  run: RunContext,
-  timeout: number,
-  signal: AbortSignal,
-): Promise<ToolResult> {
-  const { call } = ready;
+async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
+  const { call, definition } = ready;
+  const timeout = WAIT_MILLISECONDS + definition.timeoutMilliseconds + MARGIN_MILLISECONDS;
   const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, FIRST_OUTPUT_WAIT_MILLISECONDS, (stream, text) => {
     run.journal.appendDelta(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
   });

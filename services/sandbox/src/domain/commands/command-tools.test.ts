@@ -57,6 +57,17 @@ describe("search_code", () => {
 });
 
 describe("shell_exec", () => {
+  it("lets a command that prints over 2 MB run to its end, and says how much was left out", async () => {
+    const result = await sandbox.run("shell_exec", {
+      command: "echo first; head -c 5000000 /dev/zero | tr '\\0' x; echo; touch done; echo last",
+    });
+    const left = 5_000_012 - 30 * 1024;
+    expect(result).toMatchObject({ success: true, exitCode: 0, resultBytes: 5_000_012, truncated: true });
+    expect(result.content).toMatch(new RegExp(`^first\nx+\n\\[… ${left} bytes left out …\\]\nx+\nlast\n$`));
+    expect(Buffer.byteLength(result.output)).toBe(2 * 1024 * 1024);
+    expect((await sandbox.run("shell_exec", { command: "ls done; rm done" })).content).toBe("done\n");
+  });
+
   it("runs a command line in the workspace and tells its code", async () => {
     const result = await sandbox.run("shell_exec", { command: "pwd; echo oops >&2; exit 3" });
     expect(result).toMatchObject({ success: false, errorCode: "command_failed", exitCode: 3, summary: "exit code 3" });

@@ -11,8 +11,8 @@ import { guarded } from "./guarded.ts";
 
 /** What the model is shown of it: 30 KB, beginning and end. */
 const SHOWN_BYTES = 30 * 1024;
-/** A command that prints more is ended. */
-const KEPT_BYTES = 2 * 1024 * 1024;
+/** So much of it is passed on while the command runs; what it prints beyond is counted, and the end of it kept for the result. */
+const STREAMED_BYTES = 2 * 1024 * 1024;
 const OUT_OF_MEMORY = "The memory limit of the sandbox was reached and the system ended a process. Use less memory.";
 const NO_NUL = "A command cannot hold a NUL character.";
 
@@ -60,11 +60,11 @@ export async function runShellCommand(run: ToolRun, room: CommandRoom, takeOutpu
   const watch = {
     signal: AbortSignal.any([signal, timeLimit.signal]),
     onOutput: (stream: "stdout" | "stderr", chunk: Buffer): boolean => {
-      const piece = chunk.subarray(0, KEPT_BYTES - printed.bytes);
-      printed.push(piece);
+      const piece = chunk.subarray(0, Math.max(0, STREAMED_BYTES - printed.bytes));
+      printed.push(chunk);
       const text = decoders[stream].write(piece);
       if (text !== "") takeOutput({ stream, text });
-      return printed.bytes < KEPT_BYTES;
+      return true;
     },
   };
   try {
@@ -108,12 +108,6 @@ function resultOf(given: ShellExecArguments, end: CommandEnd, printed: CappedTex
     return ended("not_found", `There is no folder ${given.working_directory} in the workspace.`, printed);
   if (end.refusal === "folder_outside") return ended("outside_workspace", outside(given), printed);
   if (end.outOfMemory) return { ...ended("out_of_memory", OUT_OF_MEMORY, printed), summary: "out of memory" };
-  if (end.wasCut)
-    return ended(
-      "output_limit",
-      `The command printed more than ${KEPT_BYTES} bytes and was ended. Print less, or write to a file.`,
-      printed,
-    );
   if (end.exitCode === undefined)
     return ended(
       "unavailable",
@@ -146,7 +140,7 @@ function ended(errorCode: string, message: string, printed: CappedText): Untimed
     summary: message,
     errorCode,
     resultBytes: printed.bytes,
-    truncated: printed.isCut || errorCode === "output_limit",
+    truncated: printed.isCut,
   };
 }
 

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { Receipt } from "../loop/ports.ts";
+import type { RunContext } from "../loop/run-context.ts";
+import type { ReadyCall } from "./prepare-call.ts";
+import { failedResult } from "./tool-result.ts";
+
+/**
+ * Before each further attempt, half of it at least and the rest by chance, so that calls which were refused together do not
+ * come back together. A service that ended is up again by the last of them, and the grant has not expired.
+ */
+const PAUSES_MILLISECONDS = [100, 250, 500, 1_000, 2_000, 4_000];
+
+/**
+ * Has the sandbox run a call, whatever it takes: what was never started is attempted again, and where an answer was lost the
+ * call's receipt tells. The sandbox runs a call id once, so that no attempt can make a call take effect twice.
+ * @param attempt sends the call
+ * @throws HlvmError `call_not_run`, `call_in_doubt` where the run may not go on, or why the sandbox refuses just this call
+ */
+export async function executeInSandbox(
+  attempt: () => Promise<ToolResult>,
+  ready: ReadyCall,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  for (let attempts = 0; ; attempts++) {
+    const outcome = await tryOnce(attempt, ready, run, signal);
+    if ("result" in outcome) return outcome.result;
+    const pause = PAUSES_MILLISECONDS[attempts];
+    const isOver = pause === undefined || outcome.failure.code === "deadline_exceeded";
+    if (isOver) throw outcome.isKnown ? callNotRun(ready, outcome.failure) : callInDoubt(ready, outcome.failure);
+    await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+type Outcome =
+  | { readonly result: ToolResult }
+  /** `isKnown`: it did not start; else nobody could be asked. */
+  | { readonly failure: HlvmError; readonly isKnown: boolean };
+
+async function tryOnce(attempt: () => Promise<ToolResult>, ready: ReadyCall, run: RunContext, signal: AbortSignal): Promise<Outcome> {
+  const { sandbox } = run.mesh;
+  try {
+    return { result: await attempt() };
+  } catch (failure) {
+    if (signal.aborted || !(failure instanceof HlvmError)) throw failure;
+    if (failure.code === "resource_exhausted") return { failure, isKnown: true };
+    // The sandbox was started anew.
+    if (failure.reason === "session_not_found") await openAgain(run, signal);
+    else if (!["unavailable", "internal", "deadline_exceeded"].includes(failure.code)) throw failure;
+    const receipt = await sandbox.receipt(run.sessionId, ready.call.callId).catch(() => undefined);
+    return outcomeOf(receipt, failure);
+  }
+}
+
+/** Where the sandbox is away again, the receipt that is asked for next finds out. */
+async function openAgain({ mesh: { sandbox }, sessionId, workspace }: RunContext, signal: AbortSignal): Promise<void> {
+  await sandbox.openWorkspace(sessionId, workspace, signal).catch((thrown: unknown) => {
+    if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
+  });
+}
+
+function outcomeOf(receipt: Receipt | undefined, failure: HlvmError): Outcome {
+  if (receipt === undefined) return { failure, isKnown: false };
+  if (receipt.state === "done") return { result: receipt.result };
+  if (receipt.state === "never_started") return { failure, isKnown: true };
+  if (failure.code === "deadline_exceeded") throw failure;
+  return {
+    result: failedResult(
+      "unavailable",
+      `The sandbox did not answer (${failure.message}). It is not known whether it took effect: look before you do it again.`,
+    ),
+  };
+}
+
+function callNotRun({ call }: ReadyCall, cause: HlvmError): HlvmError {
+  return new HlvmError({
+    code: cause.code,
+    reason: "call_not_run",
+    message: `The run was stopped, since its call of ${call.tool} could not be run: ${cause.message}`,
+    advice: `${cause.advice} Then go on with --resume.`.trim(),
+    cause,
+  });
+}
+
+/** Nobody could be asked what came of the call. */
+export function isInDoubt(thrown: unknown): thrown is HlvmError {
+  return thrown instanceof HlvmError && thrown.reason === "call_in_doubt";
+}
+
+function callInDoubt({ call }: ReadyCall, cause: HlvmError): HlvmError {
+  return new HlvmError({
+    code: cause.code,
+    reason: "call_in_doubt",
+    message: `The run was stopped, since the sandbox does not answer (${cause.message}). It is not known whether its call of ${call.tool} took effect.`,
+    advice: "Look at the workspace, and at `hlvm status`; then go on with --resume.",
+    cause,
+  });
+}
