@@ -183,10 +183,7 @@ describe("PostgresSessionStore", () => {
     const alive = await begin();
     const ids = leases.map((lease) => lease.runId);
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = ANY($1::uuid[])", [ids]);
-    const ended = await Promise.all([
-      endAbandonedRuns(store, log, randomUUID, () => {}),
-      endAbandonedRuns(store, log, randomUUID, () => {}),
-    ]);
+    const ended = await Promise.all([endAbandonedRuns(store, log, randomUUID), endAbandonedRuns(store, log, randomUUID)]);
     expect(ended[0] + ended[1]).toBe(3);
     for (const lease of leases) {
       const [event] = await eventsOf(lease.sessionId, 2);
@@ -205,7 +202,7 @@ describe("PostgresSessionStore", () => {
   ])("says how to go on after a run that nobody held (stateless: %s)", async (stateless, advice) => {
     const { sessionId, runId } = await begin(undefined, true, stateless);
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [runId]);
-    await endAbandonedRuns(store, log, randomUUID, () => {});
+    await endAbandonedRuns(store, log, randomUUID);
     const [event] = await eventsOf(sessionId, 2);
     expect(event?.payload.value).toMatchObject({ advice: expect.stringMatching(advice) });
   });

@@ -30,8 +30,11 @@ const append = (held: string): string => `
 
 const HELD = "run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL";
 const APPEND = append(`SELECT FROM run WHERE ${HELD} FOR NO KEY UPDATE`);
+/** What policy was still asked when a run ended has been decided by then. */
+const DECIDED = "interval '10 seconds'";
 const APPEND_LAST = append(`
-  UPDATE run SET ended_at = now(), stop_reason = $10, delegation = NULL
+  UPDATE run SET ended_at = now(), stop_reason = $10, delegation = CASE WHEN $11 THEN delegation END,
+    reconcile_at = CASE WHEN $11 THEN now() + ${DECIDED} END
   WHERE ${HELD} AND (SELECT last_seq FROM session WHERE session_id = $1::uuid) = $4 RETURNING run_id`);
 
 const FOUND = `
@@ -78,7 +81,7 @@ export class PostgresEventLog implements EventLog {
     const appending =
       request.stopReason === undefined
         ? this.#database.query(APPEND, values, "append")
-        : this.#database.query(APPEND_LAST, [...values, request.stopReason], "append_last");
+        : this.#database.query(APPEND_LAST, [...values, request.stopReason, request.isUnreconciled === true], "append_last");
     const appended = await appending.catch((cause: unknown) => {
       throw isConflict(cause) ? writeConflict(cause) : cause;
     });

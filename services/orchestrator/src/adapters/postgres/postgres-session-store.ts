@@ -63,9 +63,9 @@ const CLAIM = `
     ORDER BY lease_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
-    RETURNING run.run_id, run.session_id, run.principal, run.delegation
+    RETURNING run.run_id, run.session_id, run.principal
   )
-  SELECT run_id, session_id, stateless, principal, delegation, last_seq,
+  SELECT run_id, session_id, stateless, principal, last_seq,
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
     (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
   FROM claimed JOIN session USING (session_id)`;
@@ -158,7 +158,6 @@ export class PostgresSessionStore implements SessionStore {
       session_id: string;
       stateless: boolean;
       principal: string;
-      delegation: string | null;
       last_seq: string;
       turns: number;
       tool_calls: string;
@@ -167,7 +166,6 @@ export class PostgresSessionStore implements SessionStore {
       lease: { sessionId: row.session_id, runId: row.run_id, owner },
       stateless: row.stateless,
       principal: row.principal,
-      delegation: row.delegation ?? undefined,
       lastSequence: Number(row.last_seq),
       turns: row.turns,
       toolCalls: Number(row.tool_calls),
@@ -177,7 +175,7 @@ export class PostgresSessionStore implements SessionStore {
   async deleteStateless(afterSeconds: number): Promise<void> {
     await this.#database.query(
       `DELETE FROM session WHERE stateless AND updated_at < now() - make_interval(secs => $1)
-         AND NOT EXISTS (SELECT FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL)`,
+         AND NOT EXISTS (SELECT FROM run WHERE run.session_id = session.session_id AND (ended_at IS NULL OR reconcile_at IS NOT NULL))`,
       [afterSeconds],
     );
   }

@@ -15,6 +15,7 @@ const SOON_MILLISECONDS = 20;
 interface Waiting {
   readonly events: readonly NewEvent[];
   readonly stopReason?: StopReason;
+  readonly isUnreconciled?: boolean;
   readonly written: () => void;
   readonly failed: (cause: unknown) => void;
 }
@@ -51,7 +52,7 @@ export class RunJournal {
 
   /** Resolves when the entries are durable. Whoever does not wait need not: a failure reaches `onFailure` too. */
   append(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
-    return this.#enqueue(payloads.map((payload) => ({ turn, payload })));
+    return this.#enqueue({ events: payloads.map((payload) => ({ turn, payload })) });
   }
 
   /** The same for entries that nobody waits for at once: they are written together with what comes next, within some milliseconds. */
@@ -61,13 +62,16 @@ export class RunJournal {
     return appended;
   }
 
-  /** The run's last entry. */
-  end(turn: number, payload: EventPayload, stopReason: StopReason): Promise<void> {
-    return this.#enqueue([{ turn, payload }], stopReason);
+  /**
+   * The run's last entry.
+   * @param isUnreconciled whether the audit log may lack outcomes of the run's calls
+   */
+  end(turn: number, payload: EventPayload, stopReason: StopReason, isUnreconciled: boolean): Promise<void> {
+    return this.#enqueue({ events: [{ turn, payload }], stopReason, isUnreconciled });
   }
 
-  #enqueue(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
-    const appended = this.#wait({ events, stopReason });
+  #enqueue(entry: Omit<Waiting, "written" | "failed">): Promise<void> {
+    const appended = this.#wait(entry);
     void this.#write();
     return appended;
   }
@@ -125,11 +129,11 @@ export class RunJournal {
     if (this.#failure !== undefined) throw this.#failure.cause;
     const { log, lease, principal, retryMilliseconds = RETRY_MILLISECONDS } = this.#options;
     const events = batch.flatMap((waiting) => waiting.events);
-    const stopReason = batch.at(-1)?.stopReason;
+    const { stopReason, isUnreconciled } = batch.at(-1)!;
     const deadline = performance.now() + retryMilliseconds;
     for (let attempt = 0; ; attempt++) {
       try {
-        await log.append({ lease, principal, after: this.#after, events, stopReason });
+        await log.append({ lease, principal, after: this.#after, events, stopReason, isUnreconciled });
         this.#after += events.length;
         return;
       } catch (cause) {

@@ -7,7 +7,6 @@ import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { executeCall } from "./execute-call.ts";
 import type { ReadyCall } from "./prepare-call.ts";
-import { recordOutcome } from "./record-outcome.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
 
 /** Of a call among those of its turn, from 1. */
@@ -43,11 +42,11 @@ export async function callTool(
     const answer = await awaitApproval(call, decided.approval, turn, run, signal);
     return "denial" in answer ? answer.denial : await runGranted(answer.grant);
   } catch (thrown) {
-    // Policy may have allowed it: the audit log is told that nothing came of it, and refuses that where it had not.
+    // Policy may have allowed it.
     const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
     const { sessionId, runId, callId } = call;
     const outcome = { sessionId, runId, callId, status, summary: "The run was stopped before this call ran.", durationMilliseconds: 0 };
-    run.records.add(run.mesh.audit.recordOutcome(outcome).catch(() => undefined));
+    run.records.add(run.outcomes.recordNotRun(outcome));
     // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
     if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
     throw thrown;
@@ -71,6 +70,6 @@ async function runCall(
   const started = performance.now();
   const { result, status } = await executeCall(ready, grant, turn, run, signal);
   const durationMilliseconds = Math.round(performance.now() - started);
-  run.records.add(recordOutcome(run.mesh.audit, { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
+  run.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
   return result;
 }

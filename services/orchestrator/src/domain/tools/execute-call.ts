@@ -5,6 +5,7 @@ import { eventPayload } from "../log/event-payload.ts";
 import { Coalescer } from "../loop/coalescer.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import type { ReadyCall } from "./prepare-call.ts";
+import { outcomeStatusOf } from "./outcome-status.ts";
 import { failedResult } from "./tool-result.ts";
 
 const OUTPUT_INTERVAL_MILLISECONDS = 100;
@@ -30,7 +31,7 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
       ready.definition.executor === "memory"
         ? await executeInMemory(ready, grant, run, timeout, signal)
         : await executeInSandbox(ready, grant, turn, run, timeout, signal);
-    return { result, status: statusOf(result) };
+    return { result, status: outcomeStatusOf(result) };
   } catch (thrown) {
     const took = performance.now() - started;
     if (signal.aborted)
@@ -54,7 +55,7 @@ async function executeInMemory(
     return await run.mesh.memory.execute(ready.call, grant, run.workspace, timeout, signal);
   } catch (thrown) {
     if (signal.aborted || !isDoubtful(thrown) || ready.definition.sideEffects === "read-only") throw thrown;
-    return failedResult("unavailable", `Memory did not answer (${thrown.message}). ${UNKNOWN_EFFECT}`);
+    return failedResult("outcome_unknown", `Memory did not answer (${thrown.message}). ${UNKNOWN_EFFECT}`);
   }
 }
 
@@ -102,8 +103,10 @@ async function settleDoubt(ready: ReadyCall, run: RunContext, broken: HlvmError)
   const receipt = await run.mesh.sandbox.receipt(run.sessionId, ready.call.callId).catch(() => ({ state: "unknown" }) as const);
   if (receipt.state === "done") return receipt.result;
   if (broken.code === "deadline_exceeded") throw broken;
-  const what = receipt.state === "never_started" ? "It did not run. You may try it once more." : UNKNOWN_EFFECT;
-  return failedResult("unavailable", `The sandbox did not answer (${broken.message}). ${what}`);
+  const gone = `The sandbox did not answer (${broken.message}).`;
+  return receipt.state === "never_started"
+    ? failedResult("unavailable", `${gone} It did not run. You may try it once more.`)
+    : failedResult("outcome_unknown", `${gone} ${UNKNOWN_EFFECT}`);
 }
 
 async function readSandbox(
@@ -135,12 +138,6 @@ async function readSandbox(
   }
   if (result !== undefined) return result;
   throw new HlvmError({ code: "unavailable", reason: "stream_cut", message: "the tool's stream ended without a result" });
-}
-
-function statusOf(result: ToolResult): OutcomeStatus {
-  if (result.success) return OutcomeStatus.SUCCEEDED;
-  if (result.errorCode === "timeout") return OutcomeStatus.TIMED_OUT;
-  return result.errorCode === "cancelled" ? OutcomeStatus.CANCELLED : OutcomeStatus.FAILED;
 }
 
 function failureOf(error: HlvmError, took: number): Executed {
