@@ -75,6 +75,18 @@ describe("a mesh that fails", () => {
     expect((await test.run()).stopped.message).toContain("could not be written to the audit log");
   });
 
+  it("does not advise to resume a stateless run whose outcome could not be recorded", async () => {
+    test.fake.behaviour.recordOutcome = () => {
+      throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
+    };
+    test.answers(["", [readCall("a")]], ["done"]);
+    expect((await test.run("q")).stopped.advice).toContain("hlvm ask --resume");
+    test.fake.seen.requests.length = 0;
+    const { advice } = (await test.run("q", { stateless: true })).stopped;
+    expect(advice).toContain("Ask again");
+    expect(advice).not.toContain("--resume");
+  });
+
   it("opens the workspace again where the sandbox forgot it", async () => {
     test.answers(["", [readCall("a")]], ["done"]);
     let calls = 0;

@@ -19,6 +19,7 @@ import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
 import { Semaphore } from "@hlvm/semaphore/semaphore";
 import { Interruption } from "./interruption.ts";
+import { resumeAdvice } from "./resume-advice.ts";
 
 /** Tools that one run has going at a time. */
 const PARALLEL_TOOLS = 8;
@@ -55,7 +56,7 @@ export async function executeRun(
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress();
-  const outcomes = new OutcomeRecorder(begun.mesh.audit, limits.outcomeMilliseconds);
+  const outcomes = new OutcomeRecorder(begun.mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
   const { signal } = controller;
   let stop: Stop;
   try {

@@ -15,13 +15,18 @@ const PARALLEL = 8;
 export class OutcomeRecorder {
   readonly #audit: Audit;
   readonly #retryMilliseconds: number;
+  readonly #nextAdvice: string;
   readonly #slots = new Semaphore(PARALLEL);
   readonly #closing = new AbortController();
   #waiting = 0;
   #hasLeft = false;
 
-  /** @param retryMilliseconds how long to go on trying before the run may not go on */
-  constructor(audit: Audit, retryMilliseconds: number) {
+  /**
+   * @param retryMilliseconds how long to go on trying before the run may not go on
+   * @param nextAdvice what a person can do after it was stopped for that
+   */
+  constructor(audit: Audit, retryMilliseconds: number, nextAdvice: string) {
+    this.#nextAdvice = nextAdvice;
     this.#audit = audit;
     this.#retryMilliseconds = retryMilliseconds;
   }
@@ -37,7 +42,7 @@ export class OutcomeRecorder {
         code: "unavailable",
         reason: "outcome_not_recorded",
         message: `What came of call ${outcome.callId} could not be written to the audit log: ${cause instanceof Error ? cause.message : String(cause)}`,
-        advice: "Check that policy and its database are up (`hlvm status`), then go on with --resume.",
+        advice: `Check that policy and its database are up (\`hlvm status\`). ${this.#nextAdvice}`,
         cause,
       });
     });
