@@ -47,6 +47,13 @@ export const knobs = {
     minimum: 1,
     maximum: 86_400,
   }),
+  outcomeSeconds: integer({
+    variable: "HLVM_OUTCOME_SECONDS",
+    description: "Seconds that a run goes on trying to have what came of a call on record, while policy cannot be reached.",
+    fallback: 30,
+    minimum: 1,
+    maximum: 3_600,
+  }),
 } as const;
 
 export type Config = ReturnType<typeof readOrchestratorConfig>;

@@ -9,7 +9,7 @@ import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { createTestDatabase } from "@hlvm/testing/create-test-database";
 import { valuesOf } from "./testing/event-values.ts";
 import { say } from "./testing/say.ts";
-import { startTestOrchestrator, type TestOrchestrator } from "./testing/test-orchestrator.ts";
+import { startTestOrchestrator, type RunSettings, type TestOrchestrator } from "./testing/test-orchestrator.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const UNHELD = "Nobody held this run any more: the orchestrator that did has ended, or could not reach its database.";
@@ -20,7 +20,10 @@ afterEach(async () => {
 });
 
 /** A run whose tool goes on until it is stopped. */
-async function runningTool(test: TestOrchestrator): Promise<{ sessionId: string; sequence: bigint; toolEnded: Promise<void> }> {
+async function runningTool(
+  test: TestOrchestrator,
+  more: RunSettings = {},
+): Promise<{ sessionId: string; sequence: bigint; toolEnded: Promise<void> }> {
   let ended = (): void => undefined;
   const toolEnded = new Promise<void>((resolve) => (ended = resolve));
   test.fake.behaviour.generate = () => say("I run it.", [{ tool: "shell_exec", arguments: { command: "sleep 60" } }]);
@@ -29,7 +32,7 @@ async function runningTool(test: TestOrchestrator): Promise<{ sessionId: string;
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     ended();
   };
-  const { sessionId, sequence } = await test.ask("q");
+  const { sessionId, sequence } = await test.ask("q", more);
   await test.watch(sessionId, sequence, ({ payload }) => payload.case === "toolOutput");
   return { sessionId, sequence, toolEnded };
 }
@@ -72,6 +75,17 @@ describe("the orchestrator's process", () => {
     expect(sent.find(({ case: type }) => type === "toolResult")).toMatchObject({
       value: { isError: true, content: expect.stringContaining("may or may not") },
     });
+  });
+
+  it("does not advise to resume a stateless run whose process died", async () => {
+    const { test, query } = await onTestDatabase();
+    const { sessionId, sequence } = await runningTool(test, { stateless: true });
+    await test.orchestrator.stop("SIGKILL");
+    await query("UPDATE run SET lease_until = now() - interval '1 second'");
+    test.orchestrator = await test.startProcess();
+    const [stopped] = valuesOf(await test.watch(sessionId, sequence), "runStopped");
+    expect(stopped!.advice).toContain("Ask again");
+    expect(stopped!.advice).not.toContain("--resume");
   });
 
   it("says which settings are missing, and that the database cannot be reached", async () => {

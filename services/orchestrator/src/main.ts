@@ -15,23 +15,25 @@ import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { newTraceId } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
+import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
+import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
-import type { AbandonedRun } from "./domain/session/session-store.ts";
+import type { Mesh } from "./domain/loop/ports.ts";
 import { endAbandonedRuns } from "./domain/run/end-abandoned-runs.ts";
-import { recordLostOutcomes } from "./domain/run/record-lost-outcomes.ts";
 import { executeRun } from "./domain/run/execute-run.ts";
+import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
-import { Sweeper } from "./domain/run/sweeper.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const STATELESS_KEPT_SECONDS = 60;
+const SWEEP_MILLISECONDS = 5_000;
 
 await runService("orchestrator", (log, environment) => startOrchestrator(readOrchestratorConfig(environment), log));
 
@@ -52,23 +54,18 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   cancelled.onPayload((runId) => runs.cancel(runId));
   const mesh = connectMesh(config, minter);
   const delegations = new DelegationVerifier(publicKeys);
-  const reconcile = (run: AbandonedRun, events: readonly Event[]): void => {
-    const { delegation } = run;
-    if (delegation === undefined) return;
-    try {
-      const { principal } = delegations.verify(delegation);
-      void recordLostOutcomes(run, events, mesh({ principal, delegation, traceId: newTraceId() }));
-    } catch (cause) {
-      log.warn({ err: cause, runId: run.lease.runId }, "what came of a run's last calls could not be recorded");
-    }
-  };
   const sweep = async (): Promise<void> => {
-    const ended = await endAbandonedRuns(store, eventLog, randomUUID, reconcile);
+    const ended = await endAbandonedRuns(store, eventLog, randomUUID);
     if (ended > 0) log.warn({ ended }, "ended runs that nobody held any more");
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
   };
   await sweep();
-  const sweeper = new Sweeper(sweep, log);
+  const closing = new AbortController();
+  const unreconciled = new PostgresUnreconciledRuns(database);
+  const callFor = (delegation: string): Mesh =>
+    mesh({ principal: delegations.verify(delegation).principal, delegation, traceId: newTraceId() });
+  const reconcile = (): Promise<void> => reconcileRuns(unreconciled, callFor, log, closing.signal);
+  const sweepers = [new Sweeper(sweep, SWEEP_MILLISECONDS, log), new Sweeper(reconcile, SWEEP_MILLISECONDS, log)];
 
   const limits = {
     turns: config.maximumTurns,
@@ -77,9 +74,9 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     modelSilenceMilliseconds: config.modelSilenceSeconds * 1_000,
     modelMilliseconds: config.modelSeconds * 1_000,
     runMilliseconds: config.runSeconds * 1_000,
+    outcomeMilliseconds: config.outcomeSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
   };
-  const closing = new AbortController();
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
@@ -102,7 +99,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     close: async () => {
       await runs.close();
       closing.abort(stopping());
-      await sweeper.close();
+      await Promise.all(sweepers.map((sweeper) => sweeper.close()));
       await server.close();
       await wakeups.close();
       await Promise.all([grown.close(), cancelled.close()]);

@@ -11,16 +11,20 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
+import { Sweeper } from "@hlvm/service/sweeper";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 import { openCommandJudge } from "./adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
+import { PostgresOpenCalls } from "./adapters/postgres/postgres-open-calls.ts";
 import { readConfig } from "./config.ts";
+import { closeOpenCalls } from "./domain/audit/close-open-calls.ts";
 import { createCallJudge } from "./domain/judge/create-call-judge.ts";
 import { policyRoutes } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
+const SWEEP_MILLISECONDS = 60_000;
 
 await runService("policy", async (log, environment) => {
   const config = readConfig(environment);
@@ -45,9 +49,16 @@ await runService("policy", async (log, environment) => {
     services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],
     authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
   });
+  const openCalls = new PostgresOpenCalls(database);
+  const sweep = async (): Promise<void> => {
+    const closed = await closeOpenCalls(openCalls);
+    if (closed > 0) log.warn({ closed }, "calls whose outcome nobody told are on record as unknown");
+  };
+  const sweeper = new Sweeper(sweep, SWEEP_MILLISECONDS, log);
   return {
     port: server.port,
     close: async () => {
+      await sweeper.close();
       await server.close();
       await notifications.close();
       await database.close();

@@ -79,7 +79,7 @@ async function withoutDatabase(): Promise<Finding> {
   }
 }
 
-/** The sandbox service dies under a call: its intent is on record, and what came of it must not be passed over. */
+/** The orchestrator dies under a call: its intent is on record, and what came of it must not be passed over. */
 async function orphan(): Promise<Finding> {
   const mesh = await AttackMesh.start();
   try {
@@ -90,14 +90,14 @@ async function orphan(): Promise<Finding> {
     while (!mesh.exists(begun)) await sleep(20);
     process.kill(orchestrator, "SIGKILL");
     await asking;
-    for (let tries = 0; tries < 60; tries++) {
+    for (let tries = 0; tries < 120; tries++) {
       const [line] = (await mesh.mesh.hlvm(["audit", "query", "--json", "--tool", "shell_exec"])).stdout.split("\n");
       const { outcome = "", outcome_summary: summary = "" } = JSON.parse(line || "{}") as { outcome?: string; outcome_summary?: string };
-      if (outcome !== "" && outcome !== "unspecified")
+      if (outcome !== "" && outcome !== "pending")
         return outcome === "succeeded" ? broken("it is on record as succeeded") : held(`on record as ${outcome} ${summary}`);
       await sleep(500);
     }
-    return broken("30 s later the intent has no outcome, and nothing reports it as an orphan");
+    return broken("60 s later the intent has no outcome, and nothing reports it as an orphan");
   } finally {
     await mesh.stop();
   }

@@ -19,6 +19,7 @@ import type { RunView } from "../run/run-view.ts";
 import { StreamJsonView } from "../run/stream-json-view.ts";
 import { TextView } from "../run/text-view.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { meshEnded } from "./mesh-ended.ts";
 
 const CANCEL_MILLISECONDS = 2_000;
 const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
@@ -162,19 +163,9 @@ async function run(
     }
     throw new HlvmError({ code: "internal", reason: "log_ended", message: "The session's log ended before the run did." });
   } catch (thrown) {
-    throw meshLost ? meshEnded(thrown) : thrown;
+    throw meshLost ? meshEnded({ sessionId, stateless: request.stateless }, thrown) : thrown;
   } finally {
     desk.close();
     screen.status("");
   }
-}
-
-function meshEnded(cause: unknown): HlvmError {
-  return new HlvmError({
-    code: "unavailable",
-    reason: "mesh_ended",
-    message: "The mesh ended while the run was going on.",
-    advice: "Start it again with `hlvm up`; `hlvm session list` shows the session, and `hlvm ask --resume` goes on with it.",
-    cause,
-  });
 }

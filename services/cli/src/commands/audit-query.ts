@@ -18,6 +18,8 @@ import { localTime } from "../output/local-time.ts";
 import { messageJson } from "../output/message-json.ts";
 import { table } from "../output/table.ts";
 
+const PENDING = "pending";
+
 export interface AuditQueryFlags {
   readonly tool?: string;
   readonly principal?: string;
@@ -60,11 +62,21 @@ function enumValue<T extends Readonly<Record<string, number>>>(values: T, word: 
 }
 
 function eventJson(event: AuditEvent): object {
-  return { ...messageJson(AuditEventSchema, event), mode: permissionModeWord(event.mode) };
+  const json = { ...messageJson(AuditEventSchema, event), mode: permissionModeWord(event.mode) };
+  return isPending(event) ? { ...json, outcome: PENDING } : json;
+}
+
+/** An allowed call that runs, or of which nobody has told what came of it yet. */
+function isPending({ kind, decision, outcome }: AuditEvent): boolean {
+  return kind === AuditKind.INTENT && decision === Decision.ALLOW && outcome === OutcomeStatus.UNSPECIFIED;
+}
+
+function outcomeWord(event: AuditEvent): string {
+  if (isPending(event)) return PENDING;
+  return event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
 }
 
 function row(event: AuditEvent): string[] {
-  const outcome = event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
   const { principal, tool, decision, step, rule, argumentsJson } = event;
   return [
     localTime(event.at),
@@ -73,7 +85,7 @@ function row(event: AuditEvent): string[] {
     enumWord(DecisionSchema, decision),
     enumWord(DecidingStepSchema, step),
     rule,
-    outcome,
+    outcomeWord(event),
     argumentsJson,
   ];
 }

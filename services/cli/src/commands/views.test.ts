@@ -180,6 +180,23 @@ describe("hlvm audit query", () => {
     });
   });
 
+  it("says of an allowed call without an outcome that it is pending, and of one whose end nobody saw that it is unknown", async () => {
+    const edge = await edgeWith(async () => {});
+    const allowed = { kind: AuditKind.INTENT, principal: "user:ada", decision: Decision.ALLOW, argumentsJson: "{}" };
+    edge.audit.push({ ...allowed, tool: "write_file" }, { ...allowed, tool: "shell_exec", outcome: OutcomeStatus.UNKNOWN });
+    edge.audit.push({ ...allowed, tool: "move_file", decision: Decision.DENY });
+    const rows = runHlvm(["audit", "query"], { edgeUrl: edge.url });
+    const lines = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(/write_file +allow .*pending .*\n.*shell_exec +allow .*unknown .*\n.*move_file +deny +\S+ +\{\}\n$/);
+    expect(await lines.ended).toBe(0);
+    const outcomes = lines.stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { outcome?: string }).outcome);
+    expect(outcomes).toEqual(["pending", "unknown", "unspecified"]);
+  });
+
   it("shows arguments with nothing of them hidden", async () => {
     const edge = await edgeWith(async () => {});
     edge.audit.push({ principal: "user:ada", argumentsJson: `{"command":"touch pwned;${" ".repeat(3_000)}echo \u202efine"}` });

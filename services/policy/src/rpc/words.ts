@@ -65,6 +65,7 @@ export const outcomes: Readonly<Record<OutcomeWord, OutcomeStatus>> = {
   timed_out: OutcomeStatus.TIMED_OUT,
   cancelled: OutcomeStatus.CANCELLED,
   refused: OutcomeStatus.REFUSED,
+  unknown: OutcomeStatus.UNKNOWN,
 };
 
 /**

@@ -16,15 +16,16 @@ it("lets a run's results through up to the last byte, and cuts the one that goes
   expect(budget.fit("run", half)).toBe(half);
   expect(budget.fit("run", resultOf(""))).toMatchObject({ success: true });
   const cut = budget.fit("run", resultOf("y"));
-  expect(cut).toMatchObject({
-    success: false,
-    errorCode: "output_limit",
-    truncated: true,
-    resultBytes: 1,
-    exitCode: 0,
-    durationMilliseconds: 7,
-  });
   expect(cut.content).toMatch(/^\[The run has used up its 2097152 bytes/);
+});
+
+it("says of a call whose result is cut what it came to all the same", () => {
+  const budget = new ResultBudget();
+  budget.fit("run", resultOf("x".repeat(LIMIT)));
+  const succeeded = resultOf("written");
+  expect(budget.fit("run", succeeded)).toEqual({ ...succeeded, content: expect.stringContaining("used up"), truncated: true });
+  const failed: ToolResult = { ...resultOf("broken"), success: false, summary: "exit code 1", errorCode: "command_failed", exitCode: 1 };
+  expect(budget.fit("run", failed)).toEqual({ ...failed, content: expect.stringContaining("used up"), truncated: true });
 });
 
 it("cuts between characters, and says what it shows is not all", () => {
@@ -36,8 +37,8 @@ it("cuts between characters, and says what it shows is not all", () => {
 it("counts each run by itself, and forgets the one that was used longest ago", () => {
   const budget = new ResultBudget();
   budget.fit("first", resultOf("x".repeat(LIMIT)));
-  for (let run = 0; run < 15; run++) expect(budget.fit(`run-${run}`, resultOf("x")).success).toBe(true);
-  expect(budget.fit("first", resultOf("x")).success).toBe(false);
+  for (let run = 0; run < 15; run++) expect(budget.fit(`run-${run}`, resultOf("x")).truncated).toBe(false);
+  expect(budget.fit("first", resultOf("x")).truncated).toBe(true);
   for (let run = 15; run < 31; run++) budget.fit(`run-${run}`, resultOf("x"));
-  expect(budget.fit("first", resultOf("x")).success).toBe(true);
+  expect(budget.fit("first", resultOf("x")).truncated).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { failedResult, type ToolResult } from "./tool-event.ts";
+import type { ToolResult } from "./tool-event.ts";
 
 /** The seeds' limit for all tool results of one run. */
 const MAXIMUM_RUN_RESULT_BYTES = 2 * 1024 * 1024;
@@ -9,7 +9,7 @@ const REMEMBERED_RUNS = 16;
 export class ResultBudget {
   readonly #used = new Map<string, number>();
 
-  /** The result as it is, or as much of it as the run may still have. */
+  /** The result as it is, or as much of its content as the run may still have: what the call came to does not change. */
   fit(runId: string, result: ToolResult): ToolResult {
     const used = this.#used.get(runId) ?? 0;
     const bytes = Buffer.byteLength(result.content);
@@ -18,14 +18,7 @@ export class ResultBudget {
     if (bytes <= room) return result;
     const note = `[The run has used up its ${MAXIMUM_RUN_RESULT_BYTES} bytes of tool results. Answer with what is known.]`;
     const shown = new TextDecoder().decode(Buffer.from(result.content).subarray(0, room), { stream: true });
-    return {
-      ...failedResult("output_limit", shown === "" ? note : `${shown}\n${note}`, result.durationMilliseconds),
-      summary: "the run's limit for tool results is reached",
-      resultBytes: result.resultBytes,
-      truncated: true,
-      exitCode: result.exitCode,
-      heldChange: result.heldChange,
-    };
+    return { ...result, content: shown === "" ? note : `${shown}\n${note}`, truncated: true };
   }
 
   #remember(runId: string, used: number): void {

@@ -273,7 +273,8 @@ export type ToolResult = Message<"hlvm.tool.v1.ToolResult"> & {
 
   /**
    * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, protected_path, too_large, binary_file,
-   * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, internal.
+   * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, outcome_unknown (it may or
+   * may not have taken effect), internal.
    *
    * @generated from field: string error_code = 4;
    */
@@ -338,7 +339,8 @@ export type ToolResultJson = {
 
   /**
    * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, protected_path, too_large, binary_file,
-   * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, internal.
+   * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, outcome_unknown (it may or
+   * may not have taken effect), internal.
    *
    * @generated from field: string error_code = 4;
    */

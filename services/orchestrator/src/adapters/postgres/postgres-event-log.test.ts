@@ -184,10 +184,7 @@ describe("PostgresSessionStore", () => {
     const alive = await beginTestRun(store);
     const ids = leases.map((lease) => lease.runId);
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = ANY($1::uuid[])", [ids]);
-    const ended = await Promise.all([
-      endAbandonedRuns(store, log, randomUUID, () => {}),
-      endAbandonedRuns(store, log, randomUUID, () => {}),
-    ]);
+    const ended = await Promise.all([endAbandonedRuns(store, log, randomUUID), endAbandonedRuns(store, log, randomUUID)]);
     expect(ended[0] + ended[1]).toBe(3);
     for (const lease of leases) {
       const [event] = await eventsOf(lease.sessionId, 3);
@@ -206,7 +203,7 @@ describe("PostgresSessionStore", () => {
   ])("says how to go on after a run that nobody held (stateless: %s)", async (stateless, advice) => {
     const { sessionId, runId } = await beginTestRun(store, { stateless });
     await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [runId]);
-    await endAbandonedRuns(store, log, randomUUID, () => {});
+    await endAbandonedRuns(store, log, randomUUID);
     const [event] = await eventsOf(sessionId, 3);
     expect(event?.payload.value).toMatchObject({ advice: expect.stringMatching(advice) });
   });

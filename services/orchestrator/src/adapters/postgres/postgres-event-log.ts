@@ -34,8 +34,11 @@ const append = (ending: string): string => `
   )
   SELECT before FROM grown`;
 
+/** What policy was still asked when a run ended has been decided by then. */
+const DECIDED = "interval '10 seconds'";
 const APPEND = append("");
-const APPEND_LAST = append(", ended_at = now(), stop_reason = $10, delegation = NULL");
+const APPEND_LAST = append(`, ended_at = now(), stop_reason = $10, delegation = CASE WHEN $11 THEN delegation END,
+    reconcile_at = CASE WHEN $11 THEN now() + ${DECIDED} END`);
 
 const FOUND = "SELECT appended, ended_at IS NOT NULL AS ended FROM run WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3";
 
@@ -79,7 +82,11 @@ export class PostgresEventLog implements EventLog {
     const appending =
       request.stopReason === undefined
         ? this.#database.query<{ before: string }>(APPEND, values, "append")
-        : this.#database.query<{ before: string }>(APPEND_LAST, [...values, request.stopReason], "append_last");
+        : this.#database.query<{ before: string }>(
+            APPEND_LAST,
+            [...values, request.stopReason, request.isUnreconciled === true],
+            "append_last",
+          );
     const [appended] = await appending.catch((cause: unknown) => {
       throw isConflict(cause) ? writeConflict(cause) : cause;
     });

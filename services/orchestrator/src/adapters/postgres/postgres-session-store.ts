@@ -68,9 +68,9 @@ const CLAIM = `
     ORDER BY lease_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
-    RETURNING run.run_id, run.session_id, run.principal, run.delegation, run.appended
+    RETURNING run.run_id, run.session_id, run.principal, run.appended
   )
-  SELECT run_id, session_id, stateless, principal, delegation, appended,
+  SELECT run_id, session_id, stateless, principal, appended,
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
     (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
   FROM claimed JOIN session USING (session_id)`;
@@ -160,7 +160,6 @@ export class PostgresSessionStore implements SessionStore {
       session_id: string;
       stateless: boolean;
       principal: string;
-      delegation: string | null;
       appended: string;
       turns: number;
       tool_calls: string;
@@ -169,7 +168,6 @@ export class PostgresSessionStore implements SessionStore {
       lease: { sessionId: row.session_id, runId: row.run_id, owner },
       stateless: row.stateless,
       principal: row.principal,
-      delegation: row.delegation ?? undefined,
       appended: Number(row.appended),
       turns: row.turns,
       toolCalls: Number(row.tool_calls),
@@ -179,7 +177,7 @@ export class PostgresSessionStore implements SessionStore {
   async deleteStateless(afterSeconds: number): Promise<void> {
     await this.#database.query(
       `DELETE FROM session WHERE stateless AND updated_at < now() - make_interval(secs => $1)
-         AND NOT EXISTS (SELECT FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL)`,
+         AND NOT EXISTS (SELECT FROM run WHERE run.session_id = session.session_id AND (ended_at IS NULL OR reconcile_at IS NOT NULL))`,
       [afterSeconds],
     );
   }

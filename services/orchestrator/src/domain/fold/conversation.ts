@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { AssistantMessage, Event, ToolEnd, UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { callId } from "../tools/call-id.ts";
+import { fitMessages } from "./fit-messages.ts";
 
 /** What a fold needs of an event. */
 export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload">;
@@ -43,9 +44,9 @@ export class Conversation {
     }
   }
 
-  /** As the model is to read them now: calls that have no result yet have been cancelled. */
+  /** As the model is to read them now: calls that have no result yet have been cancelled, and what is too long to be sent is cut. */
   messages(): Message[] {
-    return [...this.#messages, ...this.#closing()];
+    return fitMessages([...this.#messages, ...this.#closing()]);
   }
 
   #addUser(message: UserMessage): void {

@@ -24,6 +24,8 @@ export interface Append {
   readonly events: readonly NewEvent[];
   /** Set: the run ends with these events. */
   readonly stopReason?: StopReason;
+  /** Of a run that ends: the audit log may lack outcomes of its calls, which whoever reconciles it adds. */
+  readonly isUnreconciled?: boolean;
 }
 
 export interface LogPage {

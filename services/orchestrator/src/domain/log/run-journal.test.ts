@@ -45,7 +45,7 @@ describe("RunJournal", () => {
     });
     const first = journal.append(1, delta("a"));
     await begun.promise;
-    const others = [journal.append(1, delta("b"), delta("c")), journal.end(1, eventPayload("runStopped", {}), StopReason.COMPLETED)];
+    const others = [journal.append(1, delta("b"), delta("c")), journal.end(1, eventPayload("runStopped", {}), StopReason.COMPLETED, false)];
     released.resolve();
     await Promise.all([first, ...others]);
     expect(appends.map(({ position, events, stopReason }) => [position, events.length, stopReason])).toEqual([

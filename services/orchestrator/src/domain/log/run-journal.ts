@@ -19,6 +19,7 @@ interface Waiting {
   readonly events: readonly NewEvent[];
   readonly isDelta?: boolean;
   readonly stopReason?: StopReason;
+  readonly isUnreconciled?: boolean;
   readonly written: () => void;
   readonly failed: (cause: unknown) => void;
 }
@@ -56,7 +57,7 @@ export class RunJournal implements DeltaSource {
 
   /** Resolves when the entries are durable. Whoever does not wait need not: a failure reaches `onFailure` too. */
   append(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
-    return this.#enqueue(payloads.map((payload) => ({ turn, payload })));
+    return this.#enqueue({ events: payloads.map((payload) => ({ turn, payload })) });
   }
 
   /** The same for entries that nobody waits for at once: they are written together with what comes next, within some milliseconds. */
@@ -87,13 +88,16 @@ export class RunJournal implements DeltaSource {
     return { append, settle: resolve };
   }
 
-  /** The run's last entry. */
-  end(turn: number, payload: EventPayload, stopReason: StopReason): Promise<void> {
-    return this.#enqueue([{ turn, payload }], stopReason);
+  /**
+   * The run's last entry.
+   * @param isUnreconciled whether the audit log may lack outcomes of the run's calls
+   */
+  end(turn: number, payload: EventPayload, stopReason: StopReason, isUnreconciled: boolean): Promise<void> {
+    return this.#enqueue({ events: [{ turn, payload }], stopReason, isUnreconciled });
   }
 
-  #enqueue(events: readonly NewEvent[], stopReason?: StopReason): Promise<void> {
-    const appended = this.#wait({ events, stopReason });
+  #enqueue(entry: Omit<Waiting, "written" | "failed">): Promise<void> {
+    const appended = this.#wait(entry);
     void this.#write();
     return appended;
   }
@@ -151,7 +155,8 @@ export class RunJournal implements DeltaSource {
   #appendOf(batch: readonly Waiting[]): Append {
     const { lease, principal } = this.#options;
     const events = batch.flatMap((waiting) => waiting.events);
-    return { lease, principal, position: this.#position, events, stopReason: batch.at(-1)?.stopReason };
+    const { stopReason, isUnreconciled } = batch.at(-1)!;
+    return { lease, principal, position: this.#position, events, stopReason, isUnreconciled };
   }
 
   #takeBatch(isWanted: (waiting: Waiting) => boolean): Waiting[] {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorClass, FinishReason } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { Answer } from "./answer.ts";
+import { AnswerLimit } from "./answer-limit.ts";
 import type { Limits } from "./limits.ts";
 import { ModelFailure } from "./model-failure.ts";
 import { readModel } from "./read-model.ts";
@@ -27,11 +28,14 @@ export interface Asked {
 export async function askModel(asked: Asked): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     const answer = new Answer();
+    const limit = new AnswerLimit();
     asked.onAttempt(answer);
     try {
-      for await (const event of readModel(asked)) {
-        answer.add(event);
-        asked.onEvent(event);
+      for await (const told of readModel(asked)) {
+        for (const event of limit.admit(told)) {
+          answer.add(event);
+          asked.onEvent(event);
+        }
       }
       requireWhole(answer);
       return answer;

@@ -10,7 +10,7 @@ import { refuse } from "../../testing/refuse.ts";
 import { say, type SaidCall } from "../../testing/say.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
 
-const test = useTestOrchestrator();
+const test = useTestOrchestrator({ HLVM_OUTCOME_SECONDS: "1" });
 
 describe("a mesh that fails", () => {
   it("stops the run where policy cannot decide: nothing runs without a decision", async () => {
@@ -73,6 +73,18 @@ describe("a mesh that fails", () => {
     test.fake.behaviour.generate = (_, call) =>
       call === 1 ? say("", [readCall("a")]) : refuse(new ConnectError("no key", Code.Unauthenticated));
     expect((await test.run()).stopped.message).toContain("could not be written to the audit log");
+  });
+
+  it("does not advise to resume a stateless run whose outcome could not be recorded", async () => {
+    test.fake.behaviour.recordOutcome = () => {
+      throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "no audit" });
+    };
+    test.answers(["", [readCall("a")]], ["done"]);
+    expect((await test.run("q")).stopped.advice).toContain("hlvm ask --resume");
+    test.fake.seen.requests.length = 0;
+    const { advice } = (await test.run("q", { stateless: true })).stopped;
+    expect(advice).toContain("Ask again");
+    expect(advice).not.toContain("--resume");
   });
 
   it("opens the workspace again where the sandbox forgot it", async () => {

@@ -31,6 +31,6 @@ function tooLong(what: string, milliseconds: number): ModelFailure {
   return new ModelFailure({
     errorClass: ErrorClass.TIMEOUT,
     message: `The model ${what} ${Math.round(milliseconds / 1000)} s.`,
-    advice: "Check that the model's server is well, or choose another model with --model; then go on with --resume.",
+    advice: "Check that the model's server is well, or choose another model with --model.",
   });
 }

@@ -2,6 +2,7 @@ import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
+import type { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
@@ -22,6 +23,7 @@ export interface RunContext {
   readonly secrets: RunSecrets;
   readonly journal: RunJournal;
   readonly records: Records;
+  readonly outcomes: OutcomeRecorder;
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;

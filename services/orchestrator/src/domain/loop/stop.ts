@@ -23,8 +23,10 @@ const MODEL_REASONS: Partial<Record<ErrorClass, StopReason>> = {
 export function stopOf(thrown: unknown, session: Pick<SessionFacts, "sessionId" | "stateless">): Stop {
   const resume = resumeAdvice(session);
   if (thrown instanceof Interruption) return { ...stopOfInterruption(thrown), advice: resume };
-  if (thrown instanceof ModelFailure)
-    return { reason: MODEL_REASONS[thrown.errorClass] ?? StopReason.ERROR, message: thrown.message, advice: thrown.advice || resume };
+  if (thrown instanceof ModelFailure) {
+    const advice = thrown.errorClass === ErrorClass.TIMEOUT ? `${thrown.advice} ${resume}`.trim() : thrown.advice || resume;
+    return { reason: MODEL_REASONS[thrown.errorClass] ?? StopReason.ERROR, message: thrown.message, advice };
+  }
   if (thrown instanceof HlvmError) return { reason: StopReason.ERROR, message: thrown.message, advice: thrown.advice || resume };
   return { reason: StopReason.ERROR, message: "Something went wrong inside the orchestrator; its log says what.", advice: resume };
 }

@@ -17,8 +17,10 @@ import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
+import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
 import { Interruption } from "./interruption.ts";
+import { resumeAdvice } from "./resume-advice.ts";
 
 /** Tools that one run has going at a time. */
 const PARALLEL_TOOLS = 8;
@@ -62,6 +64,7 @@ export async function executeRun(
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress();
+  const outcomes = new OutcomeRecorder(begun.mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
   const { signal } = controller;
   let stop: Stop;
   try {
@@ -78,6 +81,7 @@ export async function executeRun(
       secrets: begun.secrets,
       journal,
       records: new Records(),
+      outcomes,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(limits.toolResultLength),
@@ -92,17 +96,28 @@ export async function executeRun(
     stop = stopOf(cause, session);
   }
   clearTimeout(timer);
-  await end(stop, journal, progress, begun, log, signal);
+  await end({ stop, journal, progress, begun, log, signal, isUnreconciled: outcomes.close() });
 }
 
-async function end(stop: Stop, journal: RunJournal, progress: RunProgress, begun: BegunRun, log: Log, signal: AbortSignal): Promise<void> {
+interface RunEnd {
+  readonly stop: Stop;
+  readonly journal: RunJournal;
+  readonly progress: RunProgress;
+  readonly begun: BegunRun;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Whether the audit log may lack outcomes. */
+  readonly isUnreconciled: boolean;
+}
+
+async function end({ stop, journal, progress, begun, log, signal, isUnreconciled }: RunEnd): Promise<void> {
   const { runId, sessionId } = begun.lease;
   const interruption: unknown = signal.reason;
   if (interruption instanceof Interruption && !interruption.mayAppend) {
     log.warn({ err: interruption.cause, runId, kind: interruption.kind }, "a run was stopped; its end is written by whoever claims it");
   } else {
     try {
-      await journal.end(progress.turn, progress.stopped(stop), stop.reason);
+      await journal.end(progress.turn, progress.stopped(stop), stop.reason, isUnreconciled);
       log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
     } catch (cause) {
       log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");

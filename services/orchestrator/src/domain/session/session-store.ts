@@ -21,8 +21,6 @@ export interface AbandonedRun {
   readonly lease: Lease;
   readonly stateless: boolean;
   readonly principal: string;
-  /** Absent where the run began before runs had one. */
-  readonly delegation?: string;
   /** Events that it has appended. */
   readonly appended: number;
   readonly turns: number;
@@ -66,6 +64,6 @@ export interface SessionStore {
   requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
   /** Claims runs whose lease ran out, at most 20. */
   claimAbandoned(owner: string): Promise<AbandonedRun[]>;
-  /** Deletes stateless sessions whose run ended that long ago. */
+  /** Deletes stateless sessions whose run ended that long ago, and of which the audit log lacks nothing. */
   deleteStateless(afterSeconds: number): Promise<void>;
 }

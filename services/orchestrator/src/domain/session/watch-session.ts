@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Principal } from "@hlvm/identity/principal";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventLog } from "../log/event-log.ts";
+import { fitEvents } from "../log/fit-events.ts";
 import type { LogWakeups } from "../log/log-wakeups.ts";
 import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -47,7 +48,7 @@ export async function* watchSession(
       const { events, hasMore } = given === undefined ? await ports.log.read(sessionId, next) : { events: given, hasMore: false };
       if (events.length > 0) {
         yieldedAt = performance.now();
-        yield events;
+        yield* fitEvents(events);
       }
       next += events.length;
       if (stateless && events.some(({ payload }) => payload.case === "runStopped")) return;

@@ -3,6 +3,7 @@ import type { HeldChange, ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { keepChanges } from "@hlvm/tools/platform-tools";
 import type { ToolCall } from "../loop/ports.ts";
+import { keepCallId } from "./keep-call-id.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 
 /**
@@ -26,7 +27,7 @@ export async function askToKeep(result: ToolResult, asked: ToolCall, call: (read
 
 function readyCall({ changeId, paths, diff }: HeldChange, { sessionId, runId, callId }: ToolCall): ReadyCall {
   const canonical = canonicalArguments(JSON.stringify({ change_id: changeId, paths, diff }));
-  const name = { sessionId, runId, callId: `${callId}.keep`, tool: keepChanges.name };
+  const name = { sessionId, runId, callId: keepCallId(callId), tool: keepChanges.name };
   const call = { ...name, argumentsJson: canonical.json, definitionHash: definitionHash(keepChanges) };
   return { definition: keepChanges, call, value: canonical.value };
 }

@@ -7,8 +7,9 @@ import { awaitApproval } from "./await-approval.ts";
 import { executeCall } from "./execute-call.ts";
 import { isInDoubt } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
-import { recordOutcome } from "./record-outcome.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
+
+const NOT_RUN = "The run was stopped before this call ran.";
 
 /** Of a call among those of its turn, from 1. */
 export interface Place {
@@ -43,19 +44,16 @@ export async function callTool(
     const answer = await awaitApproval(call, decided.approval, turn, run, signal);
     return "denial" in answer ? answer.denial : await runGranted(answer.grant);
   } catch (thrown) {
-    // Policy may have allowed it: the audit log is told what came of it, and refuses that where it had not.
     const { sessionId, runId, callId } = call;
-    const outcome = { sessionId, runId, callId, ...endOf(thrown, signal), durationMilliseconds: 0 };
-    run.records.add(run.mesh.audit.recordOutcome(outcome).catch(() => undefined));
+    const ids = { sessionId, runId, callId };
+    const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
+    // Whoever reconciles the run finds out what came of a call in doubt. Policy may have allowed the others.
+    if (isInDoubt(thrown)) run.outcomes.leave();
+    else run.records.add(run.outcomes.recordNotRun({ ...ids, status, summary: NOT_RUN, durationMilliseconds: 0 }));
     // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
     if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
     throw thrown;
   }
-}
-
-function endOf(thrown: unknown, signal: AbortSignal): { readonly status: OutcomeStatus; readonly summary: string } {
-  if (isInDoubt(thrown)) return { status: OutcomeStatus.FAILED, summary: thrown.message };
-  return { status: signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED, summary: "The run was stopped before this call ran." };
 }
 
 async function runCall(
@@ -75,7 +73,7 @@ async function runCall(
   const started = performance.now();
   const { result, status } = await executeCall(ready, grant, turn, run, signal);
   const durationMilliseconds = Math.round(performance.now() - started);
-  run.records.add(recordOutcome(run.mesh.audit, { sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
+  run.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
   return result;
 }
 

@@ -6,6 +6,7 @@ import { Coalescer } from "../loop/coalescer.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { executeInSandbox } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
+import { outcomeStatusOf } from "./outcome-status.ts";
 import { failedResult } from "./tool-result.ts";
 
 const OUTPUT_INTERVAL_MILLISECONDS = 100;
@@ -35,7 +36,7 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
       ready.definition.executor === "memory"
         ? await executeInMemory(ready, grant, run, signal)
         : await executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
-    return { result, status: statusOf(result) };
+    return { result, status: outcomeStatusOf(result) };
   } catch (thrown) {
     const took = performance.now() - started;
     if (signal.aborted)
@@ -54,7 +55,7 @@ async function executeInMemory(ready: ReadyCall, grant: string, run: RunContext,
     return await run.mesh.memory.execute(ready.call, grant, run.workspace, timeout, signal);
   } catch (thrown) {
     if (signal.aborted || !isDoubtful(thrown) || ready.definition.sideEffects === "read-only") throw thrown;
-    return failedResult("unavailable", `Memory did not answer (${thrown.message}). ${UNKNOWN_EFFECT}`);
+    return failedResult("outcome_unknown", `Memory did not answer (${thrown.message}). ${UNKNOWN_EFFECT}`);
   }
 }
 
@@ -86,12 +87,6 @@ async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: R
   }
   if (result !== undefined) return result;
   throw new HlvmError({ code: "unavailable", reason: "stream_cut", message: "the tool's stream ended without a result" });
-}
-
-function statusOf(result: ToolResult): OutcomeStatus {
-  if (result.success) return OutcomeStatus.SUCCEEDED;
-  if (result.errorCode === "timeout") return OutcomeStatus.TIMED_OUT;
-  return result.errorCode === "cancelled" ? OutcomeStatus.CANCELLED : OutcomeStatus.FAILED;
 }
 
 function failureOf(error: HlvmError, took: number): Executed {

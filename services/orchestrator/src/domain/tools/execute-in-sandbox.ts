@@ -68,7 +68,7 @@ function outcomeOf(receipt: Receipt | undefined, failure: HlvmError): Outcome {
   if (failure.code === "deadline_exceeded") throw failure;
   return {
     result: failedResult(
-      "unavailable",
+      "outcome_unknown",
       `The sandbox did not answer (${failure.message}). It is not known whether it took effect: look before you do it again.`,
     ),
   };

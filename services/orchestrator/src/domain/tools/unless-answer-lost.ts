@@ -24,8 +24,7 @@ export async function unlessAnswerLost<T>(
     );
     const { sessionId, runId, callId } = call;
     const outcome = { sessionId, runId, callId, status: OutcomeStatus.REFUSED, summary: result.summary, durationMilliseconds: 0 };
-    // Refused where the lost answer was a denial: there is no outcome then.
-    await run.mesh.audit.recordOutcome(outcome).catch(() => undefined);
+    run.records.add(run.outcomes.recordNotRun(outcome));
     return { denial: result };
   }
 }

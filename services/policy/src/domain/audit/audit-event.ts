@@ -2,7 +2,7 @@ import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { DecidingStep, Decision, PermissionMode } from "../decide/decision.ts";
 
 export type AuditKind = "intent" | "outcome" | "approval_requested" | "approval_answered" | "approval_withdrawn" | "audit_read";
-export type OutcomeStatus = "succeeded" | "failed" | "timed_out" | "cancelled" | "refused";
+export type OutcomeStatus = "succeeded" | "failed" | "timed_out" | "cancelled" | "refused" | "unknown";
 
 /** One thing that happened, as it is recorded: what does not apply is left out. */
 export interface AuditEvent {

@@ -1,17 +1,15 @@
 import type { Log } from "@hlvm/log/create-log";
 
-const INTERVAL_MILLISECONDS = 5_000;
-
 /** Does a piece of work again and again, one at a time; a failure is logged once until it works again. */
 export class Sweeper {
   readonly #timer: NodeJS.Timeout;
   #sweeping: Promise<void> | undefined;
   #isFailing = false;
 
-  constructor(sweep: () => Promise<void>, log: Log) {
+  constructor(sweep: () => Promise<void>, intervalMilliseconds: number, log: Log) {
     this.#timer = setInterval(() => {
       this.#sweeping ??= this.#sweepOnce(sweep, log);
-    }, INTERVAL_MILLISECONDS);
+    }, intervalMilliseconds);
     this.#timer.unref();
   }
 

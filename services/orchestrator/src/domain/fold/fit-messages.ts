@@ -1,0 +1,67 @@
+import { create } from "@bufbuild/protobuf";
+import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { cutText } from "./cut-text.ts";
+
+/** UTF-16 units, of at most three bytes each: with what frames them they stay below what one request may have. */
+const CONVERSATION_LENGTH = 4 * 1024 * 1024;
+/** Of one text that a model said or a tool gave: beyond what any model says at once, and too much for most to read. */
+const SAID_LENGTH = 512 * 1024;
+/** What is left of such a text: a model has room for several. */
+const CUT_LENGTH = 32 * 1024;
+
+/**
+ * A conversation that can be sent to a model, so that no entry that grew too long ends its session for ever. What was said at
+ * such a length is cut, and says so; where the whole is still too long, so are the longest texts, as far as it takes.
+ */
+export function fitMessages(messages: readonly Message[]): Message[] {
+  let fitting = messages.map((message) =>
+    message.role !== Role.USER && message.parts.some((part) => lengthOf(part) > SAID_LENGTH) ? cut(message, CUT_LENGTH) : message,
+  );
+  for (let length = SAID_LENGTH; lengthOfAll(fitting) > CONVERSATION_LENGTH && length > 0; length = Math.floor(length / 2))
+    fitting = fitting.map((message) => cut(message, length));
+  return fitting;
+}
+
+function lengthOfAll(messages: readonly Message[]): number {
+  return messages.reduce((total, { parts }) => total + parts.reduce((sum, part) => sum + lengthOf(part), 0), 0);
+}
+
+function lengthOf({ part }: Part): number {
+  switch (part.case) {
+    case "text":
+      return part.value.length;
+    case "thinking":
+      return part.value.text.length + part.value.providerData.length;
+    case "toolCall":
+      return part.value.argumentsJson.length;
+    case "toolResult":
+      return part.value.content.length;
+    default:
+      return 0;
+  }
+}
+
+/** Thinking that was cut no longer fits its signature, and is left out. */
+function cut(message: Message, length: number): Message {
+  const parts = message.parts.flatMap((one) => {
+    if (lengthOf(one) <= length) return [one];
+    const { part } = one;
+    switch (part.case) {
+      case "text":
+        return [create(PartSchema, { part: { case: "text", value: cutText(part.value, length) } })];
+      case "toolCall":
+        return [
+          create(PartSchema, {
+            part: { case: "toolCall", value: { ...part.value, argumentsJson: cutText(part.value.argumentsJson, length) } },
+          }),
+        ];
+      case "toolResult":
+        return [
+          create(PartSchema, { part: { case: "toolResult", value: { ...part.value, content: cutText(part.value.content, length) } } }),
+        ];
+      default:
+        return [];
+    }
+  });
+  return create(MessageSchema, { role: message.role, parts });
+}
