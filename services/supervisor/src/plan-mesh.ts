@@ -11,6 +11,7 @@ import { SigningKeys } from "./adapters/signing-keys.ts";
 import type { Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
 import type { Layer, Part } from "./domain/part.ts";
+import { RESTART_POLICY } from "./domain/restart-policy.ts";
 import { serviceEnvironment } from "./domain/service-environment.ts";
 import { databaseName, serviceDatabases, WITH_DATABASE } from "./service-databases.ts";
 import type { MeshPlan } from "./supervise.ts";
@@ -86,6 +87,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     tokenFile: files.tokenFile,
     controlSocket: join(files.sockets, "control.sock"),
     rotateKeys: () => keys.rotate(),
+    restartPolicy: RESTART_POLICY,
     parts: [
       postgresPart(postgres, databases, createLog("supervisor", config.logLevel)),
       meilisearchPart(

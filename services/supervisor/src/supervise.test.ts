@@ -179,7 +179,11 @@ describe("the supervisor", () => {
     const [policy, edge] = state.services;
     const now = (index: number): ServiceState => readMeshState(directory)!.services[index]!;
     process.kill(edge!.pid!, "SIGKILL");
-    await expect.poll(() => now(1), { timeout: 5_000 }).toEqual({ name: "edge", port: edge!.port, logFile: edge!.logFile });
+    await expect
+      .poll(() => now(1), { timeout: 5_000 })
+      .toMatchObject({ state: "down", port: edge!.port, reason: expect.stringContaining("ended while starting (code 3)") });
+    expect(now(1)).not.toHaveProperty("pid");
+    expect(Date.parse(now(1).since)).toBeGreaterThan(Date.parse(edge!.since));
     process.kill(policy!.pid!, "SIGKILL");
     await expect.poll(() => now(0).pid !== undefined && now(0).pid !== policy!.pid, { timeout: 5_000 }).toBe(true);
     expect(now(1).pid).toBeUndefined();

@@ -1,9 +1,10 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { closeSync } from "node:fs";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { lastLines } from "@hlvm/mesh/last-lines";
 import type { StartMessage } from "@hlvm/service/run-service";
 import type { Layer, Part, RunningPart } from "../domain/part.ts";
-import { lastLines, openLog } from "./log-file.ts";
+import { openLog } from "./log-file.ts";
 
 export interface ServiceProcess {
   readonly name: string;
