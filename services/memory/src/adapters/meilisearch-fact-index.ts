@@ -4,7 +4,7 @@ import type { FactIndex } from "../domain/fact-index.ts";
 import { inverseFrequency } from "../domain/relevance.ts";
 import type { Circuit } from "./circuit.ts";
 import { FACT_INDEX } from "./fact-document.ts";
-import { indexUnavailable } from "./index-unavailable.ts";
+import { indexUnavailable, type IndexTrouble } from "./index-unavailable.ts";
 import { isIndexMissing, type MeilisearchConnection } from "./meilisearch-connection.ts";
 
 /** A search takes 5 ms where all is well; a person waits for this answer. */
@@ -72,16 +72,22 @@ export class MeilisearchFactIndex implements FactIndex {
       this.#isFailing = false;
       return results;
     } catch (cause) {
-      if (isIndexMissing(cause)) this.#onMissing();
-      else if (!signal.aborted) this.#circuit.failed();
+      const trouble = troubleOf(cause);
+      if (trouble === "filling") this.#onMissing();
+      else if (!signal.aborted) this.#circuit.failed(trouble);
       if (!signal.aborted) this.#logOnce(cause);
-      throw indexUnavailable(cause);
+      throw indexUnavailable(trouble, cause);
     }
   }
 
   /** Every search fails while the index is away; the first says why. */
   #logOnce(cause: unknown): void {
-    if (!this.#isFailing) this.#log.warn({ err: cause }, "the search index does not answer; the database searches in its place");
+    if (!this.#isFailing) this.#log.warn({ err: cause }, "the search index gives no answer; the database searches in its place");
     this.#isFailing = true;
   }
+}
+
+function troubleOf(cause: unknown): IndexTrouble {
+  if (isIndexMissing(cause)) return "filling";
+  return cause instanceof DOMException && cause.name === "TimeoutError" ? "busy" : "away";
 }
