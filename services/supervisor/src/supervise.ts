@@ -12,13 +12,13 @@ import type { SupervisorConfig } from "./config.ts";
 import { Holders } from "./domain/holders.ts";
 import { Mesh } from "./domain/mesh.ts";
 import type { Part } from "./domain/part.ts";
-import type { RestartPolicy } from "./domain/restart-policy.ts";
+import type { SupervisionPolicy } from "./domain/supervised-part.ts";
 
 /** Everything about one mesh that is decided before anything is started. */
 export interface MeshPlan {
   /** Each stands behind those that it needs. */
   readonly parts: readonly Part[];
-  readonly restartPolicy: RestartPolicy;
+  readonly policy: SupervisionPolicy;
   /** The part whose port people call. */
   readonly edge: string;
   readonly edgeHost: string;
@@ -129,7 +129,7 @@ class Supervisor {
   async #bringUp(plan: (notice: Notice) => Promise<MeshPlan>): Promise<MeshPlan> {
     for (let attempt = 1; ; attempt++) {
       const planned = await plan(say);
-      this.#mesh = new Mesh(planned.parts, planned.restartPolicy, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
+      this.#mesh = new Mesh(planned.parts, planned.policy, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
       try {
         await this.#mesh.start();
         return planned;

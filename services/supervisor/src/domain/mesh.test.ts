@@ -13,7 +13,8 @@ import { restartPause } from "./restart-policy.ts";
 import type { PartStatus } from "./supervised-part.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-mesh-"));
-const policy = { firstPauseMilliseconds: 1, maximumPauseMilliseconds: 8, resetAfterMilliseconds: 60_000 };
+const restart = { firstPauseMilliseconds: 1, maximumPauseMilliseconds: 8, resetAfterMilliseconds: 60_000 };
+const health = { intervalMilliseconds: 60_000, deadlineMilliseconds: 60_000, maximumMisses: 3 };
 
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -29,6 +30,7 @@ function diary() {
       const ended = new EventEmitter();
       return {
         pid: 1,
+        check: async () => undefined,
         ended: once(ended, "end").then(() => "code 0"),
         stop: async () => {
           entries.push(`-${kind.name}`);
@@ -42,7 +44,7 @@ function diary() {
 }
 
 function meshOf(parts: readonly Part[], events: { lines?: string[]; changes?: EventEmitter } = {}): Mesh {
-  return new Mesh(parts, policy, testLog, {
+  return new Mesh(parts, { restart, health }, testLog, {
     onProgress: (line) => events.lines?.push(line),
     onChange: () => events.changes?.emit("change"),
   });
@@ -136,7 +138,7 @@ describe("Mesh", () => {
       layer: "back",
       start: async () => {
         if (++starts > 1) throw failure;
-        return { pid: starts, ended: Promise.resolve("code 1"), stop: async () => undefined };
+        return { pid: starts, check: async () => undefined, ended: Promise.resolve("code 1"), stop: async () => undefined };
       },
     };
     const changes = new EventEmitter();
@@ -169,6 +171,6 @@ describe("Mesh", () => {
 });
 
 it("waits twice as long before every attempt, up to a limit", () => {
-  const pauses = [0, 1, 2, 3, 4, 1_100].map((failures) => restartPause(policy, failures));
+  const pauses = [0, 1, 2, 3, 4, 1_100].map((failures) => restartPause(restart, failures));
   expect(pauses).toEqual([1, 2, 4, 8, 8, 8]);
 });

@@ -1,8 +1,7 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
 import { LAYERS, type Part } from "./part.ts";
-import type { RestartPolicy } from "./restart-policy.ts";
-import { SupervisedPart } from "./supervised-part.ts";
+import { SupervisedPart, type SupervisionPolicy } from "./supervised-part.ts";
 
 export interface MeshEvents {
   /** A line for a person. */
@@ -20,7 +19,7 @@ export class Mesh {
   readonly #log: Log;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: readonly Part[], policy: RestartPolicy, log: Log, events: MeshEvents) {
+  constructor(parts: readonly Part[], policy: SupervisionPolicy, log: Log, events: MeshEvents) {
     this.#events = events;
     this.#log = log;
     this.parts = parts.map((part) => new SupervisedPart(part, policy, log, events.onChange));

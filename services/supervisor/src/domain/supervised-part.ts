@@ -3,6 +3,7 @@ import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
 import type { Part, RunningPart } from "./part.ts";
 import { restartPause, type RestartPolicy } from "./restart-policy.ts";
+import { watchHealth, type HealthPolicy } from "./watch-health.ts";
 
 export interface PartStatus {
   /** `not_answering`: its process is there, and has not answered the last question for its health. */
@@ -15,13 +16,18 @@ export interface PartStatus {
   readonly nextAttempt?: Date;
 }
 
+export interface SupervisionPolicy {
+  readonly restart: RestartPolicy;
+  readonly health: HealthPolicy;
+}
+
 /**
  * A part and its life. Its first start may fail; once it was up, or where the mesh can do without it, it is started
- * again for ever.
+ * again for ever; while it is up it is asked for its health, and restarted where it hangs.
  */
 export class SupervisedPart {
   readonly part: Part;
-  readonly #policy: RestartPolicy;
+  readonly #policy: SupervisionPolicy;
   readonly #log: Log;
   readonly #onChange: () => void;
   readonly #stopping = new AbortController();
@@ -31,7 +37,7 @@ export class SupervisedPart {
   #life: Promise<void> = Promise.resolve();
 
   /** @param onChange its status is another one */
-  constructor(part: Part, policy: RestartPolicy, log: Log, onChange: () => void) {
+  constructor(part: Part, policy: SupervisionPolicy, log: Log, onChange: () => void) {
     this.part = part;
     this.#policy = policy;
     this.#log = log.child({ part: part.name });
@@ -88,20 +94,43 @@ export class SupervisedPart {
     while (!this.#stopping.signal.aborted) {
       if (running !== undefined) {
         const since = performance.now();
-        const how = await running.ended;
+        const reason = await this.#untilEnded(running);
         this.#running = undefined;
         if (this.#stopping.signal.aborted) return;
-        if (performance.now() - since >= this.#policy.resetAfterMilliseconds) failures = 0;
-        this.#log.error({ how, logFile: this.part.logFile }, "ended by itself");
-        this.#become({ state: "down", since: new Date(), reason: `it ended by itself (${how})` });
+        if (performance.now() - since >= this.#policy.restart.resetAfterMilliseconds) failures = 0;
+        this.#log.error({ reason, logFile: this.part.logFile }, "ended");
+        this.#become({ state: "down", since: new Date(), reason });
       }
       running = await this.#startAgain(failures++);
     }
   }
 
+  /** Ends it where it hangs. @returns how it has ended, for a person */
+  async #untilEnded(running: RunningPart): Promise<string> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
+    let hung: Date | undefined;
+    const watched = watchHealth(running.check, this.#policy.health, (since) => this.#onSilence(since), signal).then((since) => {
+      hung = since;
+      if (hung === undefined) return undefined;
+      this.#log.error({ since, logFile: this.part.logFile }, "does not answer and is restarted");
+      return running.stop();
+    });
+    const how = await running.ended;
+    over.abort();
+    await watched;
+    return hung === undefined ? `it ended by itself (${how})` : `it had not answered since ${hung.toISOString()} and was ended (${how})`;
+  }
+
+  #onSilence(since: Date | undefined): void {
+    if (since === undefined) this.#log.info("answers again");
+    else this.#log.warn({ since }, "does not answer");
+    this.#become(since === undefined ? { state: "up", since: new Date() } : { state: "not_answering", since });
+  }
+
   /** Undefined where it could not be started, or is to end. */
   async #startAgain(failures: number): Promise<RunningPart | undefined> {
-    const pause = restartPause(this.#policy, failures);
+    const pause = restartPause(this.#policy.restart, failures);
     this.#become({ ...this.#status, nextAttempt: new Date(Date.now() + pause) });
     try {
       await sleep(pause, undefined, { signal: this.#stopping.signal });
