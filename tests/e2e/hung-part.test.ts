@@ -27,8 +27,10 @@ it("status and doctor say that parts which hang do not answer; they are restarte
   expect((await mesh.hlvm(["status"])).code).toBe(0);
   const others = (services: readonly ServiceState[]) => services.filter(({ name }) => !HUNG.includes(name)).map(({ pid }) => pid);
   expect(others(readMeshState(mesh.directory)!.services)).toEqual(others(before));
-  await mesh.hlvm(["memory", "write", "--scope", "personal", "The lighthouse keeper is called Ida"]);
-  expect((await mesh.hlvm(["memory", "search", "lighthouse"])).stdout).toContain("Ida");
+  const written = await mesh.hlvm(["memory", "write", "--scope", "personal", "The lighthouse keeper is called Ida"]);
+  expect(written).toMatchObject({ code: 0, stderr: "" });
+  const found = await mesh.hlvm(["memory", "search", "lighthouse"]);
+  expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining("Ida") });
   const checks = linesOf(await mesh.hlvm(["doctor", "--json"]));
   expect(checks.filter(({ result }) => result === "fail")).toEqual([]);
 }, 120_000);
