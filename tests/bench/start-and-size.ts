@@ -62,7 +62,8 @@ async function times(run: () => Promise<{ milliseconds: number; code: number | n
 function printMemory(mesh: TestMesh): void {
   const rows = mesh.state.services
     .filter(({ name }) => name !== "PostgreSQL" && name !== "Meilisearch")
-    .concat({ name: "supervisor", pid: mesh.state.supervisorPid, logFile: "" })
+    .map(({ name, pid }) => ({ name, pid }))
+    .concat({ name: "supervisor", pid: mesh.state.supervisorPid })
     .map(({ name, pid }) => ({ service: name, "RSS MB": megabytes(pid!, "Rss"), "PSS MB": megabytes(pid!, "Pss") }));
   const sum = (column: "RSS MB" | "PSS MB"): number => rows.reduce((total, row) => total + row[column], 0);
   printTable(`Memory of the idle services (limit ${LIMITS.memory} MB)`, [

@@ -74,7 +74,7 @@ describe("hlvm", () => {
     expect(found.stdout).not.toContain("Mondays");
   });
 
-  it("status and doctor say so when a part is down", async () => {
+  it("status, doctor and ask say so when a part is down, and it comes back when its cause is gone", async () => {
     const data = join(mesh.directory, "data", "meilisearch");
     renameSync(data, `${data}-away`);
     writeFileSync(data, "no folder, so that it cannot be started again");
@@ -82,10 +82,19 @@ describe("hlvm", () => {
     process.kill((await search()).pid!, "SIGKILL");
     await expect.poll(search, { timeout: 10_000 }).toMatchObject({ up: false });
     expect(await search()).not.toHaveProperty("pid");
-    const { stdout } = await mesh.hlvm(["status"]);
+    const { stdout, code } = await mesh.hlvm(["status"]);
     expect(stdout).toMatch(/^Meilisearch +down /m);
+    expect(stdout).toMatch(/^Meilisearch is down since .* It is (started again at|being started)/m);
+    expect(code).toBe(1);
+    const asked = await mesh.hlvm(["ask", "-p", "What does this repository do?"], { cwd: workspace });
+    expect(asked.stderr).toContain("Meilisearch is down since");
     const examined = await mesh.hlvm(["doctor", "--json"]);
-    expect(linesOf(examined)).toContainEqual(expect.objectContaining({ name: "Meilisearch", result: "warn", detail: "down" }));
+    expect(linesOf(examined)).toContainEqual(
+      expect.objectContaining({ name: "Meilisearch", result: "warn", detail: expect.stringContaining("is down since") }),
+    );
     expect(examined.code).toBe(0);
-  });
+    rmSync(data);
+    renameSync(`${data}-away`, data);
+    await expect.poll(search, { timeout: 35_000 }).toMatchObject({ up: true });
+  }, 60_000);
 });

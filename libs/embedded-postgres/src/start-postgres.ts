@@ -31,6 +31,8 @@ const PORT = 5432;
 const START_DEADLINE_MILLISECONDS = 20_000;
 const POLL_MILLISECONDS = 10;
 const STOP_DEADLINE_MILLISECONDS = 5_000;
+/** It kills its own processes 5 s after SIGQUIT, and then ends: only what hangs itself is still there. */
+const KILL_DEADLINE_MILLISECONDS = 12_000;
 const MAXIMUM_CONNECTIONS = 100;
 
 /**
@@ -106,9 +108,13 @@ function isReady(statusFile: string, pid: number | undefined): boolean {
 async function stop(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
   if (hasEnded(child)) return;
   child.kill("SIGINT");
+  // Where it was stopped it hears nothing before it goes on.
+  child.kill("SIGCONT");
   const immediately = setTimeout(() => child.kill("SIGQUIT"), STOP_DEADLINE_MILLISECONDS);
+  const killed = setTimeout(() => child.kill("SIGKILL"), KILL_DEADLINE_MILLISECONDS);
   await exited;
   clearTimeout(immediately);
+  clearTimeout(killed);
 }
 
 function hasEnded(child: ChildProcess): boolean {

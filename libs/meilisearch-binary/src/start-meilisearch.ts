@@ -128,6 +128,8 @@ async function answers(url: string, { masterKey, signal }: MeilisearchOptions): 
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   if (hasEnded(child)) return;
   child.kill("SIGTERM");
+  // Where it was stopped it hears nothing before it goes on.
+  child.kill("SIGCONT");
   const immediately = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE_MILLISECONDS);
   await exited;
   clearTimeout(immediately);

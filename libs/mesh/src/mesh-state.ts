@@ -4,6 +4,14 @@ import type { Lifetime } from "./lifetime.ts";
 
 export interface ServiceState {
   readonly name: string;
+  /** `not_answering`: its process is there, and has not answered the last question for its health. */
+  readonly state: "up" | "not_answering" | "down";
+  /** ISO 8601: since when it is in this state. */
+  readonly since: string;
+  /** Why it is not up. */
+  readonly reason?: string;
+  /** ISO 8601: when it is started again. Absent while it is up, and while a start is under way. */
+  readonly nextAttempt?: string;
   /** Absent while it is down. */
   readonly pid?: number;
   /** Where it listens, or did when it was last up. Absent for what listens on no port. */

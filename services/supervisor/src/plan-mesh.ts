@@ -11,11 +11,14 @@ import { SigningKeys } from "./adapters/signing-keys.ts";
 import type { Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
 import type { Layer, Part } from "./domain/part.ts";
+import { RESTART_POLICY } from "./domain/restart-policy.ts";
 import { serviceEnvironment } from "./domain/service-environment.ts";
+import { HEALTH_POLICY } from "./domain/watch-health.ts";
 import { databaseName, serviceDatabases, WITH_DATABASE } from "./service-databases.ts";
 import type { MeshPlan } from "./supervise.ts";
 
 const LOOPBACK = "127.0.0.1";
+const EDGE = "edge";
 
 /** Where models are, and what they demand; for the model gateway alone. */
 const PROVIDER_VARIABLES = [
@@ -70,6 +73,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
       logFile: files.logFile(name),
       port,
       layer,
+      tokenFile: name === EDGE ? files.tokenFile : undefined,
       needs: decided.HLVM_DATABASE_URL === undefined ? [] : [POSTGRES],
       environment: serviceEnvironment(config.environment, named, {
         HLVM_DIR: files.directory,
@@ -81,11 +85,12 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     });
 
   return {
-    edge: "edge",
+    edge: EDGE,
     edgeHost: config.edgeHost,
     tokenFile: files.tokenFile,
     controlSocket: join(files.sockets, "control.sock"),
     rotateKeys: () => keys.rotate(),
+    policy: { restart: RESTART_POLICY, health: HEALTH_POLICY },
     parts: [
       postgresPart(postgres, databases, createLog("supervisor", config.logLevel)),
       meilisearchPart(
@@ -111,7 +116,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_TOKEN_SIGNING_KEY: keys.signingKey("orchestrator"),
         ...backs,
       }),
-      service("edge", "front", config.edgePort, {
+      service(EDGE, "front", config.edgePort, {
         HLVM_HOST: config.edgeHost,
         HLVM_TOKEN_SIGNING_KEY: keys.signingKey("edge"),
         HLVM_LOCAL_TOKEN_FILE: files.tokenFile,

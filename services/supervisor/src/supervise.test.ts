@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +13,7 @@ import { rotateKeys } from "@hlvm/mesh/rotate-keys";
 import { startLocked } from "@hlvm/mesh/start-locked";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import type { Lifetime } from "@hlvm/mesh/lifetime";
-import { processesEnded } from "./testing/process-ended.ts";
+import { isRunning, processesEnded } from "./testing/process-ended.ts";
 
 const MAIN = fileURLToPath(new URL("testing/fake-supervisor.ts", import.meta.url));
 
@@ -179,11 +180,59 @@ describe("the supervisor", () => {
     const [policy, edge] = state.services;
     const now = (index: number): ServiceState => readMeshState(directory)!.services[index]!;
     process.kill(edge!.pid!, "SIGKILL");
-    await expect.poll(() => now(1), { timeout: 5_000 }).toEqual({ name: "edge", port: edge!.port, logFile: edge!.logFile });
+    await expect
+      .poll(() => now(1), { timeout: 5_000 })
+      .toMatchObject({ state: "down", port: edge!.port, reason: expect.stringContaining("ended while starting (code 3)") });
+    expect(now(1)).not.toHaveProperty("pid");
+    expect(Date.parse(now(1).since)).toBeGreaterThan(Date.parse(edge!.since));
     process.kill(policy!.pid!, "SIGKILL");
     await expect.poll(() => now(0).pid !== undefined && now(0).pid !== policy!.pid, { timeout: 5_000 }).toBe(true);
     expect(now(1).pid).toBeUndefined();
     expect(readMeshState(directory)!.edgeUrl).toBe(state.edgeUrl);
+  });
+
+  const policyNow = (): ServiceState => readMeshState(directory)!.services[0]!;
+
+  it("says that a service which was stopped does not answer, and restarts it where it listened", async () => {
+    const before = (await start("foreground")).services[0]!;
+    process.kill(before.pid!, "SIGSTOP");
+    await expect.poll(policyNow, { timeout: 5_000 }).toMatchObject({ state: "not_answering", pid: before.pid });
+    await expect.poll(() => policyNow().pid, { timeout: 10_000 }).not.toBe(before.pid);
+    await expect.poll(policyNow, { timeout: 5_000 }).toMatchObject({ state: "up", port: before.port });
+    expect(isRunning(before.pid!)).toBe(false);
+    expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("does not answer and is restarted");
+  });
+
+  it("kills a service that hangs and does not end when it is told to", async () => {
+    process.env.FAKE_BEHAVIOUR = "hangs";
+    const before = (await start("foreground")).services[1]!;
+    process.kill(before.pid!, "SIGUSR2");
+    const edgeNow = (): ServiceState => readMeshState(directory)!.services[1]!;
+    await expect.poll(() => edgeNow().reason, { timeout: 20_000 }).toMatch(/^it had not answered since .* and was ended \(SIGKILL\)$/);
+    await expect.poll(edgeNow, { timeout: 5_000 }).toMatchObject({ state: "up" });
+    expect(isRunning(before.pid!)).toBe(false);
+  });
+
+  it("lets a service be that is only busy", async () => {
+    const before = (await start("foreground")).services[0]!;
+    const isBusyOnceMore = async (): Promise<string> => {
+      process.kill(before.pid!, "SIGUSR2");
+      await sleep(2_500);
+      return readFileSync(join(directory, "logs", "supervisor.log"), "utf8");
+    };
+    await expect.poll(isBusyOnceMore, { timeout: 15_000 }).toContain("answers again");
+    expect(policyNow()).toMatchObject({ state: "up", pid: before.pid });
+  });
+
+  it("restarts nobody when the whole machine stood still", async () => {
+    const state = await start("foreground");
+    await expect.poll(() => readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("the mesh is up");
+    for (const pid of pidsOf(state)) process.kill(pid, "SIGSTOP");
+    await sleep(4_000);
+    for (const pid of pidsOf(state)) process.kill(pid, "SIGCONT");
+    await sleep(2_000);
+    expect(readMeshState(directory)!.services.map(({ pid }) => pid)).toEqual(state.services.map(({ pid }) => pid));
+    expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).not.toContain("does not answer");
   });
 
   it("ends with all that it began when its start is given up, and can be started again", async () => {

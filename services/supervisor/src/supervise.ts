@@ -10,14 +10,15 @@ import { openControlSocket, type ControlSocket } from "./adapters/control-socket
 import { writePrivateFile, type Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
 import { Holders } from "./domain/holders.ts";
-import type { Patience } from "./domain/kept-part.ts";
 import { Mesh } from "./domain/mesh.ts";
 import type { Part } from "./domain/part.ts";
+import type { SupervisionPolicy } from "./domain/supervised-part.ts";
 
 /** Everything about one mesh that is decided before anything is started. */
 export interface MeshPlan {
   /** Each stands behind those that it needs. */
   readonly parts: readonly Part[];
+  readonly policy: SupervisionPolicy;
   /** The part whose port people call. */
   readonly edge: string;
   readonly edgeHost: string;
@@ -27,7 +28,6 @@ export interface MeshPlan {
   readonly rotateKeys: () => Promise<RotatedKeys>;
 }
 
-const PATIENCE: Patience = { restartMilliseconds: [200, 1_000, 5_000, 15_000], steadyMilliseconds: 60_000 };
 const FIRST_HOLDER_MILLISECONDS = 10_000;
 /** How often the start is tried with other ports when somebody was quicker. */
 const PORT_ATTEMPTS = 3;
@@ -129,7 +129,7 @@ class Supervisor {
   async #bringUp(plan: (notice: Notice) => Promise<MeshPlan>): Promise<MeshPlan> {
     for (let attempt = 1; ; attempt++) {
       const planned = await plan(say);
-      this.#mesh = new Mesh(planned.parts, PATIENCE, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
+      this.#mesh = new Mesh(planned.parts, planned.policy, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
       try {
         await this.#mesh.start();
         return planned;
@@ -151,8 +151,12 @@ class Supervisor {
   }
 
   #writeState(planned: MeshPlan): MeshState {
-    const services = this.#mesh!.parts.map(({ part, running, port }) => ({
+    const services = this.#mesh!.parts.map(({ part, status, running, port }) => ({
       name: part.name,
+      state: status.state,
+      since: status.since.toISOString(),
+      reason: status.reason,
+      nextAttempt: status.nextAttempt?.toISOString(),
       pid: running?.pid,
       port,
       logFile: part.logFile,

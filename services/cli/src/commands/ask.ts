@@ -7,6 +7,7 @@ import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { ApprovalDesk } from "../approval/approval-desk.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
+import { noteTrouble } from "../mesh/part-trouble.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { readAttachments } from "../options/read-attachments.ts";
 import { questionWithInput } from "../options/question-with-input.ts";
@@ -53,6 +54,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
     const request = readRequest(await questionAsked(question, flags, interrupts, context), flags, context);
     await checkToolNames(request.settings, context);
     const mesh = await connectMesh(context, interrupts.signal);
+    noteTrouble(mesh.state, context.screen);
     try {
       return await run(mesh, request, view, interrupts, context);
     } catch (thrown) {

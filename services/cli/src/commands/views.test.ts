@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AuditKind, OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
@@ -8,7 +6,6 @@ import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { edgeWith } from "../testing/edge-with.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
-import { temporaryFolder } from "../testing/temporary-folder.ts";
 
 describe("hlvm session", () => {
   it("watch shows a run live from an event on, and ends with it", async () => {
@@ -234,37 +231,6 @@ describe("hlvm", () => {
     expect(await version.ended).toBe(0);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await nothing.ended).toBe(2);
-  });
-
-  it("says which part of the mesh is down", async () => {
-    const directory = temporaryFolder();
-    mkdirSync(join(directory, "run"));
-    const services = [
-      { name: "policy", pid: 4_711, port: 5_001, logFile: "/logs/policy.log" },
-      { name: "edge", port: 5_002, logFile: "/logs/edge.log" },
-    ];
-    const state = { supervisorPid: process.pid, edgeUrl: "http://127.0.0.1:5002", startedAt: "2026-11-21T10:00:00Z", services };
-    writeFileSync(join(directory, "run", "mesh.json"), JSON.stringify(state));
-    const environment = { HLVM_DIR: directory };
-    const rows = runHlvm(["status"], { environment });
-    const json = runHlvm(["status", "--json"], { environment });
-    expect(await rows.ended).toBe(0);
-    expect(rows.stdout).toMatch(/^policy +up +4711 +5001 +\/logs\/policy\.log$/m);
-    expect(rows.stdout).toMatch(/^edge +down +5002 +\/logs\/edge\.log$/m);
-    expect(await json.ended).toBe(0);
-    expect((JSON.parse(json.stdout) as { services: object[] }).services).toEqual([
-      { name: "policy", up: true, pid: 4_711, port: 5_001, log_file: "/logs/policy.log" },
-      { name: "edge", up: false, port: 5_002, log_file: "/logs/edge.log" },
-    ]);
-  });
-
-  it("says that no mesh is up", async () => {
-    const status = runHlvm(["status", "--json"]);
-    expect(await status.ended).toBe(1);
-    expect(JSON.parse(status.stdout)).toMatchObject({ up: false });
-    const down = runHlvm(["down"]);
-    expect(await down.ended).toBe(0);
-    expect(down.stderr).toBe("No mesh is up.\n");
   });
 });
 

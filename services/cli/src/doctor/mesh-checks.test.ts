@@ -24,21 +24,41 @@ async function checksOf(services: readonly ServiceState[]): Promise<Check[]> {
   return meshChecks({ transport: createEdgeTransport(edge.url, TOKEN), state, lost, release: async () => {} });
 }
 
-it("a part that is down fails, Meilisearch is only warned of, and the log is named", async () => {
+const down = {
+  state: "down",
+  since: "2026-11-21T10:00:00Z",
+  reason: "it ended by itself (SIGKILL)",
+  nextAttempt: "2026-11-21T10:00:30Z",
+} as const;
+
+it("a part that is down or does not answer fails, Meilisearch is only warned of, and the log is named", async () => {
   const checks = await checksOf([
-    { name: "policy", pid: 4_711, logFile: "/logs/policy.log" },
-    { name: "PostgreSQL", logFile: "/logs/postgres.log" },
-    { name: "Meilisearch", logFile: "/logs/meilisearch.log" },
+    { name: "policy", state: "up", since: "", pid: 4_711, logFile: "/logs/policy.log" },
+    { name: "memory", state: "not_answering", since: "2026-11-21T10:00:00Z", pid: 4_712, logFile: "/logs/memory.log" },
+    { name: "PostgreSQL", ...down, logFile: "/logs/postgres.log" },
+    { name: "Meilisearch", ...down, logFile: "/logs/meilisearch.log" },
   ]);
   expect(checks).toContainEqual({ name: "policy", result: "ok", detail: "up, process 4711", advice: "" });
   expect(checks).toContainEqual(
-    expect.objectContaining({ name: "PostgreSQL", result: "fail", detail: "down", advice: expect.stringContaining("/logs/postgres.log") }),
+    expect.objectContaining({
+      name: "PostgreSQL",
+      result: "fail",
+      detail: "PostgreSQL is down since 2026-11-21T10:00:00Z: it ended by itself (SIGKILL). It is started again at 2026-11-21T10:00:30Z.",
+      advice: expect.stringContaining("/logs/postgres.log"),
+    }),
+  );
+  expect(checks).toContainEqual(
+    expect.objectContaining({
+      name: "memory",
+      result: "fail",
+      detail: expect.stringContaining("has not answered since 2026-11-21T10:00:00Z"),
+    }),
   );
   expect(checks).toContainEqual(
     expect.objectContaining({
       name: "Meilisearch",
       result: "warn",
-      detail: "down",
+      detail: expect.stringContaining("down since"),
       advice: expect.stringContaining("/logs/meilisearch.log"),
     }),
   );

@@ -4,6 +4,7 @@ import { ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import type { MeshConnection } from "../mesh/connect-mesh.ts";
+import { partTrouble } from "../mesh/part-trouble.ts";
 import { fail, ok, warn, type Check } from "./check.ts";
 import { tokenFileCheck } from "./machine-checks.ts";
 
@@ -57,12 +58,10 @@ function modelChecks(models: readonly Model[]): Check[] {
 }
 
 /** Meilisearch alone may be down. */
-function partCheck({ name, pid, logFile }: ServiceState): Check {
-  if (pid !== undefined) return ok(name, `up, process ${pid}`);
-  if (name === "Meilisearch") return warn(name, "down", `Until it is up, memory searches in PostgreSQL. Its log says why: ${logFile}`);
-  return fail(
-    name,
-    "down",
-    `It is started again a few times by itself; else \`hlvm down\`, then \`hlvm up\`. Its log says why: ${logFile}`,
-  );
+function partCheck(service: ServiceState): Check {
+  const { name, state, pid, logFile } = service;
+  if (state === "up") return ok(name, `up, process ${pid}`);
+  const detail = partTrouble(service);
+  if (name === "Meilisearch") return warn(name, detail, `Until it is up, memory searches in PostgreSQL. Its log says why: ${logFile}`);
+  return fail(name, detail, `It is tried again by itself, for ever. Its log says why: ${logFile}`);
 }

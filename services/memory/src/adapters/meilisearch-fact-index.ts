@@ -5,7 +5,7 @@ import type { FactIndex } from "../domain/fact-index.ts";
 import { inverseFrequency } from "../domain/relevance.ts";
 import type { Circuit } from "./circuit.ts";
 import { FACT_INDEX, type FactDocument } from "./fact-document.ts";
-import { indexUnavailable } from "./index-unavailable.ts";
+import { indexUnavailable, type IndexTrouble } from "./index-unavailable.ts";
 import { isIndexMissing, type MeilisearchConnection } from "./meilisearch-connection.ts";
 
 /** A search takes 5 ms where all is well; a person waits for this answer. */
@@ -68,16 +68,24 @@ export class MeilisearchFactIndex implements FactIndex {
       this.#isFailing = false;
       return results as unknown as readonly Found[];
     } catch (cause) {
-      if (isIndexMissing(cause)) this.#onMissing();
-      else if (!signal.aborted) this.#circuit.failed();
+      const trouble = troubleOf(cause);
+      if (trouble === "filling") this.#onMissing();
+      else if (!signal.aborted) this.#circuit.failed(trouble);
       if (!signal.aborted) this.#logOnce(cause);
-      throw indexUnavailable(cause);
+      throw indexUnavailable(trouble, cause);
     }
   }
 
   /** Every search fails while the index is away; the first says why. */
   #logOnce(cause: unknown): void {
-    if (!this.#isFailing) this.#log.warn({ err: cause }, "the search index does not answer; the database searches in its place");
+    if (!this.#isFailing) this.#log.warn({ err: cause }, "the search index gives no answer; the database searches in its place");
     this.#isFailing = true;
   }
+}
+
+function troubleOf(cause: unknown): IndexTrouble {
+  if (isIndexMissing(cause)) return "filling";
+  // The client gives what fetch throws as the cause of an error of its own.
+  const reasons = [cause, cause instanceof Error ? cause.cause : undefined];
+  return reasons.some((reason) => reason instanceof DOMException && reason.name === "TimeoutError") ? "busy" : "away";
 }

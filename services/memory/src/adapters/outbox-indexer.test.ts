@@ -181,6 +181,21 @@ describe("the index", () => {
     warn.mockRestore();
   });
 
+  it("is told to be busy, not dead, at the first question after a start and while it rests from that", async () => {
+    const silent = await standInIndex(() => undefined);
+    index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined);
+    for (let question = 0; question < 2; question++)
+      expect((await search(ada, "turbines")).notice).toMatch(/^The search index \(Meilisearch\) is busy .* Nothing needs to be done/);
+  });
+
+  it("is told to be new, not dead, before it is made", async () => {
+    const empty = await standInIndex((_request, response) => {
+      response.writeHead(404).end(JSON.stringify({ code: "index_not_found", message: "There is no such index." }));
+    });
+    index = new MeilisearchFactIndex(empty, new Circuit(), testLog, () => undefined);
+    expect((await search(ada, "turbines")).notice).toMatch(/^The search index is new and is being filled\. .* Nothing needs to be done/);
+  });
+
   it("is not waited for when it takes requests and answers none", async () => {
     let requests = 0;
     const silent = await standInIndex(() => requests++);

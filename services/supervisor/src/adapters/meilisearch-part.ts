@@ -22,9 +22,16 @@ export function meilisearchPart(place: MeilisearchPlace, masterKey: string): Par
       return {
         pid: meilisearch.pid,
         port: place.port,
+        check: (deadlineMilliseconds) => checkHealth(meilisearch.url, deadlineMilliseconds),
         ended: meilisearch.exited.then(() => "its log says why"),
         stop: meilisearch.stop,
       };
     },
   };
+}
+
+async function checkHealth(url: string, deadlineMilliseconds: number): Promise<void> {
+  const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(deadlineMilliseconds) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`Meilisearch answers ${response.status} when it is asked for its health.`);
 }

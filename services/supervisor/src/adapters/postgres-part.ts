@@ -1,6 +1,7 @@
 import { startPostgres } from "@hlvm/embedded-postgres/start-postgres";
 import type { Log } from "@hlvm/log/create-log";
 import type { Part } from "../domain/part.ts";
+import { checkPostgres } from "./check-postgres.ts";
 import { rotateLog } from "./log-file.ts";
 import { prepareDatabases, type ServiceDatabase } from "./prepare-databases.ts";
 
@@ -28,7 +29,8 @@ export function postgresPart(place: PostgresPlace, databases: readonly ServiceDa
         await postgres.stop();
         throw cause;
       }
-      return { pid: postgres.pid, ended: postgres.exited.then(() => "its log says why"), stop: postgres.stop };
+      const check = (deadlineMilliseconds: number): Promise<void> => checkPostgres(postgres.url("postgres"), deadlineMilliseconds);
+      return { pid: postgres.pid, check, ended: postgres.exited.then(() => "its log says why"), stop: postgres.stop };
     },
   };
 }

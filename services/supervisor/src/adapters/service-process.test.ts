@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { NODE_FLAGS } from "@hlvm/service/node-flags";
 import { fakeService } from "../testing/fake-part.ts";
 import { isRunning } from "../testing/process-ended.ts";
 
@@ -38,7 +39,9 @@ describe("a service's process", () => {
     const { port } = other.address() as AddressInfo;
     const start = fakeService(directory, { name: "edge", port }).start(never);
     await expect(start).rejects.toMatchObject({
-      message: expect.stringMatching(new RegExp(`The service edge \\(on port ${port}\\) could not start: .*EADDRINUSE`)),
+      message: expect.stringMatching(
+        new RegExp(`The service edge \\(on port ${port}\\) could not start: Port ${port} .* is taken by another process`),
+      ),
       advice: expect.stringContaining(join(directory, "edge.log")),
     });
     other.close();
@@ -65,6 +68,13 @@ describe("a service's process", () => {
     await stopped;
     expect(await running.ended).toBe("SIGKILL");
     expect(isRunning(running.pid)).toBe(false);
+  });
+
+  it("runs with the flags that every service runs with", async () => {
+    const { logFile, start } = fakeService(directory, { name: "flags", behaviour: "reports its flags" });
+    const running = await start(never);
+    await running.stop();
+    expect(readFileSync(logFile, "utf8")).toContain(`flags: ${JSON.stringify(NODE_FLAGS)}\n`);
   });
 
   it("listens where it did before when it is started again", async () => {

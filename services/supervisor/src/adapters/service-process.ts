@@ -1,9 +1,13 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { closeSync } from "node:fs";
+import { isIPv6 } from "node:net";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { lastLines } from "@hlvm/mesh/last-lines";
+import { NODE_FLAGS } from "@hlvm/service/node-flags";
 import type { StartMessage } from "@hlvm/service/run-service";
 import type { Layer, Part, RunningPart } from "../domain/part.ts";
-import { lastLines, openLog } from "./log-file.ts";
+import { openLog } from "./log-file.ts";
+import { serviceHealth } from "./service-health.ts";
 
 export interface ServiceProcess {
   readonly name: string;
@@ -15,17 +19,13 @@ export interface ServiceProcess {
   readonly port: number;
   readonly needs: readonly string[];
   readonly layer: Layer;
+  /** Whose token its health check carries; undefined where it asks nobody for one. */
+  readonly tokenFile: string | undefined;
 }
 
 const START_DEADLINE_MILLISECONDS = 30_000;
 /** A service ends by itself within 8 s. */
 const STOP_DEADLINE_MILLISECONDS = 9_000;
-
-/**
- * V8 makes a function fast after hundreds of calls, and a service runs most of its functions a few times a call that it
- * answers: it would be slow for its first hundreds of turns. So it gathers what it needs at once, and compiles after fewer calls.
- */
-const NODE_FLAGS = ["--no-lazy-feedback-allocation", "--invocation-count-for-maglev=60", "--minimum-invocations-after-ic-update=60"];
 
 /** A service of ours as a process: it says over its IPC channel when it is up, and ends when that channel does. */
 export function servicePart(service: ServiceProcess): Part {
@@ -50,7 +50,7 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
   try {
     child = fork(service.main, [], {
       env: { ...service.environment, HLVM_PORT: String(service.port) },
-      execArgv: NODE_FLAGS,
+      execArgv: [...NODE_FLAGS],
       stdio: ["ignore", descriptor, descriptor, "ipc"],
       // A process group of its own: a Ctrl-C in the terminal must reach it only through us.
       detached: true,
@@ -64,7 +64,8 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
   });
   try {
     const port = await ready(service, child, ended, signal, size);
-    return { pid: child.pid!, port, ended, stop: () => stop(child, ended) };
+    const check = serviceHealth(addressOf(service, port), service.tokenFile);
+    return { pid: child.pid!, port, ended, check, stop: () => stop(child, ended) };
   } catch (cause) {
     await stop(child, ended);
     throw cause;
@@ -108,9 +109,16 @@ function ready(
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGTERM");
+  // Where it was stopped it hears nothing before it goes on.
+  child.kill("SIGCONT");
   const immediately = setTimeout(() => killGroup(child.pid!), STOP_DEADLINE_MILLISECONDS);
   await ended;
   clearTimeout(immediately);
+}
+
+function addressOf({ environment }: ServiceProcess, port: number): string {
+  const host = environment.HLVM_HOST ?? "127.0.0.1";
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
 function killGroup(pid: number): void {

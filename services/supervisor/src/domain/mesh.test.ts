@@ -9,9 +9,12 @@ import { fakeService } from "../testing/fake-part.ts";
 import { isRunning } from "../testing/process-ended.ts";
 import { Mesh } from "./mesh.ts";
 import type { Part } from "./part.ts";
+import { restartPause } from "./restart-policy.ts";
+import type { PartStatus } from "./supervised-part.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-mesh-"));
-const patience = { restartMilliseconds: [1, 1], steadyMilliseconds: 60_000 };
+const restart = { firstPauseMilliseconds: 1, maximumPauseMilliseconds: 8, resetAfterMilliseconds: 60_000 };
+const health = { intervalMilliseconds: 60_000, deadlineMilliseconds: 60_000, maximumMisses: 3 };
 
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -27,6 +30,7 @@ function diary() {
       const ended = new EventEmitter();
       return {
         pid: 1,
+        check: async () => undefined,
         ended: once(ended, "end").then(() => "code 0"),
         stop: async () => {
           entries.push(`-${kind.name}`);
@@ -40,7 +44,7 @@ function diary() {
 }
 
 function meshOf(parts: readonly Part[], events: { lines?: string[]; changes?: EventEmitter } = {}): Mesh {
-  return new Mesh(parts, patience, testLog, {
+  return new Mesh(parts, { restart, health }, testLog, {
     onProgress: (line) => events.lines?.push(line),
     onChange: () => events.changes?.emit("change"),
   });
@@ -116,8 +120,8 @@ describe("Mesh", () => {
     const { pid: first, port } = part.running!;
     process.kill(first, "SIGKILL");
     await once(changes, "change");
-    expect(part).toMatchObject({ running: undefined, port });
-    await once(changes, "change");
+    expect(part).toMatchObject({ running: undefined, port, status: { state: "down", reason: "it ended by itself (SIGKILL)" } });
+    await expect.poll(() => part.status.state).toBe("up");
     const second = part.running!.pid;
     expect(second).not.toBe(first);
     expect(part.port).toBe(port);
@@ -125,20 +129,48 @@ describe("Mesh", () => {
     expect([first, second].map(isRunning)).toEqual([false, false]);
   });
 
-  it("gives a part up that dies again and again", async () => {
+  it("tries a part that dies again and again for ever, and says since when it is down, why, and when it is tried next", async () => {
     let starts = 0;
     const dies: Part = {
       name: "policy",
       logFile: "/policy.log",
       needs: [],
       layer: "back",
-      start: async () => ({ pid: ++starts, ended: Promise.resolve("code 1"), stop: async () => undefined }),
+      start: async () => {
+        if (++starts > 1) throw failure;
+        return { pid: starts, check: async () => undefined, ended: Promise.resolve("code 1"), stop: async () => undefined };
+      },
     };
-    const mesh = meshOf([dies]);
+    const changes = new EventEmitter();
+    const mesh = meshOf([dies], { changes });
+    const part = mesh.parts[0]!;
+    const seen: PartStatus[] = [];
+    changes.on("change", () => seen.push(part.status));
     await mesh.start();
-    await expect.poll(() => starts).toBe(3);
+    await expect.poll(() => starts).toBeGreaterThan(12);
     await mesh.stop();
-    expect(starts).toBe(3);
-    expect(mesh.parts[0]!.running).toBeUndefined();
+    expect(part.running).toBeUndefined();
+    const down = seen.filter(({ state }) => state === "down");
+    expect(new Set(down.map(({ since }) => since)).size).toBe(1);
+    expect(down[0]).toMatchObject({ reason: "it ended by itself (code 1)" });
+    expect(down.at(-1)).toMatchObject({ reason: "It broke." });
+    expect(down.some(({ nextAttempt }) => nextAttempt !== undefined && nextAttempt > down[0]!.since)).toBe(true);
   });
+
+  it("tries a part again that it can do without and that could not be started at first", async () => {
+    let starts = 0;
+    const { part } = diary();
+    const comesLate = part({ name: "search", without: "Memory searches in PostgreSQL." });
+    const start: Part["start"] = (signal) => (++starts < 4 ? Promise.reject(failure) : comesLate.start(signal));
+    const mesh = meshOf([{ ...comesLate, start }]);
+    await mesh.start();
+    expect(mesh.parts[0]!.status).toMatchObject({ state: "down", reason: "It broke." });
+    await expect.poll(() => mesh.parts[0]!.status.state).toBe("up");
+    await mesh.stop();
+  });
+});
+
+it("waits twice as long before every attempt, up to a limit", () => {
+  const pauses = [0, 1, 2, 3, 4, 1_100].map((failures) => restartPause(restart, failures));
+  expect(pauses).toEqual([1, 2, 4, 8, 8, 8]);
 });

@@ -1,40 +1,40 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
-import { KeptPart, type Patience } from "./kept-part.ts";
 import { LAYERS, type Part } from "./part.ts";
+import { SupervisedPart, type SupervisionPolicy } from "./supervised-part.ts";
 
 export interface MeshEvents {
   /** A line for a person. */
   readonly onProgress: (line: string) => void;
-  /** A part that was up has ended by itself, or is up again. */
+  /** The status of a part is another one. */
   readonly onChange: () => void;
 }
 
 /** All parts together: up as fast as what they need of each other allows, and down in order. */
 export class Mesh {
-  readonly parts: readonly KeptPart[];
+  readonly parts: readonly SupervisedPart[];
   /** The part that could not start, where `start` threw. */
   failedPart: string | undefined;
   readonly #events: MeshEvents;
   readonly #log: Log;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: readonly Part[], patience: Patience, log: Log, events: MeshEvents) {
+  constructor(parts: readonly Part[], policy: SupervisionPolicy, log: Log, events: MeshEvents) {
     this.#events = events;
     this.#log = log;
-    this.parts = parts.map((part) => new KeptPart(part, patience, log, events.onChange));
+    this.parts = parts.map((part) => new SupervisedPart(part, policy, log, events.onChange));
   }
 
   /** Resolves when every part is up. When one cannot start, the others are taken down and its error is thrown. */
   async start(): Promise<void> {
     const started = new Map<string, Promise<void>>();
-    for (const kept of this.parts) {
-      const needed = kept.part.needs.map((name) => {
+    for (const supervised of this.parts) {
+      const needed = supervised.part.needs.map((name) => {
         const earlier = started.get(name);
-        if (earlier === undefined) throw new Error(`${kept.part.name} stands before ${name}, which it needs`);
+        if (earlier === undefined) throw new Error(`${supervised.part.name} stands before ${name}, which it needs`);
         return earlier;
       });
-      started.set(kept.part.name, this.#start(kept, needed));
+      started.set(supervised.part.name, this.#start(supervised, needed));
     }
     try {
       await Promise.all(started.values());
@@ -52,28 +52,29 @@ export class Mesh {
   }
 
   async #stopAll(): Promise<void> {
-    for (const layer of LAYERS) await Promise.all(this.parts.filter((kept) => kept.part.layer === layer).map((kept) => this.#stop(kept)));
+    for (const layer of LAYERS)
+      await Promise.all(this.parts.filter((supervised) => supervised.part.layer === layer).map((supervised) => this.#stop(supervised)));
   }
 
-  async #stop(kept: KeptPart): Promise<void> {
+  async #stop(supervised: SupervisedPart): Promise<void> {
     const since = performance.now();
-    await kept.stop();
-    this.#log.info({ part: kept.part.name, milliseconds: Math.round(performance.now() - since) }, "down");
+    await supervised.stop();
+    this.#log.info({ part: supervised.part.name, milliseconds: Math.round(performance.now() - since) }, "down");
   }
 
-  async #start(kept: KeptPart, needed: readonly Promise<void>[]): Promise<void> {
+  async #start(supervised: SupervisedPart, needed: readonly Promise<void>[]): Promise<void> {
     const since = performance.now();
     await Promise.all(needed);
     try {
-      await kept.start();
-      this.#log.info({ part: kept.part.name, milliseconds: Math.round(performance.now() - since) }, "up");
+      await supervised.start();
+      this.#log.info({ part: supervised.part.name, milliseconds: Math.round(performance.now() - since) }, "up");
     } catch (cause) {
-      if (kept.part.without === undefined || this.#stopped !== undefined) {
-        this.failedPart ??= kept.part.name;
+      if (supervised.part.without === undefined || this.#stopped !== undefined) {
+        this.failedPart ??= supervised.part.name;
         throw cause;
       }
-      this.#log.warn({ part: kept.part.name, err: cause }, "the mesh goes on without it");
-      this.#events.onProgress(`${messageOf(cause)} ${kept.part.without} (log: ${kept.part.logFile})`);
+      this.#log.warn({ part: supervised.part.name, err: cause }, "the mesh goes on without it");
+      this.#events.onProgress(`${messageOf(cause)} ${supervised.part.without} (log: ${supervised.part.logFile})`);
     }
   }
 }

@@ -4,7 +4,9 @@ export interface RunningPart {
   readonly port?: number;
   /** Resolves when its process has ended, with how: `code 1`, `SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Resolves when its process has ended. */
+  /** Asks it for its health; throws where it has not answered by the deadline. */
+  readonly check: (deadlineMilliseconds: number) => Promise<void>;
+  /** Asks it to end, and kills it where it has not ended in time. Resolves when its process has ended. */
   readonly stop: () => Promise<void>;
 }
 

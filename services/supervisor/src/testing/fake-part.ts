@@ -22,6 +22,7 @@ export function fakeService(
     layer,
     port,
     needs,
+    tokenFile: undefined,
     main: fileURLToPath(new URL("fake-service.ts", import.meta.url)),
     logFile: join(directory, `${name}.log`),
     environment: { PATH: process.env.PATH ?? "", HLVM_HOST: host, FAKE_BEHAVIOUR: behaviour },

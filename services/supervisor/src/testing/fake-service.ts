@@ -1,11 +1,12 @@
-import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
-import { messageOf } from "@hlvm/errors/message-of";
+import type { Interceptor } from "@connectrpc/connect";
 import { runService } from "@hlvm/service/run-service";
+import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 
-// A service of which a test says how it behaves: FAKE_BEHAVIOUR.
+// A service of which a test says how it behaves: FAKE_BEHAVIOUR. On SIGUSR2 its event loop is blocked for BUSY_MILLISECONDS.
 const behaviour = process.env.FAKE_BEHAVIOUR ?? "";
+
+const BUSY_MILLISECONDS = 1_000;
 
 if (behaviour === "dies at start") {
   console.error("the disk is on fire");
@@ -15,6 +16,11 @@ if (behaviour === "starts only once") {
   if (existsSync("started-once")) process.exit(3);
   writeFileSync("started-once", "");
 }
+if (behaviour === "reports its flags") console.log(`flags: ${JSON.stringify(process.execArgv)}`);
+process.on("SIGUSR2", () => {
+  const end = performance.now() + (behaviour === "hangs" ? Infinity : BUSY_MILLISECONDS);
+  while (performance.now() < end);
+});
 if (behaviour === "ignores SIGTERM") {
   process.on("SIGTERM", () => undefined);
   setInterval(() => undefined, 1_000);
@@ -23,11 +29,9 @@ if (behaviour === "ignores SIGTERM") {
   console.log(process.pid);
   await new Promise((resolve) => setTimeout(resolve, 60_000));
 } else {
-  await runService("fake", async () => {
-    const server = createServer().listen(Number(process.env.HLVM_PORT), process.env.HLVM_HOST);
-    await once(server, "listening").catch((cause: unknown) => {
-      throw new Error(`cannot listen: ${messageOf(cause)}`);
-    });
-    return { port: (server.address() as AddressInfo).port, close: async () => void server.close() };
+  await runService("fake", async (log) => {
+    const { HLVM_HOST: host = "127.0.0.1", HLVM_PORT: port } = process.env;
+    const authenticate: Interceptor = (next) => next;
+    return startRpcServer({ host, port: Number(port), log, routes: () => undefined, services: [], authenticate });
   });
 }

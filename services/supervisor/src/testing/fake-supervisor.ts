@@ -15,6 +15,10 @@ await supervise(
       if (process.env.FAKE_BEHAVIOUR === "keeps-its-keys") throw new Error("the disk is full");
       return { rotated: [{ service: "edge", kid: "edge.2", replaced: "edge.1" }], replacedCountUntil: "2026-01-01T00:00:00.000Z" };
     },
+    policy: {
+      restart: { firstPauseMilliseconds: 200, maximumPauseMilliseconds: 400, resetAfterMilliseconds: 60_000 },
+      health: { intervalMilliseconds: 300, deadlineMilliseconds: 500, maximumMisses: 3 },
+    },
     parts: [
       fakeService(directory, { name: "policy", layer: "back" }),
       fakeService(directory, { name: "edge", layer: "front", port: edgePort, host: edgeHost, behaviour: process.env.FAKE_BEHAVIOUR }),

@@ -1,0 +1,23 @@
+/** When a part that ended, or could not be started, is started again: exponential back-off, for ever. */
+export interface RestartPolicy {
+  /** Before the first attempt; doubled with every further one. */
+  readonly firstPauseMilliseconds: number;
+  readonly maximumPauseMilliseconds: number;
+  /** A part that was up for this long begins with the first pause again. */
+  readonly resetAfterMilliseconds: number;
+}
+
+/**
+ * A crash is mended before most callers notice, and a part that cannot run costs two starts a minute: the longest pause
+ * is what a person who has just removed the cause has to wait.
+ */
+export const RESTART_POLICY: RestartPolicy = {
+  firstPauseMilliseconds: 200,
+  maximumPauseMilliseconds: 30_000,
+  resetAfterMilliseconds: 60_000,
+};
+
+/** @param failures attempts and lives that were too short, since the part was last up for long */
+export function restartPause({ firstPauseMilliseconds, maximumPauseMilliseconds }: RestartPolicy, failures: number): number {
+  return Math.min(firstPauseMilliseconds * 2 ** failures, maximumPauseMilliseconds);
+}
