@@ -155,8 +155,10 @@ describe("a mesh that fails", () => {
       reason: StopReason.ERROR,
       message: expect.stringContaining("not known whether its call of read_file"),
     });
-    expect(results).toMatchObject([{ errorCode: "unavailable", content: expect.stringContaining("not known") }]);
-    await expect.poll(() => test.fake.seen.outcomes).toMatchObject([{ status: OutcomeStatus.FAILED }]);
+    expect(results).toMatchObject([{ errorCode: "outcome_unknown", content: expect.stringContaining("not known") }]);
+    expect(test.fake.seen.outcomes).toEqual([]);
+    const toReconcile = test.database.query("SELECT FROM run WHERE reconcile_at IS NOT NULL AND delegation IS NOT NULL");
+    expect(await toReconcile).toHaveLength(1);
   });
 
   it("asks for the receipt also where the stream breaks after the workspace was opened again", async () => {

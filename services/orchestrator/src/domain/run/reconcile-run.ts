@@ -39,7 +39,8 @@ export async function reconcileRun(
   let isDone = true;
   for (const call of callsOf(run.runId, events)) {
     if (signal.aborted) return false;
-    const told = call.end === undefined ? await askForReceipt(call, run, sandbox) : toldBy(call.end);
+    const isKnown = call.end !== undefined && call.end.errorCode !== "outcome_unknown";
+    const told = isKnown ? toldBy(call.end) : await askForReceipt(call, run, sandbox);
     const isRecorded =
       told !== undefined && (await record({ sessionId: run.sessionId, runId: run.runId, callId: call.callId, ...told }, audit));
     isDone &&= isRecorded;

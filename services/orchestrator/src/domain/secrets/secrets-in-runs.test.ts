@@ -100,7 +100,7 @@ describe("secrets in a run", () => {
   });
 
   it("do not come in with an error either", async () => {
-    const broken = new HlvmError({ code: "internal", reason: "broken", message: `It broke at ${token}.` });
+    const broken = new HlvmError({ code: "failed_precondition", reason: "broken", message: `It broke at ${token}.` });
     test.fake.behaviour.execute = () => refuse(broken);
     test.fake.behaviour.generate = (_, call) =>
       call === 1

@@ -51,7 +51,7 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
     results[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
       failing.abort();
-      if (isInDoubt(cause)) return failedResult("unavailable", cause.message);
+      if (isInDoubt(cause)) return failedResult("outcome_unknown", cause.message);
       return failedResult("cancelled", "Cancelled: the run was stopped before this call ran.");
     });
   }
