@@ -33,6 +33,8 @@ const KINDS: Readonly<Record<string, string>> = {
   vercel: "Vercel token",
 };
 const PREFIX = "@secretlint/secretlint-rule-";
+/** The shortest secret that any of the rules knows has more: most lines of a conversation need no look at all. */
+const MAY_HOLD_KEY = /[\w+/=.~-]{16}/;
 
 let text = "";
 let found: FoundSecret[] = [];
@@ -61,6 +63,7 @@ function note(kind: string, { range, message }: SecretLintRuleReportDescriptor):
 
 /** The keys and tokens in a text that secretlint's rules know, in the order of the rules. */
 export function findProviderKeys(whole: string): FoundSecret[] {
+  if (!MAY_HOLD_KEY.test(whole)) return [];
   // Of a string in JSON or a program: the letter of an escape is no letter before a key. The length stays.
   text = whole.includes("\\") ? whole.replace(/\\[nrtbf]/g, "  ") : whole;
   found = [];

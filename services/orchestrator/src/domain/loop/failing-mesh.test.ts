@@ -150,15 +150,16 @@ describe("a mesh that fails", () => {
     test.fake.behaviour.receipt = () => {
       throw new ConnectError("connection refused", Code.Unavailable);
     };
-    const { results, stopped } = await test.run();
+    const { results, stopped, events } = await test.run();
     expect(stopped).toMatchObject({
       reason: StopReason.ERROR,
       message: expect.stringContaining("not known whether its call of read_file"),
     });
     expect(results).toMatchObject([{ errorCode: "outcome_unknown", content: expect.stringContaining("not known") }]);
-    expect(test.fake.seen.outcomes).toEqual([]);
-    const toReconcile = test.database.query("SELECT FROM run WHERE reconcile_at IS NOT NULL AND delegation IS NOT NULL");
-    expect(await toReconcile).toHaveLength(1);
+    const { runId } = events[0]!;
+    expect(test.fake.seen.outcomes.filter((outcome) => outcome.runId === runId)).toEqual([]);
+    const toReconcile = "SELECT FROM run WHERE run_id = $1 AND reconcile_at IS NOT NULL AND delegation IS NOT NULL";
+    expect(await test.database.query(toReconcile, [runId])).toHaveLength(1);
   });
 
   it("asks for the receipt also where the stream breaks after the workspace was opened again", async () => {
