@@ -11,6 +11,8 @@ import { translateError } from "./translate-error.ts";
 /** Of one stream, at a time. */
 const MAXIMUM_CALLS = 256;
 const MAXIMUM_UNSENT = 64;
+/** One for all: an error costs as much as the rest of a call's end. */
+const FINISHED = new DOMException("The call has been answered.", "AbortError");
 
 interface Case {
   readonly case: string | undefined;
@@ -84,7 +86,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     } finally {
       clearTimeout(timer);
       running.delete(id);
-      ending.abort();
+      ending.abort(FINISHED);
       endWhenDone();
     }
   }
