@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { lineDiff } from "./line-diff.ts";
 import { isHarmlessGitConfig } from "./harmless-git-config.ts";
 import { ABSENT, isSame, readEntry, writeEntry, type ProtectedEntry } from "./protected-entry.ts";
-import { isProtected } from "./protected-paths.ts";
-import { takeSnapshot, type ProtectedSnapshot } from "./protected-snapshot.ts";
+import { isProtected, isProtectedName } from "./protected-paths.ts";
+import { findNested, takeSnapshot, type ProtectedSnapshot } from "./protected-snapshot.ts";
 import { messageOfThrown } from "./failure-of.ts";
 
 /** A change that a command made to a protected path. */
@@ -16,14 +16,26 @@ export interface ProtectedChange {
   readonly restored: boolean;
 }
 
+/** Of a repository and its submodules. */
+const IN_REPOSITORY = {
+  hooks: /(?:^|\/)\.git\/(?:modules\/.+\/)?hooks$/,
+  sample: /(?:^|\/)\.git\/(?:modules\/.+\/)?hooks\/[^/]+\.sample$/,
+  config: /(?:^|\/)\.git\/(?:modules\/.+\/)?config$/,
+};
+
 /** The commands that may write and are under way, by call id. */
 const watched = new Set<string>();
 /** What the protected paths are to be while they are: as they were before the first of them. */
 let baseline: ProtectedSnapshot = new Map();
+/** Those of the folders below that were there before the first of them. */
+let nested: readonly string[] = [];
 
 /** Notes what stands at the protected paths, before a command that may write. */
 export function protect(callId: string): void {
-  if (watched.size === 0) baseline = takeSnapshot(baseline);
+  if (watched.size === 0) {
+    nested = findNested();
+    baseline = takeSnapshot(baseline, nested);
+  }
   watched.add(callId);
 }
 
@@ -31,7 +43,7 @@ export function protect(callId: string): void {
 export function restore(callId: string, keepWatching: boolean): ProtectedChange[] {
   if (!watched.has(callId)) return [];
   if (!keepWatching) watched.delete(callId);
-  const now = takeSnapshot(baseline);
+  const now = takeSnapshot(baseline, nested);
   // Without its objects a repository's settings are nothing to bring back, whatever took its place is.
   const isRepositoryGone = baseline.get(".git")?.kind === "folder" && now.get(".git")?.kind !== "folder";
   const paths = [...new Set([...baseline.keys(), ...now.keys()])].sort();
@@ -73,7 +85,7 @@ export function apply(changes: readonly Pick<ProtectedChange, "path" | "before" 
 /** What a call that may write this path has made of it, and of the folders above, is to stay. */
 export function acceptChange(path: string): void {
   if (watched.size === 0 || !isProtected(path)) return;
-  const now = takeSnapshot(baseline);
+  const now = takeSnapshot(baseline, nested);
   for (let at = path; at !== "."; at = dirname(at)) {
     keep(at, now.get(at) ?? ABSENT);
   }
@@ -97,10 +109,12 @@ function putBack(changes: readonly ProtectedChange[]): ProtectedChange[] {
   });
 }
 
+/** Below the top folder, what is gone has nothing run: whole packages and repositories are removed there. */
 function isHarmless(path: string, before: ProtectedEntry, after: ProtectedEntry): boolean {
-  if (path === ".git" || /^\.git\/(?:modules\/.+\/)?hooks$/.test(path)) return before.kind !== "link" && after.kind === "folder";
-  if (/^\.git\/(?:modules\/.+\/)?hooks\/[^/]+\.sample$/.test(path)) return after.kind !== "link" && after.kind !== "other";
-  if (!/^\.git\/(?:modules\/.+\/)?config$/.test(path) || after.kind !== "file" || before.kind === "link") return false;
+  if (after.kind === "absent" && !isProtectedName(path.split("/")[0]!)) return true;
+  if (/(?:^|\/)\.git$/.test(path) || IN_REPOSITORY.hooks.test(path)) return before.kind !== "link" && after.kind === "folder";
+  if (IN_REPOSITORY.sample.test(path)) return after.kind !== "link" && after.kind !== "other";
+  if (!IN_REPOSITORY.config.test(path) || after.kind !== "file" || before.kind === "link") return false;
   if (before.kind === "file" && before.mode !== after.mode) return false;
   if (after.content === undefined || (before.kind === "file" && before.content === undefined)) return false;
   return isHarmlessGitConfig(before.content?.toString("utf8") ?? "", after.content.toString("utf8"));

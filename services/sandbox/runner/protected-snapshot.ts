@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, type Dirent } from "node:fs";
+import { basename, join } from "node:path";
 import { isProtectedName } from "./protected-paths.ts";
 import { readEntry, type ProtectedEntry } from "./protected-entry.ts";
 import { WORKSPACE } from "./workspace-path.ts";
@@ -9,6 +9,8 @@ export type ProtectedSnapshot = Map<string, ProtectedEntry>;
 
 /** A look takes about a microsecond an entry. */
 const MAXIMUM_ENTRIES = 10_000;
+/** Reading a folder takes some 7 microseconds, before each command that may write. */
+const MAXIMUM_FOLDERS = 2_000;
 const SUBMODULE_DEPTH = 6;
 /** Of a repository only what git executes or obeys: its objects, references and index are the work itself. */
 const GIT_FILES = ["config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates"];
@@ -16,10 +18,11 @@ const WORKTREE_FILES = ["gitdir", "commondir", "config.worktree"];
 
 /**
  * What stands at the protected paths in the workspace's top folder, which are those that the person's programs look for
- * when they work on it.
+ * when they work on it, and at those named of the folders below.
  * @param known an earlier look; what was not touched since is not read again
+ * @param nested as `findNested` found them
  */
-export function takeSnapshot(known: ProtectedSnapshot): ProtectedSnapshot {
+export function takeSnapshot(known: ProtectedSnapshot, nested: readonly string[]): ProtectedSnapshot {
   const snapshot: ProtectedSnapshot = new Map();
   const look = (path: string): ProtectedEntry => {
     const entry = readEntry(path, known.get(path));
@@ -41,12 +44,35 @@ export function takeSnapshot(known: ProtectedSnapshot): ProtectedSnapshot {
     if (names.includes("HEAD")) lookAtRepository(path, depth + 1);
     else for (const name of names) lookForSubmodules(join(path, name), depth + 1);
   };
-  for (const name of namesIn("")) {
-    if (!isProtectedName(name)) continue;
-    if (name !== ".git") lookBelow(name);
-    else if (look(name).kind === "folder") lookAtRepository(name, 0);
+  for (const path of [...namesIn("").filter(isProtectedName), ...nested]) {
+    if (basename(path) !== ".git") lookBelow(path);
+    else if (look(path).kind === "folder") lookAtRepository(path, 0);
   }
   return snapshot;
+}
+
+/** The protected paths that there are in folders below the top one, nearest first; in packages that were installed nobody works. */
+export function findNested(): string[] {
+  const folders = [""];
+  const found: string[] = [];
+  for (let at = 0; at < folders.length && at < MAXIMUM_FOLDERS; at++) {
+    const folder = folders[at]!;
+    for (const entry of entriesIn(folder)) {
+      const path = join(folder, entry.name);
+      if (isProtectedName(entry.name)) {
+        if (folder !== "") found.push(path);
+      } else if (entry.isDirectory() && entry.name !== "node_modules") folders.push(path);
+    }
+  }
+  return found;
+}
+
+function entriesIn(relative: string): Dirent[] {
+  try {
+    return readdirSync(join(WORKSPACE, relative), { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 function namesIn(relative: string): string[] {

@@ -187,6 +187,37 @@ describe("an allowed command that changes what programs outside obey", () => {
     expect(readdirSync(at(".vscode"))).toEqual(["settings.json"]);
   });
 
+  it("has it put back in the folders below too, where it was there before", async () => {
+    execFileSync("git", ["init", "--quiet", at("packages/own")]);
+    const config = read("packages/own/.git/config");
+    put("packages/a/.vscode/tasks.json", "{}\n");
+    put("node_modules/b/.vscode/tasks.json", "{}\n");
+    const plant = "git -C packages/own config core.fsmonitor evil && echo x > packages/own/.git/hooks/pre-commit";
+    const result = await shell(
+      `${plant} && echo evil > packages/a/.vscode/tasks.json && mv packages/own packages/other && mv packages/other packages/own`,
+    );
+    expect(result).toMatchObject({ success: false, errorCode: "protected_path", exitCode: 0 });
+    expect(result.heldChange!.paths).toEqual([
+      "packages/a/.vscode/tasks.json",
+      "packages/own/.git/config",
+      "packages/own/.git/hooks/pre-commit",
+    ]);
+    expect(read("packages/own/.git/config")).toBe(config);
+    expect(existsSync(at("packages/own/.git/hooks/pre-commit"))).toBe(false);
+    expect(read("packages/a/.vscode/tasks.json")).toBe("{}\n");
+    expect((await sandbox.run("keep_changes", result.heldChange!)).success).toBe(true);
+    expect(read("packages/a/.vscode/tasks.json")).toBe("evil\n");
+  });
+
+  it("may set up, clone and remove repositories and packages in the folders below", async () => {
+    execFileSync("git", ["init", "--quiet", at("own")]);
+    put("gone/.github/workflows/ci.yml", "on: push\n");
+    expect(await shell("git -C own remote add origin https://example.org/x.git && rm -rf gone && git init --quiet new")).toMatchObject({
+      success: true,
+    });
+    expect([existsSync(at("gone")), existsSync(at("new/.git/config"))]).toEqual([false, true]);
+  });
+
   it("has it put back also where many commands change it at the same time", async () => {
     const plant = (index: number): string => `mkdir -p .git/hooks; sleep 0.0${index}; cp a.txt .git/hooks/post-checkout-${index}`;
     const results = await Promise.all(Array.from({ length: 8 }, (_, index) => shell(plant(index))));
