@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ["libs/testing/src/postgres-global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Starting a process takes over a second where both processors are busy.
+    expect: { poll: { timeout: 10_000 } },
     pool: "forks",
     maxWorkers: 2,
     // What a passing test has the libraries complain of is no news.

@@ -9,8 +9,8 @@ export type ProtectedSnapshot = Map<string, ProtectedEntry>;
 
 /** A look takes about a microsecond an entry. */
 const MAXIMUM_ENTRIES = 10_000;
-/** Reading a folder takes some 7 microseconds, before each command that may write. */
-const MAXIMUM_FOLDERS = 2_000;
+/** Reading a folder takes some 13 microseconds, before each command that may write. */
+const MAXIMUM_FOLDERS = 1_000;
 const SUBMODULE_DEPTH = 6;
 /** Of a repository only what git executes or obeys: its objects, references and index are the work itself. */
 const GIT_FILES = ["config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates"];

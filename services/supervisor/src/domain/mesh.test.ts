@@ -121,7 +121,7 @@ describe("Mesh", () => {
     process.kill(first, "SIGKILL");
     await once(changes, "change");
     expect(part).toMatchObject({ running: undefined, port, status: { state: "down", reason: "it ended by itself (SIGKILL)" } });
-    await expect.poll(() => part.status.state).toBe("up");
+    while (part.status.state !== "up") await once(changes, "change");
     const second = part.running!.pid;
     expect(second).not.toBe(first);
     expect(part.port).toBe(port);
