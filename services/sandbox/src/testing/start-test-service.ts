@@ -133,6 +133,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
     },
     async close(): Promise<void> {
       await Promise.all([running.sessions.closeAll(), running.server.close()]);
+      await isolation.close();
       for (const folder of [stateDirectory, ...workspaces]) rmSync(folder, { recursive: true, force: true });
     },
   };
