@@ -1,5 +1,5 @@
-import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
-import { violationsToProto } from "@bufbuild/protovalidate";
+import { create, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import { violationsToProto, type Validator } from "@bufbuild/protovalidate";
 import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { callerKey, callerOf } from "./call-context.ts";
@@ -72,7 +72,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     const timer = timeoutMilliseconds > 0 ? setTimeout(expire, timeoutMilliseconds) : undefined;
     try {
       const values = createContextValues().set(callerKey, callerOf(verifier.verify(token), context.requestHeader.get("traceparent")));
-      validate(request);
+      validateRequest(validator, context.method, request);
       const timeoutMs = (): number | undefined => (endsAt === undefined ? undefined : endsAt - performance.now());
       const responses = answer(request, { ...context, values, signal: ending.signal, timeoutMs });
       for await (const response of responses) {
@@ -89,15 +89,6 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
       ending.abort(FINISHED);
       endWhenDone();
     }
-  }
-
-  function validate(request: Request): void {
-    const schema = context.method.input.fields.find((field) => field.localName === request.case)?.message as DescMessage;
-    const result = validator.validate(schema, request.value as Message);
-    if (result.kind === "valid") return;
-    const violations = result.violations === undefined ? [] : [violationsToProto(result.violations)];
-    const details = violations.map(([value, desc]) => ({ desc, value }));
-    throw new ConnectError(result.error.message, Code.InvalidArgument, undefined, details, result.error);
   }
 
   async function read(): Promise<void> {
@@ -126,4 +117,14 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     draining.removeEventListener("abort", drain);
     for (const ending of running.values()) ending.abort();
   }
+}
+
+/** @throws ConnectError InvalidArgument with the violations, as an interceptor does for a call that comes alone */
+function validateRequest(validator: Validator, method: DescMethod, request: Case): void {
+  const schema = method.input.fields.find((field) => field.localName === request.case)?.message as DescMessage;
+  const result = validator.validate(schema, request.value as Message);
+  if (result.kind === "valid") return;
+  const violations = result.violations === undefined ? [] : [violationsToProto(result.violations)];
+  const details = violations.map(([value, desc]) => ({ desc, value }));
+  throw new ConnectError(result.error.message, Code.InvalidArgument, undefined, details, result.error);
 }

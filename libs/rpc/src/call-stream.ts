@@ -2,8 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallHeadSchema, Draining, Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { fromStatus } from "./call-status.ts";
+import { isNeverStarted } from "./connection-failure.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { isNeverStarted, pauseBeforeAttempt } from "./never-started.ts";
+import { pauseBeforeAttempt } from "./retry-interceptor.ts";
 
 const MAXIMUM_UNREAD = 64;
 const MAXIMUM_UNSENT = 1_024;
@@ -73,7 +74,8 @@ export class CallStream<Request extends Case, Response extends Case> {
         if (call.isDone) return;
         if (!call.wasRefused || attempt > 0) throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
       } catch (thrown) {
-        if (!isNeverStarted(thrown) || performance.now() >= endsAt) throw thrown;
+        // What the service itself has said of the call is its end, whatever stands in it.
+        if (call.isDone || !isNeverStarted(thrown) || performance.now() >= endsAt) throw thrown;
       } finally {
         call.end();
       }

@@ -7,6 +7,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createMeshTransport } from "./create-mesh-transport.ts";
 import { fromConnectError } from "./from-connect-error.ts";
+import { retryInterceptor } from "./retry-interceptor.ts";
 import { serverStream } from "./server-stream.ts";
 import { countOf } from "./testing/count-of.ts";
 import { failureOf } from "./testing/failure-of.ts";
@@ -177,6 +178,20 @@ describe("a call that its service refused before it began", () => {
     });
     expect(await countOf(createClient(SessionService, createMeshTransport(url)).watch({ sessionId: SESSION }))).toBe(0);
     expect(streams()).toBe(2);
+  });
+
+  it("is told by the connection, and not by what a service says of a failure", async () => {
+    let calls = 0;
+    const { url, headers, close } = await serveSessions({
+      listSessions: () => {
+        calls++;
+        throw new HlvmError({ code: "unavailable", reason: "model", message: "The model said REFUSED_STREAM and ECONNREFUSED." });
+      },
+    });
+    onTestFinished(close);
+    const other = createClient(SessionService, createMeshTransport(url, [retryInterceptor]));
+    expect((await failureOf(other.listSessions({}, { headers, timeoutMs: 2_000 }))).code).toBe(Code.Unavailable);
+    expect(calls).toBe(1);
   });
 
   it("is not made a third time", async () => {

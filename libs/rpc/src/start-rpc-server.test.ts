@@ -12,7 +12,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import { callContext, newTraceId, outgoing, type CallContext, type OutgoingCall } from "./call-context.ts";
 import { createMeshTransport } from "./create-mesh-transport.ts";
 import { fromConnectError } from "./from-connect-error.ts";
-import { readStream } from "./read-stream.ts";
+import { serverStream } from "./server-stream.ts";
 import { startRpcServer } from "./start-rpc-server.ts";
 import { serveSessions, type ServedSessions } from "./testing/serve-sessions.ts";
 
@@ -142,8 +142,8 @@ describe("a server of the mesh", () => {
   });
 
   it("cancels a stream whose reader leaves the loop", async () => {
-    const client = createClient(SessionService, createMeshTransport(url));
-    for await (const _ of readStream((signal) => client.watch({ sessionId: SESSION, follow: true }, { ...withToken(), signal }))) break;
+    const request = { sessionId: SESSION, follow: true };
+    for await (const _ of serverStream(createMeshTransport(url), SessionService.method.watch, request, withToken())) break;
     await expect(watchEnded).resolves.toBeDefined();
   });
 

@@ -14,7 +14,6 @@ import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/polic
 import type { Event, RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { CancelRunResponse, StartRunRequest, StartRunRequestSchema, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { readStream } from "@hlvm/rpc/read-stream";
 import { testLog } from "@hlvm/testing/test-log";
 import { valuesOf } from "./event-values.ts";
 import { startFakeServices, type FakeServices } from "./fake-services.ts";
@@ -119,11 +118,15 @@ export async function startTestOrchestrator(
     watch: async (sessionId, from = 1n, isLast = isRunStopped) => {
       const events: Event[] = [];
       const options = await test.orchestrator.as(ada);
-      const open = (signal: AbortSignal) =>
-        test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, { ...options, signal });
-      for await (const response of readStream(open)) {
-        events.push(...response.events);
-        if (response.events.some(isLast)) break;
+      const leaving = new AbortController();
+      const watching = { ...options, signal: leaving.signal };
+      try {
+        for await (const response of test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, watching)) {
+          events.push(...response.events);
+          if (response.events.some(isLast)) break;
+        }
+      } finally {
+        leaving.abort();
       }
       return events;
     },

@@ -1,7 +1,7 @@
 import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
-import { retryInterceptor } from "@hlvm/rpc/never-started";
+import { retryInterceptor } from "@hlvm/rpc/retry-interceptor";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
 import { MeshCaller, type RunCaller } from "./mesh-caller.ts";
