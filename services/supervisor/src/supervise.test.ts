@@ -57,6 +57,8 @@ function workingDirectoryOf(pid: string): string | undefined {
   }
 }
 
+const supervisorLog = (): string => readFileSync(join(directory, "logs", "supervisor.log"), "utf8");
+
 describe("the supervisor", () => {
   it("says where everything is, in a file for its owner alone", async () => {
     const state = await start("foreground");
@@ -171,7 +173,7 @@ describe("the supervisor", () => {
     const now = (): ServiceState => readMeshState(directory)!.services[0]!;
     await expect.poll(() => now().pid !== undefined && now().pid !== before!.pid, { timeout: 5_000 }).toBe(true);
     expect(now().port).toBe(before!.port);
-    expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("started again");
+    await expect.poll(supervisorLog, { timeout: 5_000 }).toContain("started again");
   });
 
   it("writes down no process for a part that is down, and where the edge was", async () => {
@@ -200,7 +202,7 @@ describe("the supervisor", () => {
     await expect.poll(() => policyNow().pid, { timeout: 10_000 }).not.toBe(before.pid);
     await expect.poll(policyNow, { timeout: 5_000 }).toMatchObject({ state: "up", port: before.port });
     expect(isRunning(before.pid!)).toBe(false);
-    expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("does not answer and is restarted");
+    await expect.poll(supervisorLog, { timeout: 5_000 }).toContain("does not answer and is restarted");
   });
 
   it("kills a service that hangs and does not end when it is told to", async () => {
@@ -217,8 +219,9 @@ describe("the supervisor", () => {
     const before = (await start("foreground")).services[0]!;
     const isBusyOnceMore = async (): Promise<string> => {
       process.kill(before.pid!, "SIGUSR2");
+      // As long as the fake service is busy.
       await sleep(2_500);
-      return readFileSync(join(directory, "logs", "supervisor.log"), "utf8");
+      return supervisorLog();
     };
     await expect.poll(isBusyOnceMore, { timeout: 15_000 }).toContain("answers again");
     expect(policyNow()).toMatchObject({ state: "up", pid: before.pid });
@@ -226,13 +229,14 @@ describe("the supervisor", () => {
 
   it("restarts nobody when the whole machine stood still", async () => {
     const state = await start("foreground");
-    await expect.poll(() => readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).toContain("the mesh is up");
+    await expect.poll(supervisorLog).toContain("the mesh is up");
     for (const pid of pidsOf(state)) process.kill(pid, "SIGSTOP");
+    // Longer than a service may be silent; then as long as a restart would take to show.
     await sleep(4_000);
     for (const pid of pidsOf(state)) process.kill(pid, "SIGCONT");
     await sleep(2_000);
     expect(readMeshState(directory)!.services.map(({ pid }) => pid)).toEqual(state.services.map(({ pid }) => pid));
-    expect(readFileSync(join(directory, "logs", "supervisor.log"), "utf8")).not.toContain("does not answer");
+    expect(supervisorLog()).not.toContain("does not answer");
   });
 
   it("ends with all that it began when its start is given up, and can be started again", async () => {
