@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +57,7 @@ export async function startAppendReplicas(count: number, notifies: "inside" | "a
     const onAppend = (sessionId: string, events: readonly Event[]): void => {
       if (notifies === "apart") wakeups.appended(sessionId, events);
     };
-    return { wakeups, log: new PostgresEventLog(database, onAppend), store: new PostgresSessionStore(database, onAppend) };
+    return { wakeups, log: new PostgresEventLog(database, onAppend), store: new PostgresSessionStore(database, randomUUID(), onAppend) };
   });
   return {
     replicas,

@@ -64,8 +64,6 @@ async function* appends({ store, log }: AppendReplica): AsyncGenerator<{ beganAt
   const lease = await beginTestRun(store);
   for (let position = 2; ; position++) {
     const beganAt = performance.now();
-    // A test's lease is renewed by nobody.
-    if (position % 1_000 === 0) await store.renewLeases([lease]);
     await log.append({ lease, principal: ada.id, position, events: [{ turn: 1, payload }] });
     yield { beganAt, endedAt: performance.now() };
   }
@@ -90,7 +88,6 @@ async function watch(replicas: readonly AppendReplica[], writers: number): Promi
     const committedAt = performance.now();
     await next;
     delays.push(performance.now() - committedAt);
-    if (position % 100 === 0) await writing.store.renewLeases([lease]);
   }
   leaving.abort(new Error("seen"));
   await Promise.all([pieces.return(), ...others]);

@@ -71,6 +71,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       const { recalled, written, notice } = payload.value;
       return { recalled, written, notice };
     }
+    case "runTakenOver":
+      return {};
   }
 }
 

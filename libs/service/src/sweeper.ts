@@ -23,7 +23,7 @@ export class Sweeper {
       await sweep();
       this.#isFailing = false;
     } catch (cause) {
-      if (!this.#isFailing) log.warn({ err: cause }, "cleaning up failed; it is tried again");
+      if (!this.#isFailing) log.warn({ err: cause }, "a recurring task failed; it is tried again");
       this.#isFailing = true;
     } finally {
       this.#sweeping = undefined;

@@ -18,6 +18,7 @@ import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
+import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
@@ -25,8 +26,8 @@ import { readOrchestratorConfig, type Config } from "./config.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { Mesh } from "./domain/loop/ports.ts";
-import { endAbandonedRuns } from "./domain/run/end-abandoned-runs.ts";
-import { executeRun } from "./domain/run/execute-run.ts";
+import { continueRun, type ContinuePorts } from "./domain/run/continue-run.ts";
+import { executeRun, type BegunRun } from "./domain/run/execute-run.ts";
 import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
@@ -34,6 +35,8 @@ import { sessionRoutes } from "./rpc/routes.ts";
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const STATELESS_KEPT_SECONDS = 60;
 const SWEEP_MILLISECONDS = 5_000;
+/** Three of them fit into a lease. */
+const HEARTBEAT_MILLISECONDS = 1_000;
 
 await runService("orchestrator", (log, environment) => startOrchestrator(readOrchestratorConfig(environment), log));
 
@@ -47,26 +50,24 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
 
   const wakeups = new PostgresWakeups(grown, log);
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
-  const store = new PostgresSessionStore(database, onAppend);
+  const replicaId = randomUUID();
+  const store = new PostgresSessionStore(database, replicaId, onAppend);
   const eventLog = new PostgresEventLog(database, onAppend);
   const deltas = new DeltaWriter(eventLog);
-  const runs = new RunRegistry(store);
+  const claims = new PostgresRunClaims(database, replicaId);
+  const runs = new RunRegistry(claims);
   cancelled.onPayload((runId) => runs.cancel(runId));
   const mesh = connectMesh(config, minter);
   const delegations = new DelegationVerifier(publicKeys);
   const sweep = async (): Promise<void> => {
-    const ended = await endAbandonedRuns(store, eventLog, randomUUID);
-    if (ended > 0) log.warn({ ended }, "ended runs that nobody held any more");
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
+    await claims.forgetGone();
   };
-  await sweep();
   const closing = new AbortController();
   const unreconciled = new PostgresUnreconciledRuns(database);
   const callFor = (delegation: string): Mesh =>
     mesh({ principal: delegations.verify(delegation).principal, delegation, traceId: newTraceId() });
   const reconcile = (): Promise<void> => reconcileRuns(unreconciled, callFor, log, closing.signal);
-  const sweepers = [new Sweeper(sweep, SWEEP_MILLISECONDS, log), new Sweeper(reconcile, SWEEP_MILLISECONDS, log)];
-
   const limits = {
     turns: config.maximumTurns,
     toolCallsPerTurn: config.maximumToolCalls,
@@ -77,6 +78,27 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outcomeMilliseconds: config.outcomeSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
   };
+  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
+  const execute = (run: BegunRun, controller: AbortController): Promise<void> => executeRun(run, ports, controller);
+  const continuing: ContinuePorts = {
+    eventLog,
+    claims,
+    verifyDelegation: (text) => delegations.verify(text),
+    meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text, traceId: newTraceId() }),
+    execute,
+    log,
+  };
+  const beat = async (): Promise<void> => {
+    await runs.renew();
+    await runs.takeOver((run, controller) => continueRun(run, continuing, controller));
+  };
+  await runs.renew();
+  const sweepers = [
+    new Sweeper(beat, HEARTBEAT_MILLISECONDS, log),
+    new Sweeper(sweep, SWEEP_MILLISECONDS, log),
+    new Sweeper(reconcile, SWEEP_MILLISECONDS, log),
+  ];
+
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
@@ -90,7 +112,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       runs,
       delegations,
       mesh,
-      execute: (run, controller) => executeRun(run, { eventLog, deltas }, limits, log, controller),
+      execute,
       closing: closing.signal,
     }),
   });
@@ -100,6 +122,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       await runs.close();
       closing.abort(stopping());
       await Promise.all(sweepers.map((sweeper) => sweeper.close()));
+      await claims.leave().catch((cause: unknown) => log.warn({ err: cause }, "the lease of this process was not ended; it runs out"));
       await server.close();
       await wakeups.close();
       await Promise.all([grown.close(), cancelled.close()]);

@@ -103,6 +103,10 @@ export class TextView implements RunView {
         if (notice !== "") this.#screen.note(`memory: ${notice}`, "warning");
         return;
       }
+      case "runTakenOver":
+        this.#screen.endLine();
+        this.#screen.note("The orchestrator that held this run ended; another one goes on with it.", "warning");
+        return this.#screen.status("thinking");
       case "runStopped":
         return this.#runStopped(payload.value);
       case "toolOutput":

@@ -4,14 +4,15 @@ import { eventPayload } from "../domain/log/event-payload.ts";
 import type { SessionStore } from "../domain/session/session-store.ts";
 
 export interface TestRun {
+  readonly lease?: Lease;
   /** Resumed; a new session where there is none. */
   readonly sessionId?: string;
   readonly stateless?: boolean;
 }
 
 /** Begins a run in the store as `startRun` does, with its two first events, and nothing that executes it. */
-export async function beginTestRun(store: SessionStore, { sessionId, stateless = false }: TestRun = {}): Promise<Lease> {
-  const lease = { sessionId: sessionId ?? randomUUID(), runId: randomUUID(), owner: randomUUID() };
+export async function beginTestRun(store: SessionStore, { sessionId, stateless = false, lease: given }: TestRun = {}): Promise<Lease> {
+  const lease = given ?? { sessionId: sessionId ?? randomUUID(), runId: randomUUID(), owner: randomUUID() };
   const facts = {
     sessionId: lease.sessionId,
     owner: "user:ada",

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLOBwoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCKSAQoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJIhEKD1RoaW5raW5nU3RhcnRlZCIfCg9SZWFzb25pbmdVcGRhdGUSDAoEdGV4dBgBIAEoCSIcCgxNZXNzYWdlRGVsdGESDAoEdGV4dBgBIAEoCSKjAQoQQXNzaXN0YW50TWVzc2FnZRIMCgR0ZXh0GAEgASgJEikKCHRoaW5raW5nGAIgAygLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZxIvCgp0b29sX2NhbGxzGAMgAygLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnQSJQoGZmluaXNoGAQgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2gibQoMVG9vbFNlbGVjdGVkEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRISCgp0b29sX2luZGV4GAQgASgNEhIKCnRvb2xfdG90YWwYBSABKA0i0gEKD1Blcm1pc3Npb25DaGVjaxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKgoIZGVjaXNpb24YAyABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAQgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYBSABKAkSDgoGcmVhc29uGAYgASgJEioKCGFwcHJvdmFsGAcgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwihQEKCVRvb2xTdGFydBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYBCABKAkSEgoKdG9vbF9pbmRleBgFIAEoDRISCgp0b29sX3RvdGFsGAYgASgNIkwKD1Rvb2xPdXRwdXRDaHVuaxIPCgdjYWxsX2lkGAEgASgJEigKBm91dHB1dBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sT3V0cHV0IlIKB1Rvb2xFbmQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEigKBnJlc3VsdBgDIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0ImsKCVR1cm5TdGF0cxISCgp0b29sX2NvdW50GAEgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBCIyCgtVc2FnZVVwZGF0ZRIjCgV1c2FnZRgBIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2UiQwoOTWVtb3J5QWN0aXZpdHkSEAoIcmVjYWxsZWQYASADKAkSDwoHd3JpdHRlbhgCIAMoCRIOCgZub3RpY2UYAyABKAkizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKHCAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCKSAQoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJIg4KDFJ1blRha2VuT3ZlciIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCJrCglUdXJuU3RhdHMSEgoKdG9vbF9jb3VudBgBIAEoDRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgEEhUKDW91dHB1dF90b2tlbnMYBCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIkMKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJIs8BCgpSdW5TdG9wcGVkEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEgwKBHRleHQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZhZHZpY2UYBCABKAkSDQoFdHVybnMYBSABKA0SEgoKdG9vbF9jYWxscxgGIAEoDRIjCgV1c2FnZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAggASgNKsMCCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVU1RPUF9SRUFTT05fQ09NUExFVEVEEAESIQodU1RPUF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhIiCh5TVE9QX1JFQVNPTl9NQVhfQlVER0VUX1JFQUNIRUQQAxIeChpTVE9QX1JFQVNPTl9VU0VSX0NBTkNFTExFRBAEEhUKEVNUT1BfUkVBU09OX0VSUk9SEAUSFwoTU1RPUF9SRUFTT05fVElNRU9VVBAGEiEKHVNUT1BfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEAcSIAocU1RPUF9SRUFTT05fV09SS0ZMT1dfQkxPQ0tFRBAIEiEKHVNUT1BfUkVBU09OX0NPTlRFWFRfRVhIQVVTVEVEEAliBnByb3RvMw", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -155,6 +155,12 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: RunStopped;
     case: "runStopped";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.RunTakenOver run_taken_over = 35;
+     */
+    value: RunTakenOver;
+    case: "runTakenOver";
   } | { case: undefined; value?: undefined };
 };
 
@@ -272,6 +278,11 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.RunStopped run_stopped = 34;
    */
   runStopped?: RunStoppedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.RunTakenOver run_taken_over = 35;
+   */
+  runTakenOver?: RunTakenOverJson;
 };
 
 /**
@@ -435,6 +446,31 @@ export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}
   messageDesc(file_hlvm_session_v1_event, 3);
 
 /**
+ * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
+ * turn of its own, and calls without a result are seen to.
+ *
+ * @generated from message hlvm.session.v1.RunTakenOver
+ */
+export type RunTakenOver = Message<"hlvm.session.v1.RunTakenOver"> & {
+};
+
+/**
+ * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
+ * turn of its own, and calls without a result are seen to.
+ *
+ * @generated from message hlvm.session.v1.RunTakenOver
+ */
+export type RunTakenOverJson = {
+};
+
+/**
+ * Describes the message hlvm.session.v1.RunTakenOver.
+ * Use `create(RunTakenOverSchema)` to create a new message.
+ */
+export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
  * A model call begins.
  *
  * @generated from message hlvm.session.v1.ThinkingStarted
@@ -455,7 +491,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 4);
+  messageDesc(file_hlvm_session_v1_event, 5);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -482,7 +518,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 6);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -513,7 +549,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 7);
 
 /**
  * What the model said in one turn, whole.
@@ -574,7 +610,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 8);
 
 /**
  * The model chose a tool.
@@ -649,7 +685,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -744,7 +780,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -831,7 +867,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -868,7 +904,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -919,7 +955,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -976,7 +1012,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1007,7 +1043,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1062,7 +1098,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1167,7 +1203,7 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason

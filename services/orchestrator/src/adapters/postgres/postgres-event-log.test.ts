@@ -7,9 +7,9 @@ import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test
 import { testLog } from "@hlvm/testing/test-log";
 import type { Append, Lease } from "../../domain/log/event-log.ts";
 import { eventPayload } from "../../domain/log/event-payload.ts";
-import { endAbandonedRuns } from "../../domain/run/end-abandoned-runs.ts";
 import { beginTestRun } from "../../testing/begin-test-run.ts";
 import { PostgresEventLog } from "./postgres-event-log.ts";
+import { PostgresRunClaims } from "./postgres-run-claims.ts";
 import { PostgresSessionStore } from "./postgres-session-store.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
@@ -20,7 +20,7 @@ let store: PostgresSessionStore;
 beforeAll(async () => {
   test = await createTestDatabase(MIGRATIONS);
   log = new PostgresEventLog(test.database, () => undefined);
-  store = new PostgresSessionStore(test.database, () => undefined);
+  store = new PostgresSessionStore(test.database, randomUUID(), () => undefined);
 });
 
 afterAll(() => test.drop());
@@ -94,11 +94,9 @@ describe("PostgresEventLog", () => {
     await strict.close();
   });
 
-  it("fences an owner whose lease ran out, and one that was replaced", async () => {
+  it("fences an owner that was replaced", async () => {
     const lease = await beginTestRun(store);
-    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [lease.runId]);
-    await expect(log.append(appendOf(lease, 2, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
-    const claimed = (await store.claimAbandoned(randomUUID())).find((run) => run.lease.runId === lease.runId);
+    const claimed = (await new PostgresRunClaims(test.database, randomUUID()).claim([])).find((run) => run.lease.runId === lease.runId);
     await expect(log.append(appendOf(lease, 2, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
     await expect(log.append(appendOf(lease, 2, ["late"], StopReason.COMPLETED))).rejects.toMatchObject({ reason: "lease_lost" });
     await log.append(appendOf(claimed!.lease, 2, ["mine"]));
@@ -170,41 +168,5 @@ describe("PostgresSessionStore", () => {
     await log.append(appendOf(lease, 2, ["end"], StopReason.COMPLETED));
     await beginTestRun(store, { sessionId: lease.sessionId });
     expect(await sequences(lease.sessionId)).toEqual([1, 2, 3, 4, 5]);
-  });
-
-  it("prolongs leases that are held, and leaves out those that are not", async () => {
-    const held = await beginTestRun(store);
-    const lost = { ...(await beginTestRun(store)), owner: randomUUID() };
-    await store.requestCancel("local", held.sessionId, held.runId);
-    expect([...(await store.renewLeases([held, lost]))]).toEqual([[held.runId, { isRenewed: true, cancelRequested: true }]]);
-  });
-
-  it("ends runs that nobody holds any more, each once, whoever looks", async () => {
-    const leases = [await beginTestRun(store), await beginTestRun(store), await beginTestRun(store)];
-    const alive = await beginTestRun(store);
-    const ids = leases.map((lease) => lease.runId);
-    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = ANY($1::uuid[])", [ids]);
-    const ended = await Promise.all([endAbandonedRuns(store, log, randomUUID), endAbandonedRuns(store, log, randomUUID)]);
-    expect(ended[0] + ended[1]).toBe(3);
-    for (const lease of leases) {
-      const [event] = await eventsOf(lease.sessionId, 3);
-      expect(event?.payload).toMatchObject({
-        case: "runStopped",
-        value: { reason: StopReason.ERROR, message: expect.stringMatching(/^Nobody held this run any more/) },
-      });
-      expect(await sequences(lease.sessionId)).toEqual([1, 2, 3]);
-    }
-    expect(await store.find("local", alive.sessionId)).toMatchObject({ runningRunId: alive.runId });
-  });
-
-  it.each([
-    [false, /--resume/],
-    [true, /Ask again/],
-  ])("says how to go on after a run that nobody held (stateless: %s)", async (stateless, advice) => {
-    const { sessionId, runId } = await beginTestRun(store, { stateless });
-    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [runId]);
-    await endAbandonedRuns(store, log, randomUUID);
-    const [event] = await eventsOf(sessionId, 3);
-    expect(event?.payload.value).toMatchObject({ advice: expect.stringMatching(advice) });
   });
 });

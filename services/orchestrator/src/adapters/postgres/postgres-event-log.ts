@@ -52,7 +52,7 @@ const READ = `
 
 const READ_CONVERSATION = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end') ORDER BY seq`;
+  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update') ORDER BY seq`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
@@ -28,7 +29,7 @@ beforeEach(async () => {
   test = await createTestDatabase(MIGRATIONS);
   given = [];
   log = new PostgresEventLog(test.database, () => undefined);
-  store = new PostgresSessionStore(test.database, (_, events) => given.push(...events));
+  store = new PostgresSessionStore(test.database, randomUUID(), (_, events) => given.push(...events));
 });
 
 afterEach(() => test.drop());

@@ -1,20 +1,17 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { Lease } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import type { Session } from "../../domain/session/session.ts";
-import type { AbandonedRun, LeaseState, NewRun, SessionPage, SessionPlace, SessionStore } from "../../domain/session/session-store.ts";
+import type { NewRun, SessionPage, SessionPlace, SessionStore } from "../../domain/session/session-store.ts";
 import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
-import { LEASE, renewLeases } from "./renew-leases.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
-const CLAIMED_AT_ONCE = 20;
 const UNIQUE_VIOLATION = "23505";
 
 const BEGUN = `
-  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation, appended)
-  SELECT $2::uuid, session_id, $3, $4::uuid, now() + ${LEASE}, $10::text, cardinality($5::text[])`;
+  INSERT INTO run (run_id, session_id, principal, lease_owner, lease_until, delegation, appended, held_by)
+  SELECT $2::uuid, session_id, $3, $4::uuid, 'infinity', $10::text, cardinality($5::text[]), $11::uuid`;
 
 const EVENTS = `
   added AS (
@@ -27,7 +24,7 @@ const EVENTS = `
 const BEGIN_NEW = `
   WITH grown AS (
     INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, last_seq)
-    VALUES ($1::uuid, $7, $8, $11, $12, $13, $14, $15, $16, $17, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+    VALUES ($1::uuid, $7, $8, $12, $13, $14, $15, $16, $17, $18, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
   ),
   begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
@@ -62,27 +59,19 @@ const CANCEL = `
   )
   SELECT live AND EXISTS (SELECT FROM marked) AS cancelled FROM found`;
 
-const CLAIM = `
-  WITH abandoned AS (
-    SELECT run_id FROM run WHERE ended_at IS NULL AND lease_until < now()
-    ORDER BY lease_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
-  ), claimed AS (
-    UPDATE run SET lease_owner = $1, lease_until = now() + ${LEASE} FROM abandoned WHERE run.run_id = abandoned.run_id
-    RETURNING run.run_id, run.session_id, run.principal, run.appended
-  )
-  SELECT run_id, session_id, stateless, principal, appended,
-    (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turns,
-    (SELECT count(*) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id AND type = 'tool_end') AS tool_calls
-  FROM claimed JOIN session USING (session_id)`;
-
 /** Sessions and runs in PostgreSQL. */
 export class PostgresSessionStore implements SessionStore {
   readonly #database: Database;
+  readonly #replicaId: string;
   readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
 
-  /** @param onAppend given the events with which this process began a run */
-  constructor(database: Database, onAppend: (sessionId: string, events: readonly Event[]) => void) {
+  /**
+   * @param replicaId of this process, which holds the runs that begin here
+   * @param onAppend given the events with which this process began a run
+   */
+  constructor(database: Database, replicaId: string, onAppend: (sessionId: string, events: readonly Event[]) => void) {
     this.#database = database;
+    this.#replicaId = replicaId;
     this.#onAppend = onAppend;
   }
 
@@ -121,6 +110,7 @@ export class PostgresSessionStore implements SessionStore {
       run.model,
       at,
       run.delegation,
+      this.#replicaId,
     ];
     const begin = session.isNew
       ? this.#database.query<{ before: string }>(
@@ -145,33 +135,9 @@ export class PostgresSessionStore implements SessionStore {
     return before + 1;
   }
 
-  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, LeaseState>> {
-    return renewLeases(this.#database, leases);
-  }
-
   async requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined> {
     const [row] = await this.#database.query<{ cancelled: boolean }>(CANCEL, [organization, sessionId, runId], "request_cancel");
     return row?.cancelled;
-  }
-
-  async claimAbandoned(owner: string): Promise<AbandonedRun[]> {
-    const rows = await this.#database.query<{
-      run_id: string;
-      session_id: string;
-      stateless: boolean;
-      principal: string;
-      appended: string;
-      turns: number;
-      tool_calls: string;
-    }>(CLAIM, [owner], "claim_abandoned");
-    return rows.map((row) => ({
-      lease: { sessionId: row.session_id, runId: row.run_id, owner },
-      stateless: row.stateless,
-      principal: row.principal,
-      appended: Number(row.appended),
-      turns: row.turns,
-      toolCalls: Number(row.tool_calls),
-    }));
   }
 
   async deleteStateless(afterSeconds: number): Promise<void> {

@@ -42,7 +42,7 @@ async function receivedSoFar(): Promise<string[]> {
 describe("SessionNotifier", () => {
   it("is what notifies: the transactions that append do not", async () => {
     const log = new PostgresEventLog(test.database, () => undefined);
-    const lease = await beginTestRun(new PostgresSessionStore(test.database, () => undefined));
+    const lease = await beginTestRun(new PostgresSessionStore(test.database, randomUUID(), () => undefined));
     const events = [{ turn: 1, payload: eventPayload("messageDelta", { text: "a" }) }];
     await log.append({ lease, principal: "user:ada", position: 2, events });
     expect(await receivedSoFar()).toEqual([]);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -27,7 +28,7 @@ let failures: unknown[];
 beforeAll(async () => {
   test = await createTestDatabase(MIGRATIONS);
   log = new PostgresEventLog(test.database, () => undefined);
-  store = new PostgresSessionStore(test.database, () => undefined);
+  store = new PostgresSessionStore(test.database, randomUUID(), () => undefined);
 });
 
 beforeEach(() => {
@@ -100,7 +101,7 @@ describe("DeltaWriter", () => {
   it("refuses the deltas of a run that lost its lease, and writes those of the others in the same statement", async () => {
     const [lost, kept, ended] = [await begin(), await begin(), await begin()];
     await test.database.query("UPDATE run SET lease_owner = gen_random_uuid() WHERE run_id = $1", [lost.lease.runId]);
-    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second' WHERE run_id = $1", [ended.lease.runId]);
+    await test.database.query("UPDATE run SET ended_at = now(), stop_reason = 1 WHERE run_id = $1", [ended.lease.runId]);
     for (const { journal } of [lost, kept, ended]) journal.appendDelta(1, delta("a"));
     await expect.poll(() => failures).toMatchObject([{ reason: "lease_lost" }, { reason: "lease_lost" }]);
     expect(statements.map((appends) => appends.length)).toEqual([3]);

@@ -31,4 +31,6 @@ export interface RunContext {
   readonly toolLimit: LimitFunction;
   /** Aborted with an Interruption. */
   readonly signal: AbortSignal;
+  /** Aborted with an Interruption when the process ends: the run is handed over before its next step. */
+  readonly draining: AbortSignal;
 }

@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { FinishReason, MessageSchema, Role, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { FinishReason, MessageSchema, Role, type Finish, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Conversation } from "../fold/conversation.ts";
+import type { AnsweredTurn } from "../fold/run-past.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import { withMemory } from "../prompt/with-memory.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
 import { callTools } from "../tools/call-tools.ts";
-import type { Answer } from "./answer.ts";
 import { recallMemory } from "./recall-memory.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
@@ -15,15 +15,25 @@ import { takeTurn } from "./take-turn.ts";
 
 /**
  * The loop: ask the model, run the tools that it calls, and again, until it answers or a limit is reached.
- * @param conversation folded up to the question
+ * @param conversation folded up to the end of the log
+ * @param answered of a run that was taken over: the last turn of which the log has the model's answer
  * @throws Interruption, ModelFailure or HlvmError where the run cannot go on
  */
-export async function runLoop(question: string, conversation: Conversation, run: RunContext, progress: RunProgress): Promise<Stop> {
+export async function runLoop(
+  question: string,
+  conversation: Conversation,
+  run: RunContext,
+  progress: RunProgress,
+  answered?: AnsweredTurn,
+): Promise<Stop> {
+  const resumed = answered === undefined ? undefined : await resumeTurn(answered, conversation, run);
+  if (resumed !== undefined) return resumed;
   const memory = await recallMemory(question, run);
   const prefix = systemMessage(run.prefix.systemPrompt);
   const reminder = memory === "" ? undefined : systemMessage(memory);
-  while (progress.turn < run.limits.turns) {
+  while (progress.turn - progress.lostTurns < run.limits.turns) {
     run.signal.throwIfAborted();
+    run.draining.throwIfAborted();
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
@@ -46,7 +56,7 @@ export async function runLoop(question: string, conversation: Conversation, run:
     });
     run.records.add(run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage })));
     if (run.signal.aborted) await run.records.settle(run.signal);
-    const stop = called === undefined ? stopOfAnswer(answer, run) : stopOfLooping(called.isLooping);
+    const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined) {
       await run.records.settle(run.signal);
       return stop;
@@ -60,7 +70,18 @@ export async function runLoop(question: string, conversation: Conversation, run:
   };
 }
 
-function stopOfAnswer({ finish }: Answer, run: RunContext): Stop {
+/** Sees to the calls of a turn that have no result yet. @returns why the run ends, where it does */
+async function resumeTurn(answered: AnsweredTurn, conversation: Conversation, run: RunContext): Promise<Stop | undefined> {
+  const { turn, toolCalls, finish, ends } = answered;
+  if (finish === undefined)
+    return { reason: StopReason.ERROR, message: "The model's answer was cut off before its end.", advice: resumeAdvice(run) };
+  if (toolCalls.length === 0) return stopOfAnswer(finish, run);
+  const called = await callTools(toolCalls, turn, run, ends);
+  for (const payload of called.ends) conversation.add({ runId: run.runId, turn, payload });
+  return stopOfLooping(called.isLooping);
+}
+
+function stopOfAnswer(finish: Finish, run: RunContext): Stop {
   if (finish.reason === FinishReason.REFUSAL) {
     const words = finish.detail === "" ? "." : `: ${finish.detail}`;
     return {

@@ -1,16 +1,30 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
+import type { RunPast } from "../fold/run-past.ts";
 import type { Stop } from "./stop.ts";
 
 /** How far a run has come: kept as it goes, told when it stops. */
 export class RunProgress {
   turn = 0;
+  /** Turns in which no answer came to its end, since their process ended. */
+  readonly lostTurns: number = 0;
   toolCalls = 0;
   /** Of the last assistant message. */
   text = "";
   usage: Usage = create(UsageSchema);
-  readonly #started = performance.now();
+  readonly #started: number = performance.now();
+
+  /** @param past of a run that is gone on with, with the last turn of which the log has anything */
+  constructor(past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number }) {
+    if (past === undefined) return;
+    this.turn = past.turn;
+    this.lostTurns = past.turn - past.answers;
+    this.toolCalls = past.toolCalls;
+    this.text = past.text;
+    this.usage = past.usage;
+    this.#started -= past.ageMilliseconds;
+  }
 
   addUsage(usage: Usage): void {
     this.usage = addUsage(this.usage, usage);

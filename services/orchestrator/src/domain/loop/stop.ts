@@ -38,6 +38,6 @@ function stopOfInterruption({ kind }: Interruption): Omit<Stop, "advice"> {
     case "timeout":
       return { reason: StopReason.TIMEOUT, message: "The run took longer than a run may." };
     default:
-      return { reason: StopReason.ERROR, message: "The orchestrator ended during this run." };
+      return { reason: StopReason.ERROR, message: "The run was handed over." };
   }
 }

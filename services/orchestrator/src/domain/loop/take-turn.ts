@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { FinishReason, ToolCallPartSchema, type Message, type ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
+import { isHandOver } from "../run/interruption.ts";
 import { callId } from "../tools/call-id.ts";
 import { repairToolCalls } from "../tools/repair-tool-calls.ts";
 import { Answer } from "./answer.ts";
@@ -61,7 +62,7 @@ export async function takeTurn(messages: readonly Message[], run: RunContext, pr
     });
   } catch (thrown) {
     deltas.flush();
-    keepPartial(answer, run, progress);
+    if (!isHandOver(run.signal.reason)) keepPartial(answer, run, progress);
     throw thrown;
   } finally {
     progress.addUsage(answer.usage);

@@ -25,6 +25,7 @@ describe("a run", () => {
     await test.watch(sessionId, sequence, ({ payload }) => payload.case === "messageDelta");
     await test.database.query("UPDATE run SET lease_owner = gen_random_uuid() WHERE run_id = $1", [runId]);
     release();
+    await test.watch(sessionId, sequence);
     await expect.poll(() => [...fake.bound]).toEqual([]);
     expect(fake.seen.closed).toEqual([sessionId]);
   });

@@ -3,8 +3,10 @@ import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Conversation } from "../fold/conversation.ts";
+import type { RunPast } from "../fold/run-past.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
+import { eventPayload } from "../log/event-payload.ts";
 import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
@@ -19,8 +21,9 @@ import type { SessionFacts } from "../session/session.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
-import { Interruption } from "./interruption.ts";
+import { Interruption, isHandOver } from "./interruption.ts";
 import { resumeAdvice } from "./resume-advice.ts";
+import type { RunClaims } from "./run-claims.ts";
 
 /** Tools that one run has going at a time. */
 const PARALLEL_TOOLS = 8;
@@ -37,24 +40,31 @@ export interface BegunRun {
   readonly secrets: RunSecrets;
   /** Events that it has in the log so far. */
   readonly appended: number;
+  /** Of a run that another process held before; `turn` is the last one of which the log has anything. */
+  readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number };
 }
 
-/** What all runs of a process write their logs through. */
-export interface RunLogs {
+/** What all runs of a process share. */
+export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
+  readonly claims: Pick<RunClaims, "release">;
+  readonly limits: Limits;
+  readonly log: Log;
+  /** Aborted with an Interruption when the process ends. */
+  readonly draining: AbortSignal;
 }
 
-/** One run from its first model call to its end in the log. Never throws: what goes wrong is how the run ended. */
-export async function executeRun(
-  begun: BegunRun,
-  { eventLog, deltas }: RunLogs,
-  limits: Limits,
-  log: Log,
-  controller: AbortController,
-): Promise<void> {
-  const { lease, session } = begun;
-  const timer = setTimeout(() => controller.abort(new Interruption("timeout")), limits.runMilliseconds);
+/**
+ * One run from its first model call, or from where another process left it, to its end in the log, unless it is handed over
+ * to yet another one. Never throws: what goes wrong is how the run ended.
+ */
+export async function executeRun(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<void> {
+  const { lease, session, past, mesh } = begun;
+  const { eventLog, deltas, limits, log, draining } = ports;
+  const { signal } = controller;
+  const left = limits.runMilliseconds - (past?.ageMilliseconds ?? 0);
+  const timer = setTimeout(() => controller.abort(new Interruption("timeout")), Math.max(0, left));
   const journal = new RunJournal({
     log: eventLog,
     deltas,
@@ -63,11 +73,16 @@ export async function executeRun(
     position: begun.appended,
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
-  const progress = new RunProgress();
-  const outcomes = new OutcomeRecorder(begun.mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
-  const { signal } = controller;
-  let stop: Stop;
+  const progress = new RunProgress(past);
+  const outcomes = new OutcomeRecorder(mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
+  const records = new Records();
+  let stop: Stop | undefined;
   try {
+    if (past !== undefined) {
+      // The process before may have ended between a call's end and its outcome.
+      outcomes.leave();
+      void journal.append(past.turn, eventPayload("runTakenOver", {}));
+    }
     const conversation = new Conversation(begun.model.id);
     for (const event of await eventLog.readConversation(session.sessionId)) conversation.add(event);
     const run = {
@@ -77,51 +92,57 @@ export async function executeRun(
       stateless: session.stateless,
       model: begun.model,
       prefix: begun.prefix,
-      mesh: begun.mesh,
+      mesh,
       secrets: begun.secrets,
       journal,
-      records: new Records(),
+      records,
       outcomes,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
-      results: new ResultBudget(limits.toolResultLength),
+      results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
+      draining,
     };
-    stop = await runLoop(begun.question, conversation, run, progress);
+    stop = await runLoop(begun.question, conversation, run, progress, past?.answered);
   } catch (thrown) {
     const cause: unknown = signal.aborted ? signal.reason : thrown;
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))
       log.error({ err: cause, runId: lease.runId }, "a run ended with an error that nobody expected");
-    stop = stopOf(cause, session);
+    if (!isHandOver(cause)) stop = stopOf(cause, session);
+    else log.warn({ err: cause.cause, runId: lease.runId, kind: cause.kind }, "a run was handed over");
   }
   clearTimeout(timer);
-  await end({ stop, journal, progress, begun, log, signal, isUnreconciled: outcomes.close() });
+  const isUnreconciled = outcomes.close();
+  if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
+  else await handOver(lease, records, ports);
+}
+
+/** What is on its way into the log comes first, as far as that is possible. */
+async function handOver(lease: Lease, records: Records, { claims, log }: RunPorts): Promise<void> {
+  await records.settle(AbortSignal.abort()).catch(() => undefined);
+  await claims
+    .release(lease)
+    .catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
 }
 
 interface RunEnd {
-  readonly stop: Stop;
   readonly journal: RunJournal;
   readonly progress: RunProgress;
   readonly begun: BegunRun;
   readonly log: Log;
-  readonly signal: AbortSignal;
   /** Whether the audit log may lack outcomes. */
   readonly isUnreconciled: boolean;
 }
 
-async function end({ stop, journal, progress, begun, log, signal, isUnreconciled }: RunEnd): Promise<void> {
+async function end(stop: Stop, { journal, progress, begun, log, isUnreconciled }: RunEnd): Promise<void> {
   const { runId, sessionId } = begun.lease;
-  const interruption: unknown = signal.reason;
-  if (interruption instanceof Interruption && !interruption.mayAppend) {
-    log.warn({ err: interruption.cause, runId, kind: interruption.kind }, "a run was stopped; its end is written by whoever claims it");
-  } else {
-    try {
-      await journal.end(progress.turn, progress.stopped(stop), stop.reason, isUnreconciled);
-      log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
-    } catch (cause) {
-      log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
-    }
+  try {
+    await journal.end(progress.turn, progress.stopped(stop), stop.reason, isUnreconciled);
+    log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
+  } catch (cause) {
+    log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
+    return;
   }
   if (begun.session.stateless)
     await begun.mesh.sandbox

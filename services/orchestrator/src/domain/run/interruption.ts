@@ -1,4 +1,4 @@
-export type InterruptionKind = "cancelled" | "timeout" | "shutdown" | "lease_lost" | "log_unavailable";
+export type InterruptionKind = "cancelled" | "timeout" | "handed_over" | "lease_lost" | "log_unavailable";
 
 /** Why a run is stopped from outside its loop: the reason of the signal that everything of the run listens to. */
 export class Interruption extends Error {
@@ -10,8 +10,12 @@ export class Interruption extends Error {
     this.kind = kind;
   }
 
-  /** Whether the run may still append its end; else whoever holds it next does. */
-  get mayAppend(): boolean {
-    return this.kind !== "lease_lost" && this.kind !== "log_unavailable";
+  /** Whether the run goes on in whichever process claims it next: this one writes no end, and cancels nothing that was begun. */
+  get isHandOver(): boolean {
+    return this.kind === "handed_over" || this.kind === "lease_lost" || this.kind === "log_unavailable";
   }
+}
+
+export function isHandOver(thrown: unknown): thrown is Interruption {
+  return thrown instanceof Interruption && thrown.isHandOver;
 }

@@ -26,7 +26,7 @@ async function start() {
   return { test, database, isDue, run };
 }
 
-/** Kills the orchestrator while a tool runs, and has the lease of its run over. */
+/** Kills the orchestrator while a tool runs, and has its run ended by whoever claims it. */
 async function killed({ test, database }: { test: TestOrchestrator; database: { query: (sql: string) => Promise<unknown> } }) {
   test.answers(["", [readCall("a"), { id: "m", tool: "memory_write", arguments: { text: "t" } }]], ["Done."]);
   const running = Promise.withResolvers<void>();
@@ -42,7 +42,8 @@ async function killed({ test, database }: { test: TestOrchestrator; database: { 
   await test.ask("q", { stateless: true });
   await running.promise;
   await test.orchestrator.stop("SIGKILL");
-  await database.query("UPDATE run SET lease_until = now() - interval '1 second'");
+  // As if it had ended every process that took it over.
+  await database.query("UPDATE run SET fruitless_claims = 100, claimed_progress = 1");
   test.fake.seen.outcomes.length = 0;
 }
 

@@ -1,95 +1,190 @@
 import { once } from "node:events";
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
+import { PostgresRunClaims } from "../../adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "../../adapters/postgres/postgres-session-store.ts";
 import { beginTestRun } from "../../testing/begin-test-run.ts";
 import type { Lease } from "../log/event-log.ts";
+import type { ClaimedRun } from "./run-claims.ts";
 import { RunRegistry } from "./run-registry.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
 let test: TestDatabase;
-let store: PostgresSessionStore;
-let runs: RunRegistry;
+let one: Replica;
+let other: Replica;
+let begun: string[];
+
+interface Replica {
+  readonly store: PostgresSessionStore;
+  readonly claims: PostgresRunClaims;
+  readonly runs: RunRegistry;
+}
+
+function replica(): Replica {
+  const id = randomUUID();
+  const claims = new PostgresRunClaims(test.database, id);
+  return { claims, store: new PostgresSessionStore(test.database, id, () => undefined), runs: new RunRegistry(claims) };
+}
 
 beforeEach(async () => {
+  begun = [];
   test = await createTestDatabase(MIGRATIONS);
-  store = new PostgresSessionStore(test.database, () => undefined);
-  runs = new RunRegistry(store);
+  [one, other] = [replica(), replica()];
+  await Promise.all([one.runs.renew(), other.runs.renew()]);
 });
-
 afterEach(async () => {
-  await runs.close();
+  for (const runId of begun) one.runs.cancel(runId);
+  await Promise.all([one.runs.close(), other.runs.close()]);
   await test.drop();
 });
 
-/** Work that goes on until it is stopped. @returns what stopped it */
-function hold(lease: Lease, takenAt = performance.now()): Promise<unknown> {
+/** Begins a run that goes on until it is stopped. @returns its lease, and what stopped it */
+async function begin({ store, runs }: Replica): Promise<{ lease: Lease; stopped: Promise<unknown> }> {
+  const lease = await beginTestRun(store);
+  begun.push(lease.runId);
   const stopped = Promise.withResolvers<unknown>();
-  runs.hold(lease, takenAt, async ({ signal }) => {
-    if (!signal.aborted) await once(signal, "abort");
-    stopped.resolve(signal.reason);
-  });
-  return stopped.promise;
-}
-
-/** @returns what unlocks the run's row */
-async function lock(lease: Lease): Promise<() => Promise<void>> {
-  const [locked, unlocked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const locking = test.database.transaction(async (queries) => {
-    await queries.query("SELECT FROM run WHERE run_id = $1 FOR UPDATE", [lease.runId]);
-    locked.resolve();
-    await unlocked.promise;
-  });
-  await locked.promise;
-  return () => {
-    unlocked.resolve();
-    return locking;
-  };
-}
-
-/** Seconds that the lease lasts from now on. */
-async function leaseLeft(lease: Lease): Promise<number> {
-  const [run] = await test.database.query<{ left: number }>(
-    "SELECT extract(epoch FROM lease_until - clock_timestamp())::float AS left FROM run WHERE run_id = $1",
-    [lease.runId],
+  await runs.begin(
+    lease,
+    () => Promise.resolve(),
+    async ({ signal }) => {
+      if (!signal.aborted) await once(signal, "abort");
+      stopped.resolve(signal.reason);
+    },
   );
-  return run!.left;
+  return { lease, stopped: stopped.promise };
 }
 
-describe("RunRegistry", () => {
-  it("stops a run before its lease is over where the renewal gets no answer", async () => {
-    const lease = await beginTestRun(store);
-    const unlock = await lock(lease);
-    expect(await hold(lease)).toMatchObject({ kind: "log_unavailable" });
-    expect(await leaseLeft(lease)).toBeGreaterThan(0);
-    await unlock();
+/** Takes over what is free. @returns the runs */
+async function takeOver({ runs }: Replica): Promise<ClaimedRun[]> {
+  const taken: ClaimedRun[] = [];
+  await runs.takeOver((run) => Promise.resolve(void taken.push(run)));
+  return taken;
+}
+
+const endLease = (): Promise<unknown> => test.database.query("UPDATE replica SET lease_until = now() - interval '1 second'");
+const runIds = (runs: readonly ClaimedRun[]): string[] => runs.map(({ lease }) => lease.runId);
+
+describe("the runs of a process", () => {
+  it("are left alone by others while its lease lasts, and claimed by one of them when it does not", async () => {
+    const all = [await begin(one), await begin(one), await begin(one)];
+    expect(await takeOver(other)).toEqual([]);
+    await endLease();
+    const third = replica();
+    await Promise.all([other.runs.renew(), third.runs.renew()]);
+    const taken = (await Promise.all([takeOver(other), takeOver(third)])).flat();
+    expect(runIds(taken).toSorted()).toEqual(all.map(({ lease }) => lease.runId).toSorted());
+    await one.runs.renew();
+    for (const { stopped } of all) expect(await stopped).toMatchObject({ kind: "lease_lost" });
   });
 
-  it("renews the leases of all runs but one whose row is locked, and that one as soon as it is free", async () => {
-    const [locked, free] = [await beginTestRun(store), await beginTestRun(store)];
-    await test.database.query("UPDATE run SET lease_until = now() + interval '12 seconds'");
-    const unlock = await lock(locked);
-    const stopped = [hold(locked), hold(free)];
-    await expect.poll(() => leaseLeft(free), { timeout: 10_000, interval: 50 }).toBeGreaterThan(13);
-    expect(await leaseLeft(locked)).toBeLessThan(12);
-    await unlock();
-    await expect.poll(() => leaseLeft(locked), { timeout: 3_000, interval: 50 }).toBeGreaterThan(13);
-    for (const { runId } of [locked, free]) runs.cancel(runId);
-    expect(await Promise.all(stopped)).toMatchObject([{ kind: "cancelled" }, { kind: "cancelled" }]);
+  it("go on after its lease had run out where nobody claimed them", async () => {
+    const { lease, stopped } = await begin(one);
+    await endLease();
+    await one.runs.renew();
+    expect(await takeOver(one)).toEqual([]);
+    expect(await takeOver(other)).toEqual([]);
+    one.runs.cancel(lease.runId);
+    expect(await stopped).toMatchObject({ kind: "cancelled" });
   });
 
-  it("counts a lease from when it was asked for", async () => {
-    const lease = await beginTestRun(store);
-    expect(await hold(lease, performance.now() - 20_000)).toMatchObject({ kind: "log_unavailable" });
+  it("are its own again where it knows nothing of them, as after an answer that was lost", async () => {
+    const lease = await beginTestRun(one.store);
+    expect(await takeOver(other)).toEqual([]);
+    const [run] = await takeOver(one);
+    expect(run).toMatchObject({
+      lease: { runId: lease.runId, sessionId: lease.sessionId },
+      session: { workspace: "/w", owner: "user:ada" },
+      principal: "user:ada",
+      delegation: "signed",
+      appended: 2,
+      turn: 0,
+      cancelRequested: false,
+      fruitlessClaims: 1,
+    });
+    expect(run!.lease.owner).not.toBe(lease.owner);
   });
 
-  it("stops a run whose lease somebody else took, and goes on with the others", async () => {
-    const [lost, kept] = [await beginTestRun(store), await beginTestRun(store)];
-    await test.database.query("UPDATE run SET lease_owner = gen_random_uuid() WHERE run_id = $1", [lost.runId]);
-    const others = hold(kept);
-    expect(await hold(lost)).toMatchObject({ kind: "lease_lost" });
-    runs.cancel(kept.runId);
-    expect(await others).toMatchObject({ kind: "cancelled" });
+  it("are not claimed while they begin", async () => {
+    const lease = { sessionId: randomUUID(), runId: randomUUID(), owner: randomUUID() };
+    const began = one.runs.begin(
+      lease,
+      async () => {
+        await beginTestRun(one.store, { lease });
+        expect(await takeOver(one)).toEqual([]);
+      },
+      () => Promise.resolve(),
+    );
+    await began;
+  });
+
+  it("are cancelled where they turn up although beginning them failed", async () => {
+    const lease = { sessionId: randomUUID(), runId: randomUUID(), owner: randomUUID() };
+    const lost = async (): Promise<void> => {
+      await beginTestRun(one.store, { lease });
+      throw new Error("the answer was lost");
+    };
+    await expect(one.runs.begin(lease, lost, () => Promise.resolve())).rejects.toThrow("the answer was lost");
+    const reasons: unknown[] = [];
+    await one.runs.takeOver((_, { signal }) => Promise.resolve(void reasons.push(signal.reason)));
+    expect(reasons).toMatchObject([{ kind: "cancelled" }]);
+  });
+
+  it("can be claimed at once when it releases them, by others alone", async () => {
+    const { lease } = await begin(one);
+    await one.claims.release(lease);
+    expect(runIds(await takeOver(other))).toEqual([lease.runId]);
+  });
+
+  it("can be claimed at once when it leaves", async () => {
+    const { lease } = await begin(one);
+    await one.claims.leave();
+    expect(runIds(await takeOver(other))).toEqual([lease.runId]);
+  });
+
+  it("are all claimed where the table of leases was emptied, and none is lost", async () => {
+    const { lease, stopped } = await begin(one);
+    await test.database.query("DELETE FROM replica");
+    await other.runs.renew();
+    expect(runIds(await takeOver(other))).toEqual([lease.runId]);
+    await one.runs.renew();
+    expect(await stopped).toMatchObject({ kind: "lease_lost" });
+  });
+
+  it("are stopped when somebody wants that, through whichever process", async () => {
+    const { lease, stopped } = await begin(one);
+    await other.store.requestCancel("local", lease.sessionId, lease.runId);
+    await one.runs.renew();
+    expect(await stopped).toMatchObject({ kind: "cancelled" });
+  });
+
+  it("are handed over when it closes, and it takes no other", async () => {
+    const { stopped } = await begin(one);
+    const closing = one.runs.close();
+    await beginTestRun(one.store);
+    expect(await takeOver(one)).toEqual([]);
+    expect(await stopped).toMatchObject({ kind: "handed_over" });
+    await closing;
+  }, 10_000);
+
+  it("of a release before this one are claimed when their own leases have run out", async () => {
+    const lease = await beginTestRun(one.store);
+    await test.database.query("UPDATE run SET held_by = NULL, lease_until = now() + interval '15 seconds'");
+    expect(await takeOver(one)).toEqual([]);
+    await test.database.query("UPDATE run SET lease_until = now() - interval '1 second'");
+    expect(runIds(await takeOver(one))).toEqual([lease.runId]);
+  });
+
+  it("tell how often they were claimed without having come any further", async () => {
+    const lease = await beginTestRun(one.store);
+    const counts: number[] = [];
+    for (let claim = 0; claim < 3; claim++) counts.push((await takeOver(one))[0]!.fruitlessClaims);
+    await test.database.query(
+      "INSERT INTO event SELECT session_id, 3, run_id, 1, 'tool_end', '', principal, now() FROM run WHERE run_id = $1",
+      [lease.runId],
+    );
+    counts.push((await takeOver(one))[0]!.fruitlessClaims);
+    expect(counts).toEqual([1, 2, 3, 0]);
   });
 });

@@ -1,53 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Lease } from "../log/event-log.ts";
-import type { LeaseState, SessionStore } from "../session/session-store.ts";
 import { Interruption } from "./interruption.ts";
+import type { ClaimedRun, RunClaims } from "./run-claims.ts";
 
-const HEARTBEAT_MILLISECONDS = 5_000;
-/** An append locks its run's row for some milliseconds. */
-const LOCKED_MILLISECONDS = 250;
-/** Shorter than a lease by what a tool takes to stop: nothing goes on when somebody else may take the run over. */
-const HELD_MILLISECONDS = 13_000;
+/** For what is under way when the process ends, an answer or a call, to come to its end; then the next process sees to it. */
+const STEP_MILLISECONDS = 4_000;
+const MAXIMUM_DISOWNED = 1_000;
 
 interface HeldRun {
   readonly lease: Lease;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
-  expiry: NodeJS.Timeout;
 }
 
-/** The runs that this process holds: keeps their leases, passes on who wants them stopped. */
+/** The runs that this process holds: keeps its lease, passes on who wants them stopped, and hands them over when it ends. */
 export class RunRegistry {
-  readonly #store: SessionStore;
+  readonly #claims: RunClaims;
   readonly #runs = new Map<string, HeldRun>();
-  readonly #heartbeat: NodeJS.Timeout;
-  #isBeating = false;
-  /** Why the last renewal failed. */
-  #failure: unknown;
-  #isClosing = false;
+  /** Runs that may be in the log already, and are not held yet. */
+  readonly #beginning = new Set<string>();
+  /** Runs whose beginning failed: whether they are in the log is not known. */
+  readonly #disowned = new Set<string>();
+  readonly #draining = new AbortController();
 
-  constructor(store: SessionStore) {
-    this.#store = store;
-    this.#heartbeat = setInterval(() => void this.#beat([...this.#runs.values()]), HEARTBEAT_MILLISECONDS);
-    this.#heartbeat.unref();
+  constructor(claims: RunClaims) {
+    this.#claims = claims;
   }
 
-  /** Whether the process is on its way out and takes no run any more. */
-  get isClosing(): boolean {
-    return this.#isClosing;
+  /** Aborted with an Interruption when the process is on its way out: it takes no run any more, and hands over those it has. */
+  get draining(): AbortSignal {
+    return this.#draining.signal;
   }
 
-  /**
-   * Holds a run while `work` goes on.
-   * @param takenAt of the monotonic clock, before the lease was asked for
-   */
-  hold(lease: Lease, takenAt: number, work: (controller: AbortController) => Promise<void>): void {
-    const controller = new AbortController();
-    const ended = work(controller).finally(() => {
-      clearTimeout(this.#runs.get(lease.runId)?.expiry);
-      this.#runs.delete(lease.runId);
-    });
-    this.#runs.set(lease.runId, { lease, controller, ended, expiry: this.#expiryOf(controller, takenAt) });
-    if (this.#isClosing) controller.abort(new Interruption("shutdown"));
+  /** Has the run begun and then holds it; where beginning it fails, it is cancelled should it turn up in the log after all. */
+  async begin(lease: Lease, begin: () => Promise<void>, work: (controller: AbortController) => Promise<void>): Promise<void> {
+    this.#beginning.add(lease.runId);
+    try {
+      await begin();
+      this.#hold(lease, work);
+    } catch (cause) {
+      this.#disown(lease.runId);
+      throw cause;
+    } finally {
+      this.#beginning.delete(lease.runId);
+    }
   }
 
   /** Stops the run where this process holds it. */
@@ -55,44 +51,50 @@ export class RunRegistry {
     this.#runs.get(runId)?.controller.abort(new Interruption("cancelled"));
   }
 
-  /** Stops every run and waits until each has written its end. */
+  /** Prolongs the lease, and stops those runs that were lost or that somebody wants cancelled. */
+  async renew(): Promise<void> {
+    const held = [...this.#runs.values()];
+    const states = await this.#claims.renew(held.map(({ lease }) => lease));
+    for (const { lease, controller } of held) {
+      const state = states.get(lease.runId);
+      if (!this.#runs.has(lease.runId)) continue;
+      if (state === undefined) controller.abort(new Interruption("lease_lost"));
+      else if (state.cancelRequested) controller.abort(new Interruption("cancelled"));
+    }
+  }
+
+  /** Claims runs that nobody holds, and goes on with them. @returns how many */
+  async takeOver(goOn: (run: ClaimedRun, controller: AbortController) => Promise<void>): Promise<number> {
+    if (this.draining.aborted) return 0;
+    const claimed = await this.#claims.claim([...this.#runs.keys(), ...this.#beginning]);
+    for (const run of claimed)
+      this.#hold(run.lease, (controller) => {
+        if (run.cancelRequested || this.#disowned.delete(run.lease.runId)) controller.abort(new Interruption("cancelled"));
+        return goOn(run, controller);
+      });
+    return claimed.length;
+  }
+
+  /** Has every run handed over: when the step is done that is under way, or without it after some seconds. */
   async close(): Promise<void> {
-    this.#isClosing = true;
-    for (const run of this.#runs.values()) run.controller.abort(new Interruption("shutdown"));
-    await Promise.allSettled([...this.#runs.values()].map((run) => run.ended));
-    clearInterval(this.#heartbeat);
+    this.#draining.abort(new Interruption("handed_over"));
+    const ended = Promise.all([...this.#runs.values()].map((run) => run.ended));
+    const stepOver = new AbortController();
+    await Promise.race([ended, sleep(STEP_MILLISECONDS, undefined, { signal: stepOver.signal }).catch(() => undefined)]);
+    stepOver.abort();
+    for (const { controller } of this.#runs.values()) controller.abort(new Interruption("handed_over"));
+    await ended;
   }
 
-  /** A renewal that fails, or gets no answer, leaves the runs to their expiry. */
-  async #beat(held: readonly HeldRun[]): Promise<void> {
-    if (held.length === 0 || this.#isBeating) return;
-    this.#isBeating = true;
-    const takenAt = performance.now();
-    try {
-      const renewed = await this.#store.renewLeases(held.map((run) => run.lease));
-      this.#failure = undefined;
-      for (const run of held) this.#renew(run, takenAt, renewed.get(run.lease.runId));
-      const locked = held.filter((run) => renewed.get(run.lease.runId)?.isRenewed === false);
-      if (locked.length > 0) setTimeout(() => void this.#beat(locked), LOCKED_MILLISECONDS).unref();
-    } catch (cause) {
-      this.#failure = cause;
-    } finally {
-      this.#isBeating = false;
-    }
+  #disown(runId: string): void {
+    this.#disowned.add(runId);
+    const [oldest] = this.#disowned;
+    if (this.#disowned.size > MAXIMUM_DISOWNED) this.#disowned.delete(oldest!);
   }
 
-  #renew(run: HeldRun, takenAt: number, state: LeaseState | undefined): void {
-    if (!this.#runs.has(run.lease.runId)) return;
-    if (state === undefined) return run.controller.abort(new Interruption("lease_lost"));
-    if (state.isRenewed) {
-      clearTimeout(run.expiry);
-      run.expiry = this.#expiryOf(run.controller, takenAt);
-    }
-    if (state.cancelRequested) run.controller.abort(new Interruption("cancelled"));
-  }
-
-  #expiryOf(controller: AbortController, takenAt: number): NodeJS.Timeout {
-    const expire = (): void => controller.abort(new Interruption("log_unavailable", this.#failure));
-    return setTimeout(expire, Math.max(0, takenAt + HELD_MILLISECONDS - performance.now())).unref();
+  #hold(lease: Lease, work: (controller: AbortController) => Promise<void>): void {
+    const controller = new AbortController();
+    const ended = work(controller).finally(() => this.#runs.delete(lease.runId));
+    this.#runs.set(lease.runId, { lease, controller, ended });
   }
 }

@@ -16,24 +16,6 @@ export interface NewRun {
   readonly events: readonly EventPayload[];
 }
 
-/** A run that nobody holds any more, claimed to be ended. */
-export interface AbandonedRun {
-  readonly lease: Lease;
-  readonly stateless: boolean;
-  readonly principal: string;
-  /** Events that it has appended. */
-  readonly appended: number;
-  readonly turns: number;
-  readonly toolCalls: number;
-}
-
-/** Of a lease that is held. */
-export interface LeaseState {
-  /** False where the run's row was locked: to be tried again soon. */
-  readonly isRenewed: boolean;
-  readonly cancelRequested: boolean;
-}
-
 /** Where a session stands among those of its owner. */
 export interface SessionPlace {
   /** ISO 8601, to the microsecond. */
@@ -58,12 +40,8 @@ export interface SessionStore {
    * @throws HlvmError `run_in_progress`, `session_not_found`
    */
   beginRun(run: NewRun): Promise<number>;
-  /** Prolongs leases, without waiting for any. What is missing in the answer is lost. */
-  renewLeases(leases: readonly Lease[]): Promise<ReadonlyMap<string, LeaseState>>;
   /** @returns false where the run has ended; undefined where there is none of that organization and session */
   requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
-  /** Claims runs whose lease ran out, at most 20. */
-  claimAbandoned(owner: string): Promise<AbandonedRun[]>;
   /** Deletes stateless sessions whose run ended that long ago, and of which the audit log lacks nothing. */
   deleteStateless(afterSeconds: number): Promise<void>;
 }

@@ -55,12 +55,12 @@ export interface StartedRun {
 
 /**
  * Makes sure that workspace and model are there, writes the question into the log and starts the run. Where it throws,
- * nothing runs and nothing was opened; only where the database's answer was lost may the log say that a run began, and
- * whoever finds its lease run out writes its end.
+ * nothing runs and nothing was opened; only where the database's answer was lost may the log say that a run began, which is
+ * cancelled then.
  * @throws HlvmError `session_not_found`, `run_in_progress`, `workspace_missing`, `workspace_differs`, or what the sandbox and the model gateway say
  */
 export async function startRun(asked: RunAsked, starter: RunStarter): Promise<StartedRun> {
-  if (starter.runs.isClosing)
+  if (starter.runs.draining.aborted)
     throw new HlvmError({
       code: "unavailable",
       reason: "stopping",
@@ -91,12 +91,6 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const session = { isNew: existing === undefined, facts };
   const { organization, id } = principal;
   const asking = { organization, principal: id, delegation, session, lease, model: model.id, events };
-  const takenAt = performance.now();
-  const sequence = await starter.store.beginRun(asking).catch(async (cause: unknown) => {
-    // A session that is there although it should have been new has a workspace that others use.
-    if (session.isNew && !(cause instanceof HlvmError && cause.reason === "run_in_progress")) await close(sessionId, starter.mesh);
-    throw cause;
-  });
   const begun: BegunRun = {
     lease,
     principal: id,
@@ -108,7 +102,15 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     secrets,
     appended: events.length,
   };
-  starter.runs.hold(lease, takenAt, (controller) => starter.execute(begun, controller));
+  let sequence = 0;
+  const begin = async (): Promise<void> => {
+    sequence = await starter.store.beginRun(asking).catch(async (cause: unknown) => {
+      // A session that is there although it should have been new has a workspace that others use.
+      if (session.isNew && !(cause instanceof HlvmError && cause.reason === "run_in_progress")) await close(sessionId, starter.mesh);
+      throw cause;
+    });
+  };
+  await starter.runs.begin(lease, begin, (controller) => starter.execute(begun, controller));
   return { sessionId, runId: lease.runId, sequence, model: model.id };
 }
 

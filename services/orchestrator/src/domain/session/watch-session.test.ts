@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Notifications } from "@hlvm/postgres/notifications";
@@ -41,7 +42,7 @@ async function startReplica(): Promise<Replica> {
   const notifications = await Notifications.open(test.url, "session_event", testLog);
   const wakeups = new PostgresWakeups(notifications, testLog);
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
-  const [log, store] = [new PostgresEventLog(test.database, onAppend), new PostgresSessionStore(test.database, onAppend)];
+  const [log, store] = [new PostgresEventLog(test.database, onAppend), new PostgresSessionStore(test.database, randomUUID(), onAppend)];
   return { notifications, wakeups, log, store };
 }
 

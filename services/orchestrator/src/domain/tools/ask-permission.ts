@@ -3,6 +3,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Decision, type Approval, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { RunContext } from "../loop/run-context.ts";
 import type { ToolCall } from "../loop/ports.ts";
+import type { TurnCalls } from "./call-tool.ts";
 import { permissionCheck } from "./permission-check.ts";
 import { permissionOf, type Permission } from "./permission.ts";
 import { unlessAnswerLost } from "./unless-answer-lost.ts";
@@ -13,13 +14,9 @@ const RETRY_MILLISECONDS = 500;
  * Has policy decide on a call. @returns the approval that has to be waited for, where policy wants a person to decide
  * @throws HlvmError where policy cannot decide: nothing may run then
  */
-export function askPermission(
-  call: ToolCall,
-  turn: number,
-  run: RunContext,
-  signal: AbortSignal,
-): Promise<Permission | { readonly approval: Approval }> {
-  return unlessAnswerLost(call, run, async () => {
+export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permission | { readonly approval: Approval }> {
+  const { turn, run, signal } = calls;
+  return unlessAnswerLost(call, calls, async () => {
     const verdict = await decide(call, run, signal);
     const check = permissionCheck(call, verdict);
     if (verdict.decision !== Decision.ASK || verdict.approval === undefined) {

@@ -4,6 +4,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DecidingStep, Decision, type Approval, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { RunContext } from "../loop/run-context.ts";
 import type { ToolCall } from "../loop/ports.ts";
+import type { TurnCalls } from "./call-tool.ts";
 import { denial } from "./denial.ts";
 import { permissionCheck } from "./permission-check.ts";
 import { permissionOf, type Permission } from "./permission.ts";
@@ -16,9 +17,11 @@ const DEFAULT_WAIT_MILLISECONDS = 300_000;
 const RETRY_MILLISECONDS = 500;
 
 /** Waits for a person's answer. @throws HlvmError where there is none to be had: nothing may run then */
-export function awaitApproval(call: ToolCall, approval: Approval, turn: number, run: RunContext, signal: AbortSignal): Promise<Permission> {
-  return unlessAnswerLost(call, run, async () => {
-    const answer = await answerTo(approval, run, signal);
+export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCalls): Promise<Permission> {
+  const { turn, run, signal } = calls;
+  return unlessAnswerLost(call, calls, async () => {
+    // Nothing is lost where the run is handed over now: whoever goes on with it waits for the same answer.
+    const answer = await answerTo(approval, run, AbortSignal.any([signal, run.draining]));
     // The wait may have been long: the append tells whether the run still holds its lease.
     if (answer !== undefined) {
       await run.journal.append(turn, permissionCheck(call, answer));

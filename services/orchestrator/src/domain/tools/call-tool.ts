@@ -2,11 +2,14 @@ import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
+import { isHandOver } from "../run/interruption.ts";
 import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
-import { executeCall } from "./execute-call.ts";
+import { executeCall, type Executed } from "./execute-call.ts";
 import { isInDoubt } from "./execute-in-sandbox.ts";
+import { outcomeStatusOf } from "./outcome-status.ts";
 import type { ReadyCall } from "./prepare-call.ts";
+import { resumeCall } from "./resume-call.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
 
 const NOT_RUN = "The run was stopped before this call ran.";
@@ -17,64 +20,96 @@ export interface Place {
   readonly toolTotal: number;
 }
 
+/** What the calls of one turn share. */
+export interface TurnCalls {
+  readonly turn: number;
+  /** Resolves when calls may have an effect. */
+  readonly before: Promise<unknown>;
+  /** Whether another process made these calls, which may have run some of them. */
+  readonly isTakenOver: boolean;
+  readonly run: RunContext;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Has one call decided on and runs it where that is allowed. A grant lives a minute, so that a call which has to wait for
  * its turn waits before it is decided on; what a person let through waits no more.
- * @param before resolves when the call may have an effect
  * @throws HlvmError where policy cannot decide, or what `before` rejects with; nothing ran then
  */
-export async function callTool(
-  ready: ReadyCall,
-  place: Place,
-  turn: number,
-  before: Promise<unknown>,
-  run: RunContext,
-  signal: AbortSignal,
-): Promise<ToolResult> {
+export async function callTool(given: ReadyCall, place: Place, calls: TurnCalls): Promise<ToolResult> {
+  const { run, signal } = calls;
   signal.throwIfAborted();
+  const resumed = calls.isTakenOver ? await resumeCall(given, run) : { ready: given };
+  if ("result" in resumed) {
+    recordOutcome(given, { result: resumed.result, status: outcomeStatusOf(resumed.result) }, run);
+    return resumed.result;
+  }
+  const { ready } = resumed;
   const { call } = ready;
-  const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, turn, before, run, signal);
+  const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, calls);
   try {
     const decided = await run.toolLimit(async () => {
-      const permission = await askPermission(call, turn, run, signal);
+      const permission = await askPermission(call, calls);
       return "grant" in permission ? { result: await runGranted(permission.grant) } : permission;
     });
     if ("result" in decided) return decided.result;
     if ("denial" in decided) return decided.denial;
-    const answer = await awaitApproval(call, decided.approval, turn, run, signal);
+    const answer = await awaitApproval(call, decided.approval, calls);
     return "denial" in answer ? answer.denial : await runGranted(answer.grant);
   } catch (thrown) {
-    const { sessionId, runId, callId } = call;
-    const ids = { sessionId, runId, callId };
-    const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
-    // Whoever reconciles the run finds out what came of a call in doubt. Policy may have allowed the others.
-    if (isInDoubt(thrown)) run.outcomes.leave();
-    else run.records.add(run.outcomes.recordNotRun({ ...ids, status, summary: NOT_RUN, durationMilliseconds: 0 }));
-    // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
-    if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
+    leaveCall(ready, thrown, calls);
     throw thrown;
   }
 }
 
-async function runCall(
-  ready: ReadyCall,
-  grant: string,
-  place: Place,
-  turn: number,
-  before: Promise<unknown>,
-  run: RunContext,
-  signal: AbortSignal,
-): Promise<ToolResult> {
+/** Puts on record that a call did not run. Of a run that is handed over everything stands as it is, for whoever goes on with it. */
+function leaveCall({ call }: ReadyCall, thrown: unknown, { run, signal }: TurnCalls): void {
+  if (isHandOver(thrown) || isHandOver(signal.reason)) return;
+  const { sessionId, runId, callId } = call;
+  const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
+  // Whoever reconciles the run finds out what came of a call in doubt. Policy may have allowed the others.
+  if (isInDoubt(thrown)) run.outcomes.leave();
+  else run.records.add(run.outcomes.recordNotRun({ sessionId, runId, callId, status, summary: NOT_RUN, durationMilliseconds: 0 }));
+  // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
+  if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
+}
+
+async function runCall(ready: ReadyCall, grant: string, place: Place, { turn, before, run, signal }: TurnCalls): Promise<ToolResult> {
   await orAborted(before, signal);
-  const { sessionId, runId, callId, tool, argumentsJson } = ready.call;
+  const { callId, tool, argumentsJson } = ready.call;
   const shown = run.secrets.redactArguments(argumentsJson);
   const argumentsSummary = summarizeArguments(JSON.parse(shown) as ReadyCall["value"]);
   void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson: shown, argumentsSummary, ...place }));
-  const started = performance.now();
-  const { result, status } = await executeCall(ready, grant, turn, run, signal);
-  const durationMilliseconds = Math.round(performance.now() - started);
-  run.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
-  return result;
+  const executed = await unlessHandedOver(signal, (stopping) => executeCall(ready, grant, turn, run, stopping));
+  recordOutcome(ready, executed, run);
+  return executed.result;
+}
+
+function recordOutcome({ call }: ReadyCall, { result, status }: Executed, run: RunContext): void {
+  const { sessionId, runId, callId } = call;
+  const { summary, durationMilliseconds } = result;
+  run.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary, durationMilliseconds }));
+}
+
+/**
+ * A call that runs while its run is handed over is neither waited for nor cancelled: its executor brings it to an end, and
+ * whoever goes on with the run finds it there.
+ * @param work is given a signal for everything else that stops the run
+ */
+async function unlessHandedOver<T>(signal: AbortSignal, work: (stopping: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const handedOver = Promise.withResolvers<never>();
+  const abort = (): void => {
+    if (isHandOver(signal.reason)) handedOver.reject(signal.reason);
+    else stop.abort(signal.reason);
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work(stop.signal), handedOver.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 /** What comes of the work, unless the signal is aborted first. @throws what the work rejects with, or the signal's reason */

@@ -5,15 +5,16 @@ import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { askToKeep } from "./ask-to-keep.ts";
 import { callId } from "./call-id.ts";
-import { callTool, type Place } from "./call-tool.ts";
+import { callTool, type Place, type TurnCalls } from "./call-tool.ts";
 import { isInDoubt } from "./execute-in-sandbox.ts";
 import { prepareCall, type PreparedCall, type ReadyCall } from "./prepare-call.ts";
+import { isHandOver } from "../run/interruption.ts";
 import { redactResult } from "../secrets/redact-mesh.ts";
 import { holdsSecretMark, type RunSecrets } from "../secrets/run-secrets.ts";
 import { failedResult } from "./tool-result.ts";
 
 export interface CalledTools {
-  /** One `tool_end` for each call, in the order of the calls, given to the journal already. */
+  /** One `tool_end` for each call that had none yet, in the order of the calls, given to the journal already. */
   readonly ends: readonly EventPayload[];
   /** Whether the model repeats itself so that the run has to stop. */
   readonly isLooping: boolean;
@@ -23,17 +24,23 @@ export interface CalledTools {
  * Decides on and runs the calls of one turn: all at once, except that calls which touch the same file keep their order.
  * Nothing runs before the log has these calls, and everything that happened earlier is on record; the decisions are asked
  * for meanwhile. When the run is stopped, every call still gets its result: that it was cancelled.
- * @throws HlvmError where policy cannot decide, or something could not be put on record
+ * @param ended of a turn that was taken over from another process: what the log says that calls of it ended with
+ * @throws HlvmError where policy cannot decide, or something could not be put on record; Interruption where the run is handed over
  */
-export async function callTools(parts: readonly ToolCallPart[], turn: number, run: RunContext): Promise<CalledTools> {
+export async function callTools(
+  parts: readonly ToolCallPart[],
+  turn: number,
+  run: RunContext,
+  ended?: ReadonlyMap<string, ToolResult>,
+): Promise<CalledTools> {
   const failing = new AbortController();
   const signal = AbortSignal.any([run.signal, failing.signal]);
-  const before = run.records.written;
+  const calls: TurnCalls = { turn, before: run.records.written, isTakenOver: ended !== undefined, run, signal };
   let failure: { readonly cause: unknown } | undefined;
 
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
   const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
-  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => callTool(one, where, turn, before, run, signal);
+  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => callTool(one, where, calls);
   const keep = async (one: ReadyCall, where: Place): Promise<ToolResult> => {
     const result = await call(one, where);
     const { callId, tool } = one.call;
@@ -42,6 +49,11 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
   };
   const results: Promise<ToolResult>[] = [];
   for (const [index, one] of prepared.entries()) {
+    const known = ended?.get(callId(run.runId, turn, index + 1));
+    if (known !== undefined) {
+      results[index] = Promise.resolve(known);
+      continue;
+    }
     const earlier = "call" in one ? results.filter((_, other) => isBefore(prepared[other]!, one)) : [];
     const work = Promise.all(earlier).then(() =>
       "call" in one
@@ -50,14 +62,17 @@ export async function callTools(parts: readonly ToolCallPart[], turn: number, ru
     );
     results[index] = work.catch((cause: unknown) => {
       if (!signal.aborted) failure = { cause };
-      failing.abort();
+      failing.abort(cause);
+      if (isHandOver(signal.reason)) throw signal.reason;
       if (isInDoubt(cause)) return failedResult("outcome_unknown", cause.message);
       return failedResult("cancelled", "Cancelled: the run was stopped before this call ran.");
     });
   }
 
+  for (const work of results) work.catch(() => undefined);
   const ends: EventPayload[] = [];
   for (const [index, work] of results.entries()) {
+    if (ended?.has(callId(run.runId, turn, index + 1)) === true) continue;
     const result = await work;
     const end = eventPayload("toolEnd", {
       callId: callId(run.runId, turn, index + 1),

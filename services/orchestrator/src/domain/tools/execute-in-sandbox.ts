@@ -46,6 +46,8 @@ async function tryOnce(attempt: () => Promise<ToolResult>, ready: ReadyCall, run
   } catch (failure) {
     if (signal.aborted || !(failure instanceof HlvmError)) throw failure;
     if (failure.code === "resource_exhausted") return { failure, isKnown: true };
+    // It began once before, and its end was not seen.
+    if (failure.reason === "call_in_doubt") return { result: outcomeUnknown(failure) };
     // The sandbox was started anew.
     if (failure.reason === "session_not_found") await openAgain(run, signal);
     else if (!["unavailable", "internal", "deadline_exceeded"].includes(failure.code)) throw failure;
@@ -66,12 +68,14 @@ function outcomeOf(receipt: Receipt | undefined, failure: HlvmError): Outcome {
   if (receipt.state === "done") return { result: receipt.result };
   if (receipt.state === "never_started") return { failure, isKnown: true };
   if (failure.code === "deadline_exceeded") throw failure;
-  return {
-    result: failedResult(
-      "outcome_unknown",
-      `The sandbox did not answer (${failure.message}). It is not known whether it took effect: look before you do it again.`,
-    ),
-  };
+  return { result: outcomeUnknown(failure) };
+}
+
+function outcomeUnknown({ message }: HlvmError): ToolResult {
+  return failedResult(
+    "outcome_unknown",
+    `The end of this call was not seen (${message}). It is not known whether it took effect: look before you do it again.`,
+  );
 }
 
 function callNotRun({ call }: ReadyCall, cause: HlvmError): HlvmError {

@@ -1,0 +1,100 @@
+import type { Database } from "@hlvm/postgres/database";
+import type { Lease } from "../../domain/log/event-log.ts";
+import type { ClaimedRun, RunClaims } from "../../domain/run/run-claims.ts";
+import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
+
+const CLAIMED_AT_ONCE = 20;
+/** Three heartbeats: a run whose process is killed goes on within five seconds. */
+const LEASE = "interval '3 seconds'";
+/** No process has this id. */
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+
+const RENEW = `
+  WITH alive AS (
+    INSERT INTO replica (replica_id, lease_until) VALUES ($1, now() + ${LEASE})
+    ON CONFLICT (replica_id) DO UPDATE SET lease_until = excluded.lease_until
+  )
+  SELECT run_id, cancel_requested_at IS NOT NULL AS cancel_requested
+  FROM run JOIN unnest($2::uuid[], $3::uuid[]) AS mine (run_id, owner) USING (run_id)
+  WHERE lease_owner = owner AND ended_at IS NULL`;
+
+/** What a run has come to is counted in answers and results: the events in between show progress and are none. */
+const CLAIM = `
+  WITH free AS (
+    SELECT run_id FROM run
+    WHERE ended_at IS NULL AND run_id <> ALL ($2::uuid[]) AND CASE
+      WHEN held_by IS NULL THEN lease_until < now()
+      ELSE held_by = $1 OR NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END
+    ORDER BY started_at LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
+  ), counted AS (
+    SELECT run_id, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
+      AND type IN ('assistant_message', 'tool_end')) AS progress
+    FROM free JOIN run USING (run_id)
+  ), claimed AS (
+    UPDATE run SET held_by = $1, lease_owner = gen_random_uuid(), lease_until = 'infinity', claimed_progress = progress,
+      fruitless_claims = CASE WHEN progress = claimed_progress THEN fruitless_claims + 1 ELSE 0 END
+    FROM counted WHERE run.run_id = counted.run_id
+    RETURNING run.run_id, run.session_id, lease_owner, principal, delegation, appended, fruitless_claims,
+      cancel_requested_at IS NOT NULL AS cancel_requested, (extract(epoch FROM now() - started_at) * 1000)::float AS age
+  )
+  SELECT ${SESSION_COLUMNS}, claimed.*,
+    (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turn
+  FROM claimed JOIN session USING (session_id)`;
+
+const RELEASE = `UPDATE run SET held_by = '${NOBODY}' WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
+
+interface ClaimedRow extends SessionRow {
+  readonly run_id: string;
+  readonly lease_owner: string;
+  readonly principal: string;
+  readonly delegation: string | null;
+  readonly appended: string;
+  readonly fruitless_claims: number;
+  readonly cancel_requested: boolean;
+  readonly age: number;
+  readonly turn: number;
+}
+
+/** Claims in PostgreSQL. Only the database's clock counts: those of the processes may differ, or jump. */
+export class PostgresRunClaims implements RunClaims {
+  readonly #database: Database;
+  readonly #replicaId: string;
+
+  constructor(database: Database, replicaId: string) {
+    this.#database = database;
+    this.#replicaId = replicaId;
+  }
+
+  async renew(held: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {
+    const values = [this.#replicaId, held.map(({ runId }) => runId), held.map(({ owner }) => owner)];
+    const rows = await this.#database.query<{ run_id: string; cancel_requested: boolean }>(RENEW, values, "renew_lease");
+    return new Map(rows.map(({ run_id: runId, cancel_requested: cancelRequested }) => [runId, { cancelRequested }]));
+  }
+
+  async claim(known: readonly string[]): Promise<ClaimedRun[]> {
+    const rows = await this.#database.query<ClaimedRow>(CLAIM, [this.#replicaId, known], "claim_runs");
+    return rows.map((row) => ({
+      lease: { sessionId: row.session_id, runId: row.run_id, owner: row.lease_owner },
+      session: sessionOfRow(row),
+      principal: row.principal,
+      delegation: row.delegation ?? undefined,
+      appended: Number(row.appended),
+      turn: row.turn,
+      ageMilliseconds: row.age,
+      cancelRequested: row.cancel_requested,
+      fruitlessClaims: row.fruitless_claims,
+    }));
+  }
+
+  async release({ runId, owner }: Lease): Promise<void> {
+    await this.#database.query(RELEASE, [runId, owner], "release_run");
+  }
+
+  async leave(): Promise<void> {
+    await this.#database.query("DELETE FROM replica WHERE replica_id = $1", [this.#replicaId]);
+  }
+
+  async forgetGone(): Promise<void> {
+    await this.#database.query("DELETE FROM replica WHERE lease_until < now() - interval '1 hour'");
+  }
+}

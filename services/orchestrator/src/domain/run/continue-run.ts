@@ -1,0 +1,109 @@
+import type { Log } from "@hlvm/log/create-log";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { messageOf } from "@hlvm/errors/message-of";
+import type { Delegation } from "@hlvm/identity/delegation";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { runPast } from "../fold/run-past.ts";
+import type { EventLog } from "../log/event-log.ts";
+import { eventPayload } from "../log/event-payload.ts";
+import type { Mesh } from "../loop/ports.ts";
+import { stopOf } from "../loop/stop.ts";
+import { compilePrefix } from "../prompt/compile-prefix.ts";
+import { redactMesh } from "../secrets/redact-mesh.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
+import type { BegunRun } from "./execute-run.ts";
+import { resumeAdvice } from "./resume-advice.ts";
+import type { ClaimedRun, RunClaims } from "./run-claims.ts";
+
+/** A run that has ended so many processes, one after the other, without getting any further is ended itself. */
+const MAXIMUM_FRUITLESS_CLAIMS = 8;
+
+export interface ContinuePorts {
+  readonly eventLog: EventLog;
+  readonly claims: Pick<RunClaims, "release">;
+  /** @throws HlvmError `delegation_refused` where it counts no more */
+  readonly verifyDelegation: (delegation: string) => Delegation;
+  /** The other services, called for a run. */
+  readonly meshFor: (delegated: { readonly delegation: Delegation; readonly text: string }) => Mesh;
+  readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
+  readonly log: Log;
+}
+
+/**
+ * Goes on with a run whose process ended or let go of it, from what its log says. Never throws: a run that cannot be gone on
+ * with gets its end, which says why.
+ */
+export async function continueRun(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
+  const { lease } = claimed;
+  try {
+    ports.log.info({ runId: lease.runId, turn: claimed.turn }, "a run is taken over");
+    if (claimed.fruitlessClaims > MAXIMUM_FRUITLESS_CLAIMS) throw fruitless();
+    await ports.execute(await resume(claimed, ports, controller.signal), controller);
+  } catch (cause) {
+    ports.log.warn({ err: cause, runId: lease.runId }, "a run could not be gone on with");
+    await endRun(claimed, controller.signal.aborted ? controller.signal.reason : cause, ports);
+  }
+}
+
+async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
+  const { lease, session, principal, appended, turn, ageMilliseconds } = claimed;
+  const mesh = ports.meshFor(delegatedTo(claimed, ports));
+  const past = runPast(lease.runId, await ports.eventLog.readConversation(lease.sessionId));
+  const [, model] = await Promise.all([
+    mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal),
+    mesh.models.resolve(past.model, signal),
+  ]);
+  const secrets = new RunSecrets(session.secretKey, past.allowedSecrets);
+  return {
+    lease,
+    principal,
+    session,
+    question: past.question,
+    model,
+    prefix: compilePrefix(session, model),
+    mesh: redactMesh(mesh, secrets),
+    secrets,
+    appended,
+    past: { ...past, turn, ageMilliseconds },
+  };
+}
+
+function delegatedTo(
+  { lease, delegation: text }: ClaimedRun,
+  { verifyDelegation }: ContinuePorts,
+): { delegation: Delegation; text: string } {
+  const delegation = text === undefined ? undefined : verifyDelegation(text);
+  if (text !== undefined && delegation?.runId === lease.runId && delegation.sessionId === lease.sessionId) return { delegation, text };
+  throw new HlvmError({
+    code: "permission_denied",
+    reason: "delegation_missing",
+    message: "Nothing says any more what this run may do for its person.",
+  });
+}
+
+/** Where that fails too, the run is claimed again. */
+async function endRun({ lease, session, principal, appended, turn }: ClaimedRun, cause: unknown, ports: ContinuePorts): Promise<void> {
+  const stop = stopOf(cause, session);
+  const isCancelled = stop.reason === StopReason.USER_CANCELLED;
+  const message = isCancelled
+    ? stop.message
+    : `The process that held this run ended, and no other one could go on with it: ${messageOf(cause)}`;
+  const advice = `A tool that was running may or may not have taken effect. ${resumeAdvice(session)}`;
+  const payload = eventPayload("runStopped", { reason: stop.reason, message, advice, turns: turn });
+  const events = [{ turn, payload }];
+  try {
+    await ports.eventLog.append({ lease, principal, position: appended, events, stopReason: stop.reason, isUnreconciled: true });
+  } catch (failure) {
+    ports.log.warn({ err: failure, runId: lease.runId }, "a run's end could not be written");
+    await ports.claims.release(lease).catch(() => undefined);
+  }
+}
+
+function fruitless(): HlvmError {
+  return new HlvmError({
+    code: "internal",
+    reason: "run_fruitless",
+    message: `it was taken over ${MAXIMUM_FRUITLESS_CLAIMS} times without getting any further`,
+    advice: "Look into the orchestrator's log for why its processes ended.",
+  });
+}

@@ -1,0 +1,44 @@
+import type { Lease } from "../log/event-log.ts";
+import type { Session } from "../session/session.ts";
+
+/** A run that nobody held any more, claimed to be gone on with. */
+export interface ClaimedRun {
+  readonly lease: Lease;
+  readonly session: Session;
+  readonly principal: string;
+  /** As the edge signed it; absent where the run began before runs had one. */
+  readonly delegation?: string;
+  /** Events that it has appended. */
+  readonly appended: number;
+  /** The last turn of which the log has anything. */
+  readonly turn: number;
+  /** How long ago it began. */
+  readonly ageMilliseconds: number;
+  readonly cancelRequested: boolean;
+  /** How often it was claimed, now included, without having come any further since the first of these claims. */
+  readonly fruitlessClaims: number;
+}
+
+/**
+ * Which process holds which run. A process has one lease for all of its runs; a run belongs to whoever claimed it last, which
+ * every append checks: who has lost a run cannot write into its log, whatever it believes of its lease.
+ */
+export interface RunClaims {
+  /**
+   * Prolongs the lease of this process.
+   * @returns those of the runs that it still holds, by their ids, and whether somebody wants them cancelled
+   */
+  renew(held: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>>;
+  /**
+   * Claims runs whose process has lost its lease or has released them, and those of this process that it knows nothing of; at
+   * most 20, the oldest first.
+   * @param known ids of the runs that this process holds or is beginning
+   */
+  claim(known: readonly string[]): Promise<ClaimedRun[]>;
+  /** Lets another process claim the run at once; where it was claimed already, nothing happens. */
+  release(lease: Lease): Promise<void>;
+  /** Ends this process's lease. */
+  leave(): Promise<void>;
+  /** Forgets processes that have been gone for long. */
+  forgetGone(): Promise<void>;
+}
