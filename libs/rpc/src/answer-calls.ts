@@ -1,6 +1,7 @@
 import { create, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { violationsToProto, type Validator } from "@bufbuild/protovalidate";
 import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { callerKey, callerOf } from "./call-context.ts";
 import { toStatus } from "./call-status.ts";
@@ -13,6 +14,8 @@ const MAXIMUM_CALLS = 256;
 const MAXIMUM_UNSENT = 64;
 /** One for all: an error costs as much as the rest of a call's end. */
 const FINISHED = new DOMException("The call has been answered.", "AbortError");
+/** What a call's signal is aborted with when its caller is gone without having cancelled it. */
+const CALLER_LOST = new HlvmError({ code: "cancelled", reason: "caller_lost", message: "The caller's connection is gone." });
 
 interface Case {
   readonly case: string | undefined;
@@ -29,7 +32,8 @@ export interface CallMethods<Request, Response> {
 
 /**
  * Answers the calls of one stream side by side. Each is checked as if it had a stream of its own: its token, its request, its
- * deadline; what it throws is its own error. A server that is draining finishes those under way and ends the stream.
+ * deadline; what it throws is its own error. A server that is draining finishes those under way and ends the stream. A call
+ * whose caller is gone has its signal aborted with `caller_lost`, so that a handler may bring it to its end nevertheless.
  */
 export async function* answerCalls<Request extends Case, Response extends Case>(
   requests: AsyncIterable<{ readonly head?: CallHead; readonly request: Request }>,
@@ -115,7 +119,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
   } finally {
     context.signal.removeEventListener("abort", leave);
     draining.removeEventListener("abort", drain);
-    for (const ending of running.values()) ending.abort();
+    for (const ending of running.values()) ending.abort(CALLER_LOST);
   }
 }
 

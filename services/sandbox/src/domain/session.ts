@@ -1,3 +1,4 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { isProcessTool } from "./commands/process-tools.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { ToolRun } from "./isolation.ts";
@@ -31,6 +32,8 @@ export class Session {
   readonly sandbox: SessionSandbox;
   readonly #admission: SandboxAdmission;
   readonly #budget = new ResultBudget();
+  /** Call id → what ends it, and its end. */
+  readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<unknown> }>();
 
   constructor(owner: Owner, { workspace, receipts, sandbox, admission }: SessionParts) {
     this.owner = owner;
@@ -41,7 +44,8 @@ export class Session {
   }
 
   /**
-   * Runs a granted call. It comes to its end, and its receipt is written, whether or not somebody reads the events.
+   * Runs a granted call. It comes to its end, and its receipt is written, whether or not somebody reads the events: a caller
+   * that is lost, as one that was killed, has somebody else ask for the end; one that cancels ends the call.
    * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`, `too_many_sandboxes`
    */
   async *run(run: SessionRun, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
@@ -58,13 +62,37 @@ export class Session {
       await this.sandbox.use(run, async (execute) => {
         signal.throwIfAborted();
         this.receipts.begin(run.callId, run.fingerprint);
-        const whole = await execute((output) => events.push({ kind: "output", output }), signal);
-        const result = this.#budget.fit(run.runId, whole);
-        this.receipts.end(run.callId, result);
+        const result = await this.#track(run.callId, signal, async (stopping) => {
+          const whole = await execute((output) => events.push({ kind: "output", output }), stopping);
+          const fitting = this.#budget.fit(run.runId, whole);
+          this.receipts.end(run.callId, fitting);
+          return fitting;
+        });
         events.push({ kind: "result", result });
       });
     } finally {
       release?.();
+    }
+  }
+
+  /** Waits for the end of a call that runs; cancelling ends the call itself. @returns false where it does not run here */
+  async join(callId: string, signal: AbortSignal): Promise<boolean> {
+    const call = this.#running.get(callId);
+    if (call === undefined) return false;
+    stopWith(signal, call.stop);
+    await call.ended;
+    return true;
+  }
+
+  async #track<Result>(callId: string, signal: AbortSignal, work: (stopping: AbortSignal) => Promise<Result>): Promise<Result> {
+    const stop = new AbortController();
+    stopWith(signal, stop);
+    const result = work(stop.signal);
+    this.#running.set(callId, { stop, ended: result.catch(() => undefined) });
+    try {
+      return await result;
+    } finally {
+      this.#running.delete(callId);
     }
   }
 
@@ -77,4 +105,14 @@ export class Session {
       onWaiting: (position) => events.push({ kind: "waiting", position }),
     });
   }
+}
+
+/** A caller that is lost stops nothing. */
+function stopWith(signal: AbortSignal, stop: AbortController): void {
+  const abort = (): void => {
+    const { reason } = signal;
+    if (!(reason instanceof HlvmError && reason.reason === "caller_lost")) stop.abort(reason);
+  };
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
 }

@@ -7,9 +7,9 @@ import { checkArguments } from "@hlvm/tools/check-arguments";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
-import type { Receipt } from "./receipts.ts";
+import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
-import type { ToolEvent } from "./tool-event.ts";
+import type { ToolEvent, ToolResult } from "./tool-event.ts";
 
 /** The longest that a call waits for room, whatever its deadline. */
 const MAXIMUM_WAIT_MILLISECONDS = 15 * 60 * 1_000;
@@ -41,7 +41,7 @@ export interface Gate {
   readonly giveBack: (grant: string) => void;
 }
 
-/** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. */
+/** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. A call that is sent again is joined. */
 export class ToolExecutor {
   readonly #sessions: Sessions;
   readonly #gate: Gate;
@@ -54,7 +54,7 @@ export class ToolExecutor {
   /**
    * Where the machine has no room for the session's sandbox the call waits, its grant taken but not expiring.
    * @throws HlvmError where the tool did not start: `session_not_found`, `tool_unknown`, `definition_changed`,
-   * `invalid_arguments`, `grant_refused`, `call_already_started`, `too_many_sandboxes`, `sandbox_not_started`, …
+   * `invalid_arguments`, `grant_refused`, `call_in_doubt`, `too_many_sandboxes`, `sandbox_not_started`, …
    */
   async *execute(principal: Principal, call: RequestedCall, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     const session = this.#sessions.get(principal, call.sessionId);
@@ -69,12 +69,11 @@ export class ToolExecutor {
     // What a call came to is for those alone who may run it.
     this.#gate.verify(call.grant, granted);
     const fingerprint = `${tool.name} ${given.hash}`;
-    const receipt = await session.receipts.find(call.callId, fingerprint);
-    if (receipt.state === "done") {
-      yield { kind: "result", result: receipt.result };
+    const known = await this.#begunBefore(session, callId, fingerprint, signal);
+    if (known !== undefined) {
+      yield { kind: "result", result: known };
       return;
     }
-    if (receipt.state !== "never_started") throw inDoubt(call.callId, receipt);
 
     const enforcement = this.#gate.pass(call.grant, granted);
     const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || enforcement.timeoutMilliseconds, enforcement.timeoutMilliseconds);
@@ -84,8 +83,25 @@ export class ToolExecutor {
       yield* session.run({ ...run, waitMilliseconds }, signal);
     } catch (thrown) {
       this.#gate.giveBack(call.grant);
-      throw thrown;
+      // Somebody else sent the same call meanwhile.
+      const isTwin = thrown instanceof HlvmError && thrown.reason === "call_already_started";
+      const result = isTwin ? await this.#begunBefore(session, callId, fingerprint, signal) : undefined;
+      if (result === undefined) throw thrown;
+      yield { kind: "result", result };
     }
+  }
+
+  /**
+   * What a call came to that was begun before; one that still runs is waited for.
+   * @returns undefined where it was not
+   * @throws HlvmError `call_in_doubt` where its end was not seen, `call_id_reused`
+   */
+  async #begunBefore(session: Session, callId: string, fingerprint: string, signal: AbortSignal): Promise<ToolResult | undefined> {
+    let receipt = await session.receipts.find(callId, fingerprint);
+    if (receipt.state === "running" && (await session.join(callId, signal))) receipt = await session.receipts.find(callId, fingerprint);
+    if (receipt.state === "done") return receipt.result;
+    if (receipt.state === "never_started") return undefined;
+    throw inDoubt(callId);
   }
 }
 
@@ -113,14 +129,7 @@ function knownTool(call: RequestedCall): ToolDefinition {
   return tool;
 }
 
-function inDoubt(callId: string, { state }: Receipt): HlvmError {
-  if (state === "running")
-    return new HlvmError({
-      code: "already_exists",
-      reason: "call_already_started",
-      message: `The call ${callId} is running.`,
-      advice: "Ask for its receipt; a call id is run once.",
-    });
+function inDoubt(callId: string): HlvmError {
   return new HlvmError({
     code: "failed_precondition",
     reason: "call_in_doubt",

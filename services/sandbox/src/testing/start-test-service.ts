@@ -64,8 +64,9 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       services: [SandboxService.typeName],
       authenticate: identity.verifier("sandbox"),
     });
-    const client = createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${server.port}`));
-    return { sessions, server, client };
+    const url = `http://127.0.0.1:${server.port}`;
+    const client = createClient(SandboxService, createMeshTransport(url));
+    return { sessions, server, client, url };
   };
   let running = await start();
 
@@ -89,6 +90,9 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
   return {
     get client(): Client<typeof SandboxService> {
       return running.client;
+    },
+    get url(): string {
+      return running.url;
     },
     get sessions(): Sessions {
       return running.sessions;
