@@ -30,6 +30,8 @@ export class TextView implements RunView {
   readonly #summaries = new Map<string, string>();
   readonly #denied = new Set<string>();
   #textOfTurn = false;
+  /** Whether text of an answer came, and not yet the whole answer. */
+  #isAnswerOpen = false;
   #textOfRun = false;
 
   constructor(screen: Screen, options: TextViewOptions) {
@@ -66,14 +68,18 @@ export class TextView implements RunView {
         return;
       }
       case "thinking":
+        if (this.#isAnswerOpen) this.#screen.note("The answer was cut on its way; the model is asked again.", "warning");
         this.#textOfTurn = false;
+        this.#isAnswerOpen = false;
         return this.#screen.status("thinking");
       case "reasoningUpdate":
         if (this.#options.verbose) this.#screen.note(payload.value.text, "dim");
         return;
       case "messageDelta":
+        this.#isAnswerOpen = true;
         return this.#text(payload.value.text);
       case "assistantMessage":
+        this.#isAnswerOpen = false;
         if (!this.#textOfTurn) this.#text(payload.value.text);
         return this.#screen.endLine();
       case "toolSelected":
@@ -104,7 +110,7 @@ export class TextView implements RunView {
         return;
       }
       case "runTakenOver":
-        this.#screen.endLine();
+        this.#isAnswerOpen = false;
         this.#screen.note("The orchestrator that held this run ended; another one goes on with it.", "warning");
         return this.#screen.status("thinking");
       case "runStopped":

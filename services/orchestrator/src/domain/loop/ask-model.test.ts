@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { ErrorClass, FinishReason, ModelErrorSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { valuesOf } from "../../testing/event-values.ts";
 import { refuse } from "../../testing/refuse.ts";
 import { say } from "../../testing/say.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
@@ -51,7 +52,19 @@ describe("a model that fails", () => {
     expect((await test.run()).stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "at last" });
   });
 
-  it("whose stream is cut after text was shown ends the run, and what was shown is kept", async () => {
+  it("is asked again in another turn where the connection was lost after text was shown", async () => {
+    test.fake.behaviour.generate = async function* (_, call) {
+      yield { event: { case: "textDelta", value: "At " } };
+      yield* call < 3 ? refuse(lost) : say("last");
+    };
+    const { stopped, events } = await test.run();
+    expect(stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "At last", turns: 3 });
+    expect(valuesOf(events, "assistantMessage")).toMatchObject([{ text: "At last" }]);
+    const [first, , third] = test.fake.seen.requests;
+    expect(third!.messages).toEqual(first!.messages);
+  });
+
+  it("whose stream is cut again and again after text was shown ends the run, and what was shown is kept", async () => {
     test.fake.behaviour.generate = async function* () {
       yield { event: { case: "textDelta", value: "Half an ans" } };
     };
@@ -61,7 +74,7 @@ describe("a model that fails", () => {
       text: "Half an ans",
       message: "The model's answer was cut off before its end.",
     });
-    expect(test.fake.seen.requests).toHaveLength(1);
+    expect(test.fake.seen.requests).toHaveLength(4);
   });
 
   it("that is silent too long ends the run by timeout", async () => {

@@ -13,6 +13,9 @@ import type { RunProgress } from "./run-progress.ts";
 import type { Stop } from "./stop.ts";
 import { takeTurn } from "./take-turn.ts";
 
+/** Answers that were lost with the connection to the gateway after some of them was shown. */
+const MAXIMUM_LOST_IN_A_ROW = 3;
+
 /**
  * The loop: ask the model, run the tools that it calls, and again, until it answers or a limit is reached.
  * @param conversation folded up to the end of the log
@@ -31,6 +34,7 @@ export async function runLoop(
   const memory = await recallMemory(question, run);
   const prefix = systemMessage(run.prefix.systemPrompt);
   const reminder = memory === "" ? undefined : systemMessage(memory);
+  let lostInARow = 0;
   while (progress.turn - progress.lostTurns < run.limits.turns) {
     run.signal.throwIfAborted();
     run.draining.throwIfAborted();
@@ -38,10 +42,17 @@ export async function runLoop(
     const { turn } = progress;
     const began = performance.now();
     const messages = [prefix, ...withMemory(conversation.messages(), reminder)];
-    const { message, toolCalls, answer } = await takeTurn(messages, run, progress).catch(async (thrown: unknown) => {
+    const taken = await takeTurn(messages, run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
       await run.records.settle(run.signal);
       throw thrown;
     });
+    if (taken === undefined) {
+      lostInARow++;
+      progress.lostTurns++;
+      continue;
+    }
+    lostInARow = 0;
+    const { message, toolCalls, answer } = taken;
     conversation.add({ runId: run.runId, turn, payload: message });
 
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);

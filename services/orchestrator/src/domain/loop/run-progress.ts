@@ -7,8 +7,8 @@ import type { Stop } from "./stop.ts";
 /** How far a run has come: kept as it goes, told when it stops. */
 export class RunProgress {
   turn = 0;
-  /** Turns in which no answer came to its end, since their process ended. */
-  readonly lostTurns: number = 0;
+  /** Turns whose answer was lost on the way: they do not count against the run's limit. */
+  lostTurns = 0;
   toolCalls = 0;
   /** Of the last assistant message. */
   text = "";

@@ -8,6 +8,7 @@ import { repairToolCalls } from "../tools/repair-tool-calls.ts";
 import { Answer } from "./answer.ts";
 import { askModel } from "./ask-model.ts";
 import { Coalescer } from "./coalescer.ts";
+import { ModelFailure } from "./model-failure.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 
@@ -29,8 +30,15 @@ export interface Taken {
 /**
  * Asks the model once, shows its answer while it comes, and gives it to the log whole, with every call that it makes. What is
  * shown of a call's arguments is redacted; the calls themselves, which are granted and run, keep their bytes.
+ * @param mayLose whether the model is asked again where its answer was lost on the way
+ * @returns undefined where it was
  */
-export async function takeTurn(messages: readonly Message[], run: RunContext, progress: RunProgress): Promise<Taken> {
+export async function takeTurn(
+  messages: readonly Message[],
+  run: RunContext,
+  progress: RunProgress,
+  mayLose: boolean,
+): Promise<Taken | undefined> {
   const { turn } = progress;
   const { journal, model } = run;
   const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, 0, (type, text) => {
@@ -62,6 +70,7 @@ export async function takeTurn(messages: readonly Message[], run: RunContext, pr
     });
   } catch (thrown) {
     deltas.flush();
+    if (mayLose && !run.signal.aborted && thrown instanceof ModelFailure && thrown.isConnectionLost && answer.isShown) return undefined;
     if (!isHandOver(run.signal.reason)) keepPartial(answer, run, progress);
     throw thrown;
   } finally {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
@@ -12,11 +13,14 @@ import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { BegunRun } from "./execute-run.ts";
+import { isHandOver } from "./interruption.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { ClaimedRun, RunClaims } from "./run-claims.ts";
 
 /** A run that has ended so many processes, one after the other, without getting any further is ended itself. */
 const MAXIMUM_FRUITLESS_CLAIMS = 8;
+const ATTEMPTS = 10;
+const RETRY_MILLISECONDS = 1_000;
 
 export interface ContinuePorts {
   readonly eventLog: EventLog;
@@ -40,6 +44,7 @@ export async function continueRun(claimed: ClaimedRun, ports: ContinuePorts, con
     if (claimed.fruitlessClaims > MAXIMUM_FRUITLESS_CLAIMS) throw fruitless();
     await ports.execute(await resume(claimed, ports, controller.signal), controller);
   } catch (cause) {
+    if (isHandOver(controller.signal.reason)) return ports.claims.release(lease).catch(() => undefined);
     ports.log.warn({ err: cause, runId: lease.runId }, "a run could not be gone on with");
     await endRun(claimed, controller.signal.aborted ? controller.signal.reason : cause, ports);
   }
@@ -50,8 +55,8 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
   const mesh = ports.meshFor(delegatedTo(claimed, ports));
   const past = runPast(lease.runId, await ports.eventLog.readConversation(lease.sessionId));
   const [, model] = await Promise.all([
-    mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal),
-    mesh.models.resolve(past.model, signal),
+    untilThere(() => mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal), signal),
+    untilThere(() => mesh.models.resolve(past.model, signal), signal),
   ]);
   const secrets = new RunSecrets(session.secretKey, past.allowedSecrets);
   return {
@@ -66,6 +71,19 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
     appended,
     past: { ...past, turn, ageMilliseconds },
   };
+}
+
+/** Whatever ended the process may have ended others too, which are up again soon. */
+async function untilThere<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable" || attempt === ATTEMPTS) throw thrown;
+      await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
 }
 
 function delegatedTo(

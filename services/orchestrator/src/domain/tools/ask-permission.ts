@@ -9,6 +9,8 @@ import { permissionOf, type Permission } from "./permission.ts";
 import { unlessAnswerLost } from "./unless-answer-lost.ts";
 
 const RETRY_MILLISECONDS = 500;
+/** Of a call whose answer was lost: policy gives it again. While nobody takes the connection, the call itself waits. */
+const ATTEMPTS = 5;
 
 /**
  * Has policy decide on a call. @returns the approval that has to be waited for, where policy wants a person to decide
@@ -29,12 +31,13 @@ export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permiss
 }
 
 async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Promise<Verdict> {
-  try {
-    return await run.mesh.policy.decide(call, signal);
-  } catch (thrown) {
-    signal.throwIfAborted();
-    if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
-    await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    return run.mesh.policy.decide(call, signal);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run.mesh.policy.decide(call, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable" || attempt === ATTEMPTS) throw thrown;
+      await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
   }
 }

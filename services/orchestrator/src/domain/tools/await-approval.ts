@@ -35,7 +35,8 @@ export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCal
 
 async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal): Promise<Verdict | undefined> {
   const expires = approval.expiresAt === undefined ? Date.now() + DEFAULT_WAIT_MILLISECONDS : timestampDate(approval.expiresAt).getTime();
-  while (Date.now() < expires + MARGIN_MILLISECONDS) {
+  // Once at least: an answer that was given in time is there also where the run was taken over late.
+  do {
     try {
       const verdict = await run.mesh.policy.awaitApproval(approval.approvalId, signal);
       if (verdict !== undefined) return verdict;
@@ -44,6 +45,6 @@ async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal
       if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
-  }
+  } while (Date.now() < expires + MARGIN_MILLISECONDS);
   return undefined;
 }
