@@ -87,16 +87,22 @@ describe("renewals", () => {
     expect(await decide(denied)).toMatchObject({ decision: Decision.DENY, grant: "" });
   });
 
-  it("never follow the outcome, whoever comes at the same moment", async () => {
-    for (let round = 0; round < 10; round++) {
-      const call = callOf(read);
-      await decide(call);
-      const [renewed] = await Promise.all([times(4, () => decide(call)), record(call)]);
-      const outcome = (await events(call, AuditKind.OUTCOME))[0]!.id;
-      const ids = (await events(call, AuditKind.GRANT_RENEWED)).map(({ id }) => id);
-      expect(ids.filter((id) => id > outcome)).toEqual([]);
-      expect(granted(renewed)).toHaveLength(ids.length);
-    }
+  it("wait for an outcome that is about to be recorded, and never follow it", async () => {
+    const call = callOf(read);
+    await decide(call);
+    const { sessionId, runId, callId } = call;
+    const at = new Date().toISOString();
+    const outcome = { kind: "outcome", at, organization: "local", principal: person.id, sessionId, runId, callId, outcome: "succeeded" };
+    const { database } = service.database;
+    const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    const renewed = await database.transaction(async (queries) => {
+      await queries.query("SELECT append_audit_event($1)", [JSON.stringify(outcome)]);
+      const asked = failure(decide(call));
+      await expect.poll(() => database.query(waiting)).toHaveLength(1);
+      return { asked };
+    });
+    expect(await renewed.asked).toMatchObject(DECIDED);
+    expect(await events(call, AuditKind.GRANT_RENEWED)).toEqual([]);
   });
 
   it("keep an approval's arguments until the outcome is on record, and no other call takes them away", async () => {

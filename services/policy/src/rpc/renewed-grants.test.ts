@@ -103,6 +103,17 @@ describe("a call that a person allowed, asked for again", () => {
     expect(await events(call, AuditKind.GRANT_RENEWED)).toMatchObject(again.map(() => event));
   });
 
+  it("is held to the level that the person saw, however it is judged by now", async () => {
+    const call = callOf(shell("npm test"));
+    const { argumentsJson, ...asked } = call;
+    const argumentsHash = canonicalArguments(argumentsJson).hash;
+    const who = { organization: person.organization, principal: person.id };
+    const intent = { kind: "intent", at: new Date().toISOString(), ...who, ...asked, argumentsHash, decision: "allow" };
+    const answered = JSON.stringify({ ...intent, step: "approval", safetyLevel: "L1" });
+    await service.database.database.query("SELECT append_audit_event($1)", [answered]);
+    expect(pass((await decide(call)).grant, call)).toMatchObject({ level: "L1", profile: "edit" });
+  });
+
   it("is denied where it is on the deny list by now", async () => {
     for (const isDecide of [true, false]) {
       const call = callOf(write);
