@@ -13,7 +13,10 @@ const CALL_FIELDS = ["organization", "principal", "sessionId", "runId", "callId"
 
 const ISSUER = "policy";
 
-/** The executor's gate: lets a call through once, and only with a grant that was signed for exactly that call. */
+/**
+ * The executor's gate: lets a call through only with a grant that was signed for exactly that call, each grant once. Policy may
+ * give a call another grant: that the call itself happens once is what the executor's receipts see to.
+ */
 export class GrantGate {
   readonly #keys: PublicKeys;
   /** Grant id → seconds since 1970 when it expires and can be forgotten. */

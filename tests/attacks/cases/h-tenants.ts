@@ -154,7 +154,7 @@ async function answeredTwice(mesh: AttackMesh): Promise<Finding> {
   );
   if (counted.calls.filter(({ success }) => success).length !== 1) problems.push("one approval served two calls");
   if (mesh.exists(join(workspace, "pwned"))) problems.push("what was denied ran");
-  return findingOf(problems, "an approval is answered once and used once");
+  return findingOf(problems, "an approval is answered once and good for one call");
 }
 
 /** Policy allows one call; its grant is then shown for another. */

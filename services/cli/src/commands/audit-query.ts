@@ -21,6 +21,7 @@ import { table } from "../output/table.ts";
 const PENDING = "pending";
 
 export interface AuditQueryFlags {
+  readonly kind?: string;
   readonly tool?: string;
   readonly principal?: string;
   readonly decision?: string;
@@ -33,7 +34,7 @@ export interface AuditQueryFlags {
   readonly json?: boolean;
 }
 
-/** Tool calls that were asked for, each with what was decided and what came of it. */
+/** Tool calls that were asked for, each with what was decided and what came of it; or the events of a kind. */
 export async function auditQuery(flags: AuditQueryFlags, context: CommandContext): Promise<number> {
   const { events, nextBeforeId } = await withMesh(context, (transport) =>
     createClient(AuditService, transport).query({
@@ -46,7 +47,7 @@ export async function auditQuery(flags: AuditQueryFlags, context: CommandContext
       until: flags.until && timestampFromDate(flags.until),
       text: flags.text,
       // What was asked has a decision of its own once it is answered.
-      kind: flags.decision === "ask" ? AuditKind.APPROVAL_REQUESTED : AuditKind.UNSPECIFIED,
+      kind: enumValue(AuditKind, flags.kind) ?? (flags.decision === "ask" ? AuditKind.APPROVAL_REQUESTED : AuditKind.UNSPECIFIED),
       limit: flags.limit,
     }),
   );

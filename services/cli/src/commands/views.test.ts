@@ -194,6 +194,23 @@ describe("hlvm audit query", () => {
     expect(outcomes).toEqual(["pending", "unknown", "unspecified"]);
   });
 
+  it("shows the grants that were given again, and those that were denied by then", async () => {
+    const edge = await edgeWith(async () => {});
+    const call = { principal: "user:ada", tool: "shell_exec", argumentsJson: "{}" };
+    const [renewed, denied] = [AuditKind.GRANT_RENEWED, AuditKind.RENEWAL_DENIED];
+    edge.audit.push({ ...call, kind: AuditKind.INTENT, decision: Decision.ALLOW, rule: "first" });
+    edge.audit.push({ ...call, kind: renewed, decision: Decision.ALLOW, rule: "again" });
+    edge.audit.push({ ...call, kind: denied, decision: Decision.DENY, rule: "stricter" });
+    const rows = runHlvm(["audit", "query", "--kind", "grant_renewed"], { edgeUrl: edge.url });
+    const lines = runHlvm(["audit", "query", "--kind", "renewal_denied", "--json"], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(/^TIME .*\n.*user:ada +shell_exec +allow +\S+ +again +\{\}\n$/);
+    expect(await lines.ended).toBe(0);
+    expect(JSON.parse(lines.stdout)).toMatchObject({ kind: "renewal_denied", decision: "deny", rule: "stricter", outcome: "unspecified" });
+    const unknown = runHlvm(["audit", "query", "--kind", "nonsense"], { edgeUrl: edge.url });
+    expect(await unknown.ended).toBe(2);
+  });
+
   it("shows arguments with nothing of them hidden", async () => {
     const edge = await edgeWith(async () => {});
     edge.audit.push({ principal: "user:ada", argumentsJson: `{"command":"touch pwned;${" ".repeat(3_000)}echo \u202efine"}` });

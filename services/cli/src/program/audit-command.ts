@@ -5,12 +5,17 @@ import { jsonOption, moment, sessionId, wholeNumber } from "./values.ts";
 
 const DECISIONS = ["allow", "ask", "deny"];
 const STEPS = ["definition", "deny_list", "explicit_allow", "read_only", "destructive", "command_safety", "mode", "approval"];
+const KINDS = ["intent", "outcome", "approval_requested", "approval_answered", "approval_withdrawn", "audit_read"].concat([
+  "grant_renewed",
+  "renewal_denied",
+]);
 
 export function auditCommand(context: CommandContext, finish: Finish): Command {
   const audit = new Command("audit").description("who asked for what, who decided, by which step, and what came of it");
   audit
     .command("query")
-    .description("list tool calls, newest first")
+    .description("list tool calls, newest first, or the events of another kind")
+    .addOption(new Option("--kind <kind>", "events of this kind; without it the decision on each call").choices(KINDS))
     .option("--tool <name>", "of this tool")
     .option("--principal <name>", "of this user, for example user:ada")
     .addOption(new Option("--decision <decision>", "that were decided so").choices(DECISIONS))

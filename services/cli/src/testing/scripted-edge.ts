@@ -4,7 +4,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { AuditKind, AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService, type BackgroundProcessSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
@@ -129,7 +129,9 @@ export class ScriptedEdge {
         process: { ...this.processes.find((one) => one.processId === processId)!, end: "it was stopped" },
       }),
     });
-    router.service(AuditService, { query: () => ({ events: this.audit }) });
+    router.service(AuditService, {
+      query: ({ kind }) => ({ events: this.audit.filter((event) => kind === AuditKind.UNSPECIFIED || event.kind === kind) }),
+    });
   }
 
   #session() {

@@ -206,17 +206,19 @@ describe("64: PostgreSQL down in mid-run", () => {
     let postgres = await startPostgres(options);
     const cut = await startTestPolicy({ databaseUrl: postgres.url("postgres") });
     try {
-      const decideNow = async (asked: Asked) => {
-        const call = callOf(asked);
-        return cut.policy.decide({ call }, cut.forRun({ principal: person, sessionId: call.sessionId, runId: call.runId }));
-      };
-      expect((await decideNow(readCall)).verdict!.grant).not.toBe("");
+      const decideCall = async (call: ReturnType<typeof callOf>) =>
+        cut.policy.decide({ call }, cut.forRun({ principal: person, sessionId: call.sessionId, runId: call.runId }));
+      const decideNow = async (asked: Asked) => decideCall(callOf(asked));
+      const known = callOf(readCall);
+      expect((await decideCall(known)).verdict!.grant).not.toBe("");
       await postgres.stop();
       const refused = { code: "unavailable", reason: "database_unreachable", advice: expect.stringContaining("try again") as string };
       expect(await failure(decideNow(readCall))).toMatchObject(refused);
       expect(await failure(decideNow(shell("npm test")))).toMatchObject(refused);
+      expect(await failure(decideCall(known))).toMatchObject(refused);
       postgres = await startPostgres(options);
       expect((await decideNow(readCall)).verdict!.grant).not.toBe("");
+      expect((await decideCall(known)).verdict!.grant).not.toBe("");
     } finally {
       await cut.close();
       await postgres.stop();

@@ -16,6 +16,7 @@ import { createApprovalRenderer, WHOLE_RENDERING_BYTES, type RenderApproval } fr
 import { demandDelegation } from "../domain/demand-delegation.ts";
 import { demandPerson } from "../domain/demand-person.ts";
 import { decideMethod } from "./decide.ts";
+import { decodeSettings } from "./decode-settings.ts";
 import { encodeApproval } from "./encode-approval.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
 import { queryMethod } from "./query.ts";
@@ -46,8 +47,10 @@ export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) =>
 
 function awaitApprovalMethod(ports: AwaitApprovalPorts): ServiceImpl<typeof PolicyService>["awaitApproval"] {
   return async ({ approvalId }, context) => {
-    const { delegation, traceId, signal } = callContext(context);
-    return { verdict: encodeVerdict(await awaitApproval(ports, demandDelegation(delegation), traceId, approvalId, signal)) };
+    const { delegation: given, traceId, signal } = callContext(context);
+    const delegation = demandDelegation(given);
+    const run = { delegation, settings: decodeSettings(delegation.settings), traceId };
+    return { verdict: encodeVerdict(await awaitApproval(ports, run, approvalId, signal)) };
   };
 }
 

@@ -109,10 +109,12 @@ describe("WithdrawApprovals", () => {
     expect(await withdraw(runId, { ...person, roles: [] })).toEqual([approvalId]);
   });
 
-  it("gives a call that was withdrawn no second approval", async () => {
+  it("gives a call that was withdrawn no second approval: the first is told again, and the call is denied", async () => {
     const call = callOfRun(randomUUID());
-    await ask(call);
+    const approvalId = await ask(call);
     await withdraw(call.runId);
-    expect(await failure(ask(call))).toMatchObject({ reason: "call_already_decided" });
+    expect(await ask(call)).toBe(approvalId);
+    expect(await take(approvalId, call)).toMatchObject({ decision: Decision.DENY, rule: "approval: withdrawn", grant: "" });
+    expect(await failure(ask({ ...call, argumentsJson: '{"command":"make"}' }))).toMatchObject({ reason: "call_already_decided" });
   });
 });

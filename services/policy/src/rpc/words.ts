@@ -57,6 +57,8 @@ export const kinds: Readonly<Record<KindWord, AuditKind>> = {
   approval_answered: AuditKind.APPROVAL_ANSWERED,
   approval_withdrawn: AuditKind.APPROVAL_WITHDRAWN,
   audit_read: AuditKind.AUDIT_READ,
+  grant_renewed: AuditKind.GRANT_RENEWED,
+  renewal_denied: AuditKind.RENEWAL_DENIED,
 };
 
 export const outcomes: Readonly<Record<OutcomeWord, OutcomeStatus>> = {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -49,6 +49,21 @@ describe("Execute", () => {
     expect((await service.execute({ ...call, grant })).content).toBe("secret\n");
     expect(await refusal(service.execute({ ...call, grant: "nonsense" }))).toBe("PermissionDenied grant_refused");
     expect((await service.execute({ ...call, grant })).content).toBe("secret\n");
+  });
+
+  it("runs a call once, however many grants policy gives it", async () => {
+    const { sessionId, workspace } = await service.open();
+    const call = {
+      sessionId,
+      callId: "renewed",
+      runId: randomUUID(),
+      tool: "shell_exec",
+      given: { command: "echo x >> count; cat count" },
+    };
+    const run = () => service.execute({ ...call, grant: service.sign({ ...call, principal: testPrincipal }) });
+    await Promise.allSettled([run(), run(), run()]);
+    expect((await run()).content).toBe("x\n");
+    expect(readFileSync(join(workspace, "count"), "utf8")).toBe("x\n");
   });
 
   it("lets nobody of the same organization open, use, ask about or close another person's session", async () => {

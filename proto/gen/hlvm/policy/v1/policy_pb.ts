@@ -1262,6 +1262,9 @@ export const PolicyService: GenService<{
   /**
    * Walks the pipeline. ALLOW comes with a grant, after the intent is committed. Whose run it is, and with which settings it
    * runs, says the delegation in the caller's token; a call of another session or run is refused.
+   * The very same call may be asked for again, as by whoever took over its run: a recorded DENY and an approval whose answer
+   * was not taken come again; where it was allowed and has no outcome yet the rules decide anew, and ALLOW comes with another
+   * grant for the same call, at most 20 times. Everything else is refused (`call_already_decided`).
    *
    * @generated from rpc hlvm.policy.v1.PolicyService.Decide
    */
@@ -1271,7 +1274,8 @@ export const PolicyService: GenService<{
     output: typeof DecideResponseSchema;
   },
   /**
-   * Waits until the approval is answered or expires; the caller's deadline bounds the wait and it may be called again.
+   * Waits until the approval is answered or expires; the caller's deadline bounds the wait and it may be called again, also
+   * after the answer was taken: then as Decide for the same call.
    *
    * @generated from rpc hlvm.policy.v1.PolicyService.AwaitApproval
    */

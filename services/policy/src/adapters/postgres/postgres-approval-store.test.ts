@@ -80,8 +80,9 @@ describe("an answer", () => {
     const { approvalId } = approval;
     await decideOtherwise(call);
     expect(await answer(approvalId)).toMatchObject({ state: ApprovalState.APPROVED });
-    expect(await failure(take(approval))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
+    expect(await failure(take(approval))).toMatchObject({ code: "already_exists", reason: "call_already_decided" });
     expect(await argumentsOf(approvalId)).toBe("");
+    expect(await failure(take(approval))).toMatchObject({ code: "failed_precondition", reason: "approval_used" });
   });
 });
 

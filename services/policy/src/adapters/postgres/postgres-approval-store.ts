@@ -36,13 +36,17 @@ const WITHDRAW = `
   )
   SELECT ${appendEvent(3)}, pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM withdrawn`;
 
+/** Of a call that is allowed with it the arguments stay, since its grant may have to be given again. */
 const USE = `
-  WITH used AS (
-    UPDATE approval SET used_at = now(), arguments_json = ''
+  WITH taken AS (
+    SELECT approval_id FROM approval
     WHERE organization = $1 AND approval_id = $2 AND used_at IS NULL AND (answer IS NOT NULL OR withdrawn_at IS NOT NULL OR expires_at <= now())
-    RETURNING approval_id
-  ), event AS (SELECT ${appendEvent(3)} FROM used)
-  SELECT id FROM event WHERE id IS NOT NULL`;
+    FOR UPDATE
+  ), event AS (SELECT approval_id, ${appendEvent(3)} FROM taken), used AS (
+    UPDATE approval SET used_at = now(), arguments_json = CASE WHEN event.id IS NOT NULL AND $4 THEN arguments_json ELSE '' END
+    FROM event WHERE approval.approval_id = event.approval_id RETURNING event.id
+  )
+  SELECT id FROM used WHERE id IS NOT NULL`;
 
 /** Approvals in PostgreSQL; the event that belongs to a change is appended by the statement that makes it. */
 export class PostgresApprovalStore implements ApprovalStore {
@@ -101,7 +105,8 @@ export class PostgresApprovalStore implements ApprovalStore {
   }
 
   async use(organization: string, approvalId: string, event: AuditEvent): Promise<boolean> {
-    return (await this.#database.query(USE, [organization, approvalId, recordOf(event)], "use_approval")).length > 0;
+    const values = [organization, approvalId, recordOf(event), event.decision === "allow"];
+    return (await this.#database.query(USE, values, "use_approval")).length > 0;
   }
 
   async allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]> {

@@ -1,17 +1,29 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent, OutcomeEvent, RecordedEvent } from "../../domain/audit/audit-event.ts";
-import type { AuditFilter, AuditLog, RecordedIntent } from "../../domain/audit/audit-log.ts";
+import type { AuditFilter, AuditLog, RecordedCall } from "../../domain/audit/audit-log.ts";
 import { appendEvent, recordOf } from "./event-record.ts";
 
 const APPEND_INTENT = `
   SELECT ${appendEvent(1)}
   WHERE NOT EXISTS (SELECT FROM approval WHERE organization = $2 AND session_id = $3::uuid AND call_id = $4)`;
 
-const APPEND_OUTCOME = `SELECT ${appendEvent(1)}`;
+const APPEND_RENEWAL = `SELECT ${appendEvent(1)}`;
 
-const FIND_INTENT = `
-  SELECT principal, run_id, tool, decision, payload FROM audit_event
-  WHERE kind = 'intent' AND organization = $1 AND session_id = $2 AND call_id = $3`;
+const APPEND_OUTCOME = `
+  WITH event AS (SELECT ${appendEvent(1)}), forgotten AS (
+    UPDATE approval SET arguments_json = '' FROM event
+    WHERE event.id IS NOT NULL AND organization = $2 AND session_id = $3::uuid AND call_id = $4 AND arguments_json <> ''
+  )
+  SELECT id FROM event`;
+
+const FIND_CALL = `
+  SELECT intent.payload AS intent, denial.payload AS denial, outcome.id IS NOT NULL AS has_outcome
+  FROM audit_event intent
+  LEFT JOIN audit_event denial ON denial.kind = 'renewal_denied' AND denial.organization = $1 AND denial.session_id = $2
+    AND denial.call_id = $3 AND denial.id > intent.id
+  LEFT JOIN audit_event outcome ON outcome.kind = 'outcome' AND outcome.organization = $1 AND outcome.session_id = $2
+    AND outcome.call_id = $3
+  WHERE intent.kind = 'intent' AND intent.organization = $1 AND intent.session_id = $2 AND intent.call_id = $3`;
 
 /**
  * The reading is recorded by the statement that reads, which gives its row however little was found: one is not to be had
@@ -37,13 +49,7 @@ const TEXT_FIELDS = ["event.payload::jsonb->>'arguments'", "event.payload::jsonb
 type Appended = { readonly id: string | null };
 type NothingFound = { readonly id: null };
 type EventRow = { readonly id: string; readonly tool: string | null; readonly payload: string; readonly outcome: string | null };
-type IntentRow = {
-  readonly principal: string;
-  readonly run_id: string;
-  readonly tool: string;
-  readonly decision: RecordedIntent["decision"];
-  readonly payload: string;
-};
+type CallRow = { readonly intent: string; readonly denial: string | null; readonly has_outcome: boolean };
 
 /** The audit log in one append-only table. */
 export class PostgresAuditLog implements AuditLog {
@@ -59,15 +65,21 @@ export class PostgresAuditLog implements AuditLog {
     return row !== undefined && row.id !== null;
   }
 
-  async findIntent(organization: string, sessionId: string, callId: string): Promise<RecordedIntent | undefined> {
-    const [row] = await this.#database.query<IntentRow>(FIND_INTENT, [organization, sessionId, callId], "find_intent");
+  async findCall(organization: string, sessionId: string, callId: string): Promise<RecordedCall | undefined> {
+    const [row] = await this.#database.query<CallRow>(FIND_CALL, [organization, sessionId, callId], "find_call");
     if (row === undefined) return undefined;
-    const { principal, run_id: runId, tool, decision, payload } = row;
-    return { principal, runId, tool, decision, event: JSON.parse(payload) as AuditEvent };
+    const denial = row.denial === null ? {} : { denial: JSON.parse(row.denial) as AuditEvent };
+    return { intent: JSON.parse(row.intent) as AuditEvent, ...denial, hasOutcome: row.has_outcome };
+  }
+
+  async appendRenewal(event: AuditEvent): Promise<boolean> {
+    const [row] = await this.#database.query<Appended>(APPEND_RENEWAL, [recordOf(event)], "append_renewal");
+    return row !== undefined && row.id !== null;
   }
 
   async appendOutcome(event: OutcomeEvent): Promise<bigint | undefined> {
-    const [row] = await this.#database.query<Appended>(APPEND_OUTCOME, [recordOf(event)], "append_outcome");
+    const values = [recordOf(event), event.organization, event.sessionId, event.callId];
+    const [row] = await this.#database.query<Appended>(APPEND_OUTCOME, values, "append_outcome");
     return row === undefined || row.id === null ? undefined : BigInt(row.id);
   }
 

@@ -31,8 +31,8 @@ export function approvalUsed(approvalId: string): HlvmError {
   return new HlvmError({
     code: "failed_precondition",
     reason: "approval_used",
-    message: `The answer to the approval ${approvalId} was used before; it is good for one call.`,
-    advice: "Ask policy to decide on a new call.",
+    message: `The answer to the approval ${approvalId} was taken before, and the arguments that it was about are not kept any more.`,
+    advice: "Have policy decide on the very same call again, with its arguments.",
   });
 }
 

@@ -27,7 +27,10 @@ export interface ApprovalStore {
   answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined>;
   /** Ends it unanswered; false where it is no longer pending. */
   withdraw(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
-  /** Takes the answer, and commits the decision with it; false where it was taken before, or the call was decided otherwise: then it is spent. */
+  /**
+   * Takes the answer, and commits the decision with it; false where it was taken before, or the call was decided otherwise: then it
+   * is spent. The arguments go, but for a call that is allowed with it: its outcome takes them, or an hour after it expired.
+   */
   use(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
   /** "Always for this session", as it was answered for this tool. */
   allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]>;

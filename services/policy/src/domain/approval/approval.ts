@@ -13,7 +13,7 @@ export interface Approval {
   readonly callId: string;
   readonly tool: string;
   readonly definitionHash: string;
-  /** The canonical JSON that will run; empty once the answer was used, it was withdrawn, or nobody took it for long. */
+  /** The canonical JSON that will run; empty once it ran or will not run, and an hour after the approval expired. */
   readonly argumentsJson: string;
   readonly argumentsHash: string;
   readonly safetyLevel: SafetyLevel;

@@ -7,41 +7,44 @@ import { redactValue } from "../audit/redact-value.ts";
 import { demandAuthority } from "../authority.ts";
 import { demandDelegation } from "../demand-delegation.ts";
 import { enforcementOf } from "../enforcement.ts";
-import type { Ruling } from "../decide/decision.ts";
-import type { FindTool } from "../decide/resolve-call.ts";
-import type { SignGrant } from "../sign-grant.ts";
+import type { PermissionSettings, Ruling } from "../decide/decision.ts";
+import { resolveCall, type FindTool } from "../decide/resolve-call.ts";
+import type { JudgeCall } from "../judge/call-judgement.ts";
+import { recordedDeny, renewGrant, type RenewGrantPorts } from "../renew-grant.ts";
 import { POLICY_VERSION } from "../policy-version.ts";
 import type { Verdict } from "../verdict.ts";
 import type { Approval } from "./approval.ts";
 import { approvalNotFound, approvalUsed } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 
-export interface AwaitApprovalPorts {
-  readonly approvals: ApprovalStore;
+export interface AwaitApprovalPorts extends RenewGrantPorts {
   readonly findTool: FindTool;
-  readonly signGrant: SignGrant;
+  readonly judgeCall: JudgeCall;
+}
+
+/** The run that waits, by what right, and under which settings. */
+export interface WaitingRun {
+  readonly delegation: Delegation;
+  readonly settings: PermissionSettings;
+  readonly traceId: string;
 }
 
 /**
  * Waits until an approval is answered, withdrawn or expires, then takes the answer: the decision is committed to the audit log with
- * it, and only then is a grant signed. Only the run that asked may wait, and what was allowed is taken once; whoever comes second
- * gets an error. A denial is told as often as it is asked for. A caller that leaves changes nothing and may come again.
- * @throws HlvmError `approval_not_found`, `approval_used`, `role_missing`, `delegation_differs`
+ * it, and only then is a grant signed. Only the run that asked may wait, and an answer is taken once: whoever comes second, be it
+ * the same run in other hands, gets what `renewGrant` says. A denial is told as often as it is asked for. A caller that leaves
+ * changes nothing and may come again.
+ * @throws HlvmError `approval_not_found`, `approval_used`, `call_already_decided`, `role_missing`, `delegation_differs`
  */
-export async function awaitApproval(
-  ports: AwaitApprovalPorts,
-  delegation: Delegation,
-  traceId: string,
-  approvalId: string,
-  signal: AbortSignal,
-): Promise<Verdict> {
+export async function awaitApproval(ports: AwaitApprovalPorts, run: WaitingRun, approvalId: string, signal: AbortSignal): Promise<Verdict> {
+  const { delegation, traceId } = run;
   const { principal } = delegation;
   demandAuthority(principal, "run_tools");
   const approval = await untilSettled(ports.approvals, delegation, approvalId, signal);
   signal.throwIfAborted();
   const ruling = rulingOn(approval, ports.findTool);
   const isFirst = !approval.isUsed && (await ports.approvals.use(principal.organization, approvalId, intentOf(approval, ruling, traceId)));
-  if (!isFirst && approval.state === "approved") throw approvalUsed(approvalId);
+  if (!isFirst && approval.state === "approved") return takenBefore(ports, run, approval);
   const verdict = { ...ruling, safetyLevel: approval.safetyLevel, trustTier: approval.trustTier };
   if (ruling.decision !== "allow") return verdict;
   const { sessionId, runId, callId, tool, argumentsHash } = approval;
@@ -58,6 +61,21 @@ export async function awaitApproval(
     ...enforcementOf(ports.findTool(tool)!, approval.safetyLevel, canonicalArguments(approval.argumentsJson).value),
   });
   return { ...verdict, grant };
+}
+
+async function takenBefore(ports: AwaitApprovalPorts, { delegation, settings, traceId }: WaitingRun, approval: Approval): Promise<Verdict> {
+  const { principal } = delegation;
+  const { approvalId, sessionId, runId, callId, tool, argumentsJson, definitionHash: hash } = approval;
+  if (argumentsJson === "") {
+    // It was denied when the answer was taken, or has its outcome; or it is long ago.
+    const recorded = await ports.audit.findCall(principal.organization, sessionId, callId);
+    const denied = recorded?.intent.approvalId === approvalId ? recordedDeny(recorded) : undefined;
+    if (denied === undefined) throw approvalUsed(approvalId);
+    return denied;
+  }
+  const call = { sessionId, runId, callId, tool, argumentsJson, definitionHash: hash };
+  const resolved = await resolveCall(call, principal, ports.findTool, ports.judgeCall);
+  return renewGrant(ports, { principal, call, settings, traceId }, resolved);
 }
 
 async function untilSettled(store: ApprovalStore, delegation: Delegation, approvalId: string, signal: AbortSignal): Promise<Approval> {
@@ -112,6 +130,7 @@ function intentOf(approval: Approval, ruling: Ruling, traceId: string): AuditEve
     tool: approval.tool,
     ...(approval.argumentsJson === "" ? {} : { arguments: canonicalJson(redactValue(JSON.parse(approval.argumentsJson) as JsonValue)) }),
     argumentsHash: approval.argumentsHash,
+    definitionHash: approval.definitionHash,
     ...ruling,
     mode: approval.mode,
     safetyLevel: approval.safetyLevel,

@@ -1,7 +1,16 @@
 import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { DecidingStep, Decision, PermissionMode } from "../decide/decision.ts";
 
-export type AuditKind = "intent" | "outcome" | "approval_requested" | "approval_answered" | "approval_withdrawn" | "audit_read";
+/** `grant_renewed` and `renewal_denied`: what a call that was allowed before got when it was asked for again. */
+export type AuditKind =
+  | "intent"
+  | "outcome"
+  | "approval_requested"
+  | "approval_answered"
+  | "approval_withdrawn"
+  | "audit_read"
+  | "grant_renewed"
+  | "renewal_denied";
 export type OutcomeStatus = "succeeded" | "failed" | "timed_out" | "cancelled" | "refused" | "unknown";
 
 /** One thing that happened, as it is recorded: what does not apply is left out. */
@@ -19,6 +28,8 @@ export interface AuditEvent {
   readonly arguments?: string;
   /** Of the canonical JSON that would run, nothing replaced: hex SHA-256. */
   readonly argumentsHash?: string;
+  /** Of the tool's definition, as the caller named it. */
+  readonly definitionHash?: string;
   readonly decision?: Decision;
   readonly step?: DecidingStep;
   readonly rule?: string;

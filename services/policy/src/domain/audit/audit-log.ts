@@ -18,21 +18,30 @@ export interface AuditFilter {
   readonly beforeId?: bigint;
 }
 
-/** The one decision that was recorded for a call. */
-export interface RecordedIntent {
-  readonly principal: string;
-  readonly runId: string;
-  readonly tool: string;
-  readonly decision: Decision;
-  readonly event: AuditEvent;
+/** What is on record about one call. */
+export interface RecordedCall {
+  /** The one decision on it. */
+  readonly intent: AuditEvent;
+  /** The rules denied a renewal of its grant. */
+  readonly denial?: AuditEvent;
+  readonly hasOutcome: boolean;
 }
 
 /** Where events are kept: they can be added and read, and nothing else. Every method throws where the store cannot be reached. */
 export interface AuditLog {
   /** Commits the decision on a call; false where one, or a pending approval, is there already. */
   appendIntent(event: AuditEvent): Promise<boolean>;
-  findIntent(organization: string, sessionId: string, callId: string): Promise<RecordedIntent | undefined>;
-  /** Commits what came of an allowed call of this principal and run; undefined where there is none, or its outcome is there already. */
+  /** Undefined where no decision on it is recorded. */
+  findCall(organization: string, sessionId: string, callId: string): Promise<RecordedCall | undefined>;
+  /**
+   * Commits that the grant of an allowed call is given again, or that it is denied by now. False where the call is not the one that
+   * was allowed, has its outcome or such a denial, or its grant was renewed as often as may be.
+   */
+  appendRenewal(event: AuditEvent): Promise<boolean>;
+  /**
+   * Commits what came of an allowed call of this principal and run, and forgets the arguments that its approval kept; undefined
+   * where there is no such call, or its outcome is there already.
+   */
   appendOutcome(event: OutcomeEvent): Promise<bigint | undefined>;
   /** Newest first, of the reader's organization; an intent has its outcome joined to it. No reading without its event being committed. */
   read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]>;

@@ -34,7 +34,7 @@ export async function recordOutcome(log: AuditLog, principal: Principal, traceId
 }
 
 async function refusal(log: AuditLog, { organization, id }: Principal, { sessionId, runId, callId }: Outcome): Promise<HlvmError> {
-  const intent = await log.findIntent(organization, sessionId, callId);
+  const intent = (await log.findCall(organization, sessionId, callId))?.intent;
   if (intent === undefined || intent.runId !== runId || intent.principal !== id)
     return new HlvmError({
       code: "not_found",

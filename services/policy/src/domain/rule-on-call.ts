@@ -1,0 +1,26 @@
+import type { Principal } from "@hlvm/identity/principal";
+import type { ApprovalStore } from "./approval/approval-store.ts";
+import { decide } from "./decide/decide.ts";
+import type { PermissionSettings, Ruling } from "./decide/decision.ts";
+import type { ResolvedCall } from "./decide/question.ts";
+import type { AskedCall } from "./decide/resolve-call.ts";
+
+/** Who asks what to be decided, under which settings. */
+export interface AskedDecision {
+  readonly principal: Principal;
+  readonly call: AskedCall;
+  readonly settings: PermissionSettings;
+  readonly traceId: string;
+}
+
+/** What the rules say. What a person allowed for the session is looked up only where it could change the answer. */
+export async function ruleOnCall(
+  approvals: ApprovalStore,
+  { principal, call: { sessionId }, settings }: AskedDecision,
+  call: ResolvedCall,
+): Promise<Ruling> {
+  const ruling = decide({ call, settings, allowances: [] });
+  if (ruling.step !== "mode" || ruling.decision === "allow") return ruling;
+  const allowances = await approvals.allowances(principal.organization, sessionId, call.definition.name);
+  return allowances.length === 0 ? ruling : decide({ call, settings, allowances });
+}
