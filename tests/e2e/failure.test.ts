@@ -87,7 +87,7 @@ describe("PostgreSQL stops in the middle of a run", () => {
     expect(intent).toMatchObject({ decision: "allow", outcome: "succeeded" });
   }, 120_000);
 
-  it("and stays away: the run ends with a clear message, and what happened before is kept", async () => {
+  it("and stays away: whoever asked is told so, and the run goes on when the mesh is up again", async () => {
     const settings = join(mesh.directory, "data", "postgres", "data", "postgresql.conf");
     const right = readFileSync(settings);
     let sessionId = "";
@@ -106,7 +106,7 @@ describe("PostgreSQL stops in the middle of a run", () => {
     await mesh.hlvm(["down"]);
     writeFileSync(settings, right);
     const kept = linesOf(await mesh.hlvm(["session", "watch", sessionId, "--json"]));
-    expect(eventsOf(kept, "tool_start")).toHaveLength(1);
-    expect(kept.at(-1)).toMatchObject({ type: "final", stop_reason: "error", advice: expect.stringContaining("--resume") });
+    expect(eventsOf(kept, "tool_end")).toHaveLength(1);
+    expect(kept.at(-1)).toMatchObject({ type: "final", stop_reason: "completed" });
   }, 120_000);
 });
