@@ -50,7 +50,7 @@ async function serve(port = 0): Promise<RpcServer> {
 function callsTo(...ports: number[]): Calls {
   const clients = ports.map((port) => createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${port}`)));
   let opened = 0;
-  return new CallStream((requests, given, signal) => {
+  return new CallStream(SandboxService.method.streamCalls, (requests, given, signal) => {
     const client = clients[Math.min(opened++, clients.length - 1)]!;
     return client.streamCalls(requests, { headers: { authorization: `Bearer ${given}` }, signal, timeoutMs: 0 });
   });

@@ -6,6 +6,7 @@ import { QUESTION_RENDERING_BYTES, type RenderApproval } from "../domain/approva
 import { decideCall, type DecideCallPorts } from "../domain/decide-call.ts";
 import type { PermissionSettings } from "../domain/decide/decision.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
+import { observeDecision } from "../domain/observe-decision.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { modes, wordOf } from "./words.ts";
@@ -17,7 +18,7 @@ export function decideMethod(ports: DecideCallPorts, render: RenderApproval): Se
     if (call === undefined) throw incomplete("call", "request");
     const { settings } = demandDelegation(delegation, call);
     refuseControlCharacters({ call_id: call.callId });
-    const verdict = await decideCall(ports, principal, traceId, call, decodeSettings(settings));
+    const verdict = await observeDecision(() => decideCall(ports, principal, traceId, call, decodeSettings(settings)));
     const rendering = verdict.approval && (await render(verdict.approval, QUESTION_RENDERING_BYTES));
     return { verdict: encodeVerdict(verdict, rendering) };
   };

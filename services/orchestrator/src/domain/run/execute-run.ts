@@ -20,6 +20,7 @@ import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
 import { Interruption } from "./interruption.ts";
+import { observeRun, type EndedRun } from "./observe-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 
 /** Tools that one run has going at a time. */
@@ -46,13 +47,17 @@ export interface RunLogs {
 }
 
 /** One run from its first model call to its end in the log. Never throws: what goes wrong is how the run ended. */
-export async function executeRun(
+export function executeRun(begun: BegunRun, logs: RunLogs, limits: Limits, log: Log, controller: AbortController): Promise<void> {
+  return observeRun(begun, () => runToEnd(begun, logs, limits, log, controller));
+}
+
+async function runToEnd(
   begun: BegunRun,
   { eventLog, deltas }: RunLogs,
   limits: Limits,
   log: Log,
   controller: AbortController,
-): Promise<void> {
+): Promise<EndedRun> {
   const { lease, session } = begun;
   const timer = setTimeout(() => controller.abort(new Interruption("timeout")), limits.runMilliseconds);
   const journal = new RunJournal({
@@ -97,6 +102,7 @@ export async function executeRun(
   }
   clearTimeout(timer);
   await end({ stop, journal, progress, begun, log, signal, isUnreconciled: outcomes.close() });
+  return { reason: stop.reason, progress };
 }
 
 interface RunEnd {

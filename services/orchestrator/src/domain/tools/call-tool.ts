@@ -6,6 +6,7 @@ import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { executeCall } from "./execute-call.ts";
 import { isInDoubt } from "./execute-in-sandbox.ts";
+import { observeTool } from "./observe-tool.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
 
@@ -71,7 +72,7 @@ async function runCall(
   const argumentsSummary = summarizeArguments(JSON.parse(shown) as ReadyCall["value"]);
   void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson: shown, argumentsSummary, ...place }));
   const started = performance.now();
-  const { result, status } = await executeCall(ready, grant, turn, run, signal);
+  const { result, status } = await observeTool(ready, () => executeCall(ready, grant, turn, run, signal));
   const durationMilliseconds = Math.round(performance.now() - started);
   run.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary: result.summary, durationMilliseconds }));
   return result;
