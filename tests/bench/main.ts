@@ -4,11 +4,13 @@ import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchSandboxes } from "./sandboxes.ts";
 import { benchStartAndSize } from "./start-and-size.ts";
+import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "start-and-size": benchStartAndSize,
   "tool-turn": benchToolTurn,
+  "telemetry-cost": benchTelemetryCost,
   "mesh-call": benchMeshCall,
   sandboxes: benchSandboxes,
   cancel: benchCancel,

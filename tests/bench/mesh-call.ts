@@ -38,8 +38,9 @@ export async function benchMeshCall(): Promise<void> {
   const many = createClient(RunPolicyService, transport);
   const grpc = createClient(PolicyService, createGrpcTransport({ baseUrl: url }));
   const headers = { authorization: `Bearer ${token}` };
-  const stream = new CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>((requests, _, signal) =>
-    many.streamCalls(requests, { headers, signal, timeoutMs: 0 }),
+  const stream = new CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>(
+    RunPolicyService.method.streamCalls,
+    (requests, _, signal) => many.streamCalls(requests, { headers, signal, timeoutMs: 0 }),
   );
   const value = create(DecideRequestSchema, { call });
   const ways: Readonly<Record<string, () => Promise<unknown>>> = {

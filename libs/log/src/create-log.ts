@@ -1,3 +1,4 @@
+import { context, trace } from "@opentelemetry/api";
 import { pino } from "pino";
 import type { DestinationStream, Logger } from "pino";
 
@@ -11,7 +12,8 @@ const SECRET_FIELD = new RegExp(`"(?:${SECRET_NAMES})":`, "i");
 
 /**
  * One JSON line an entry on standard output, in order and before the process ends. Fields that hold secrets are cut out by
- * their name, at any depth and whatever they hold; what a message says in words is not looked at.
+ * their name, at any depth and whatever they hold; what a message says in words is not looked at. Lines that are written while a
+ * call is answered or a run goes on carry its `trace_id` and `span_id`, whether or not traces are exported.
  * @param destination where the lines go instead
  */
 export function createLog(service: string, level: LogLevel, destination: DestinationStream = pino.destination({ fd: 1, sync: true })): Log {
@@ -20,6 +22,7 @@ export function createLog(service: string, level: LogLevel, destination: Destina
       level,
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
+      mixin: placeInTrace,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: (line) => (SECRET_FIELD.test(line) ? withoutSecrets(line) : line) },
     },
@@ -30,4 +33,9 @@ export function createLog(service: string, level: LogLevel, destination: Destina
 function withoutSecrets(line: string): string {
   const censored = JSON.stringify(JSON.parse(line), (name, value: unknown) => (SECRET_NAME.test(name) ? "[secret]" : value));
   return `${censored}\n`;
+}
+
+function placeInTrace(): object {
+  const place = trace.getSpanContext(context.active());
+  return place === undefined ? {} : { trace_id: place.traceId, span_id: place.spanId };
 }

@@ -1,10 +1,13 @@
 import { once } from "node:events";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { Code, createClient, type HandlerContext } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
+import { contextOfTraceparent, currentTraceId } from "@hlvm/telemetry/trace-context";
+import { context as traceContext } from "@opentelemetry/api";
 import { answerCalls } from "./answer-calls.ts";
 import { callContext } from "./call-context.ts";
 import { CallStream, type CallLimits } from "./call-stream.ts";
@@ -50,7 +53,7 @@ async function serve(port = 0): Promise<RpcServer> {
 function callsTo(...ports: number[]): Calls {
   const clients = ports.map((port) => createClient(SandboxService, createMeshTransport(`http://127.0.0.1:${port}`)));
   let opened = 0;
-  return new CallStream((requests, given, signal) => {
+  return new CallStream(SandboxService.method.streamCalls, (requests, given, signal) => {
     const client = clients[Math.min(opened++, clients.length - 1)]!;
     return client.streamCalls(requests, { headers: { authorization: `Bearer ${given}` }, signal, timeoutMs: 0 });
   });
@@ -68,6 +71,19 @@ afterEach(async () => {
 });
 
 describe("calls on a stream", () => {
+  it("have each the trace of the call, not that of the one which opened the stream", async () => {
+    const calls = callsTo((await serve()).port);
+    answer = async function* (_, context) {
+      yield currentTraceId();
+      await nextTick();
+      yield `${callContext(context).traceId} ${currentTraceId()}`;
+    };
+    const traces = ["0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"];
+    const call = (traceId: string): Promise<string[]> =>
+      traceContext.with(contextOfTraceparent(`00-${traceId}-b7ad6b7169203331-01`), () => all(calls, traceId));
+    await Promise.all(traces.map(async (traceId) => expect(await call(traceId)).toEqual([traceId, `${traceId} ${traceId}`, traceId])));
+  });
+
   it("run side by side, each with its own responses", async () => {
     const calls = callsTo((await serve()).port);
     const [oneBegun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

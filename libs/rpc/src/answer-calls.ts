@@ -7,6 +7,7 @@ import { callerKey, callerOf } from "./call-context.ts";
 import { toStatus } from "./call-status.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { streamServer } from "./stream-server.ts";
+import { TracedCall } from "./traced-call.ts";
 import { translateError } from "./translate-error.ts";
 
 /** Of one stream, at a time. */
@@ -57,7 +58,12 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     endWhenDone();
   };
 
-  async function run({ id, timeoutMilliseconds }: CallHead, request: Request): Promise<void> {
+  function run(head: CallHead, request: Request): Promise<void> {
+    const traced = TracedCall.answered(`${method}.${request.case}`, head.traceparent || context.requestHeader.get("traceparent"));
+    return traced.run(() => answerOne(head, request, traced));
+  }
+
+  async function answerOne({ id, timeoutMilliseconds }: CallHead, request: Request, traced: TracedCall): Promise<void> {
     const ending = new AbortController();
     running.set(id, ending);
     const endsAt = timeoutMilliseconds > 0 ? performance.now() + timeoutMilliseconds : undefined;
@@ -65,7 +71,9 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     const fail = (thrown: unknown): Promise<void> => {
       if (isAnswered) return Promise.resolve();
       isAnswered = true;
-      const value = create(StatusSchema, toStatus(translateError(log, thrown, method)));
+      const error = translateError(log, thrown, method);
+      traced.end(error);
+      const value = create(StatusSchema, toStatus(error));
       return out.push({ id, response: { case: "error", value } });
     };
     const expire = (): void => {
@@ -75,7 +83,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     };
     const timer = timeoutMilliseconds > 0 ? setTimeout(expire, timeoutMilliseconds) : undefined;
     try {
-      const values = createContextValues().set(callerKey, callerOf(verifier.verify(token), context.requestHeader.get("traceparent")));
+      const values = createContextValues().set(callerKey, callerOf(verifier.verify(token)));
       validateRequest(validator, context.method, request);
       const timeoutMs = (): number | undefined => (endsAt === undefined ? undefined : endsAt - performance.now());
       const responses = answer(request, { ...context, values, signal: ending.signal, timeoutMs });
@@ -88,6 +96,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     } catch (thrown) {
       await fail(thrown);
     } finally {
+      traced.end();
       clearTimeout(timer);
       running.delete(id);
       ending.abort(FINISHED);

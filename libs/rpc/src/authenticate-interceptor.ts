@@ -16,7 +16,7 @@ export function authenticateInterceptor(verifier: TokenVerifier): Interceptor {
         message: "The call carries no token.",
         advice: "Call through the edge; it gives every call its token.",
       });
-    request.contextValues.set(callerKey, callerOf(verifier.verify(token), request.header.get("traceparent")));
+    request.contextValues.set(callerKey, callerOf(verifier.verify(token)));
     return next(request);
   };
 }

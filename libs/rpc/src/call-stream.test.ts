@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { StreamCallsResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { SandboxService, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { CallStream } from "./call-stream.ts";
 import { failureOf } from "./testing/failure-of.ts";
 import { all, type Calls } from "./testing/streamed-calls.ts";
@@ -9,7 +9,7 @@ import { all, type Calls } from "./testing/streamed-calls.ts";
 /** A stream that says what it is told, and nothing of its own. */
 function scripted(...streams: ((id: number) => object[])[]) {
   let [opened, ended, made] = [0, 0, 0];
-  const calls: Calls = new CallStream(async function* (requests) {
+  const calls: Calls = new CallStream(SandboxService.method.streamCalls, async function* (requests) {
     const responses = streams[opened++]!;
     for await (const { head, request } of requests) {
       if (request.case === "cancel") continue;

@@ -1,10 +1,12 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { outsideTrace } from "@hlvm/telemetry/trace-context";
 import type { CallHeadSchema, Draining, Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { fromStatus } from "./call-status.ts";
 import { isNeverStarted } from "./connection-failure.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { pauseBeforeAttempt } from "./retry-interceptor.ts";
+import { TracedCall } from "./traced-call.ts";
 
 const MAXIMUM_UNREAD = 64;
 const MAXIMUM_UNSENT = 1_024;
@@ -31,6 +33,10 @@ export interface CallLimits {
   readonly signal?: AbortSignal;
 }
 
+interface TracedLimits extends CallLimits {
+  readonly traceparent: string;
+}
+
 /** Opens the stream. @param token as it stands in the first call */
 type Open<Request, Response> = (
   requests: AsyncIterable<StreamedRequest<Request>>,
@@ -45,10 +51,12 @@ type Open<Request, Response> = (
  * their deadline.
  */
 export class CallStream<Request extends Case, Response extends Case> {
+  readonly #method: string;
   readonly #open: Open<Request, Response>;
   #stream: OpenStream<Request, Response> | undefined;
 
-  constructor(open: Open<Request, Response>) {
+  constructor({ parent, name }: DescMethod, open: Open<Request, Response>) {
+    this.#method = `${parent.typeName}/${name}`;
     this.#open = open;
   }
 
@@ -60,6 +68,18 @@ export class CallStream<Request extends Case, Response extends Case> {
 
   /** The responses to one call, up to and with the one that is its last where the service says it. Leaving the loop ends the call. @throws ConnectError */
   async *call(request: Request, limits: CallLimits, isLast: (response: Response) => boolean): AsyncGenerator<Response, void> {
+    const traced = TracedCall.made(`${this.#method}.${request.case}`);
+    try {
+      yield* this.#attempt(request, { ...limits, traceparent: traced.traceparent }, isLast);
+    } catch (thrown) {
+      traced.end(thrown);
+      throw thrown;
+    } finally {
+      traced.end();
+    }
+  }
+
+  async *#attempt(request: Request, limits: TracedLimits, isLast: (response: Response) => boolean): AsyncGenerator<Response, void> {
     const endsAt = performance.now() + limits.timeoutMilliseconds;
     for (let attempt = 0; ; attempt++) {
       if (limits.signal?.aborted === true) throw ConnectError.from(limits.signal.reason, Code.Canceled);
@@ -103,14 +123,15 @@ class OpenStream<Request extends Case, Response extends Case> {
 
   constructor(open: Open<Request, Response>, token: string) {
     this.#token = token;
-    void this.#read(open(this.#requests, token, this.#closing.signal));
+    // The stream outlives the call that opens it, and belongs to no trace.
+    void outsideTrace(() => this.#read(open(this.#requests, token, this.#closing.signal)));
   }
 
   get isUsable(): boolean {
     return !this.#isOver && performance.now() - this.#openedAt < MAXIMUM_AGE_MILLISECONDS;
   }
 
-  begin(request: Request, { token, timeoutMilliseconds, signal }: CallLimits): StreamedCall<Response> {
+  begin(request: Request, { token, timeoutMilliseconds, traceparent, signal }: TracedLimits): StreamedCall<Response> {
     clearTimeout(this.#idle);
     const id = ++this.#lastId;
     const responses = new MessageQueue<Response>(MAXIMUM_UNREAD);
@@ -132,7 +153,7 @@ class OpenStream<Request extends Case, Response extends Case> {
     this.#calls.set(id, call);
     const changed = token === this.#token ? "" : token;
     this.#token = token;
-    void this.#requests.push({ head: { id, token: changed, timeoutMilliseconds }, request });
+    void this.#requests.push({ head: { id, token: changed, timeoutMilliseconds, traceparent }, request });
     return call;
   }
 

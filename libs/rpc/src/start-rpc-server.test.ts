@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -9,7 +9,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
-import { callContext, newTraceId, outgoing, type CallContext, type OutgoingCall } from "./call-context.ts";
+import { callContext, outgoing, type CallContext, type OutgoingCall } from "./call-context.ts";
 import { createMeshTransport } from "./create-mesh-transport.ts";
 import { fromConnectError } from "./from-connect-error.ts";
 import { serverStream } from "./server-stream.ts";
@@ -113,15 +113,19 @@ describe("a server of the mesh", () => {
   });
 
   it("carries principal, trace, deadline and cancellation through a context", async () => {
-    const client = createClient(SessionService, createMeshTransport(url));
+    const traceId = "0123456789abcdef0123456789abcdef";
+    const traced: Interceptor = (next) => (request) => {
+      request.header.set("traceparent", `00-${traceId}-0123456789abcdef-01`);
+      return next(request);
+    };
+    const client = createClient(SessionService, createMeshTransport(url, [traced]));
     const context: OutgoingCall = {
       token: server.token,
-      traceId: newTraceId(),
       signal: new AbortController().signal,
       remainingMilliseconds: () => 5_000,
     };
     await client.listSessions({}, outgoing(context));
-    expect(seen).toMatchObject({ principal: testPrincipal, traceId: context.traceId });
+    expect(seen).toMatchObject({ principal: testPrincipal, traceId });
     expect(seen!.remainingMilliseconds()).toBeLessThanOrEqual(5_000);
   });
 

@@ -6,6 +6,7 @@ import { createValidateInterceptor } from "@connectrpc/validate";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
+import { keepTraceContext } from "@hlvm/telemetry/trace-context";
 import { authenticateInterceptor } from "./authenticate-interceptor.ts";
 import { bothProtocols } from "./both-protocols.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
@@ -16,6 +17,7 @@ import type { NodeHandlerFn } from "./node-handler.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
 import { watchForMalformed } from "./server/malformed-request.ts";
 import { streamServerInterceptor } from "./stream-server.ts";
+import { traceServerInterceptor } from "./trace-interceptors.ts";
 
 /** How long calls that are under way may go on when the server closes; then their signal is aborted. */
 const CLOSE_GRACE_MILLISECONDS = 500;
@@ -49,6 +51,7 @@ export interface RpcServer {
  */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const { authenticate } = options;
+  keepTraceContext();
   const shutdown = new AbortController();
   const validator = createValidator({ regexMatch: matchesPattern });
   const draining = new AbortController();
@@ -59,6 +62,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
       healthRoutes(router, options.services);
     },
     interceptors: [
+      traceServerInterceptor,
       errorInterceptor(options.log),
       isMesh ? authenticateInterceptor(authenticate) : authenticate,
       ...(isMesh ? [streamServerInterceptor({ verifier: authenticate, validator, log: options.log, draining: draining.signal })] : []),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createLog, type Log, type LogLevel } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
+import { startTelemetry, type Telemetry } from "@hlvm/telemetry/start-telemetry";
 
 /** A service that is up. */
 export interface RunningService {
@@ -39,6 +40,7 @@ export async function runService(
   process.on("uncaughtException", (cause) => void fail(cause));
   process.on("unhandledRejection", (cause) => void fail(cause));
 
+  let telemetry: Telemetry | undefined;
   let starting: Promise<RunningService> | undefined;
   let stopping = false;
   const stop = async (why: string): Promise<void> => {
@@ -51,6 +53,7 @@ export async function runService(
     }, CLOSE_DEADLINE_MILLISECONDS).unref();
     const running = await Promise.race([starting?.catch(() => undefined), sleep(START_GRACE_MILLISECONDS, undefined)]);
     await running?.close();
+    await telemetry?.close();
     process.exit(0);
   };
   process.on("SIGTERM", () => void stop("SIGTERM"));
@@ -60,6 +63,7 @@ export async function runService(
 
   let running: RunningService;
   try {
+    telemetry = await startTelemetry(service, log, process.env);
     starting = start(log, process.env);
     running = await starting;
   } catch (cause) {

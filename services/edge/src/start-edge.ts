@@ -41,7 +41,7 @@ export function startEdge({ host, port, doorkeeper, minter, delegations, backend
 function admitInterceptor(doorkeeper: Doorkeeper): Interceptor {
   return (next) => async (request) => {
     const principal = await doorkeeper.admit(request.header.get("authorization") ?? undefined);
-    request.contextValues.set(callerKey, callerOf({ principal }, request.header.get("traceparent")));
+    request.contextValues.set(callerKey, callerOf({ principal }));
     return next(request);
   };
 }

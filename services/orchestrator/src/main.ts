@@ -12,7 +12,6 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { newTraceId } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
@@ -65,8 +64,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   };
   const closing = new AbortController();
   const unreconciled = new PostgresUnreconciledRuns(database);
-  const callFor = (delegation: string): Mesh =>
-    mesh({ principal: delegations.verify(delegation).principal, delegation, traceId: newTraceId() });
+  const callFor = (delegation: string): Mesh => mesh({ principal: delegations.verify(delegation).principal, delegation });
   const reconcile = (): Promise<void> => reconcileRuns(unreconciled, callFor, log, closing.signal);
   const limits = {
     turns: config.maximumTurns,
@@ -84,7 +82,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     eventLog,
     claims,
     verifyDelegation: (text) => delegations.verify(text),
-    meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text, traceId: newTraceId() }),
+    meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text }),
     execute,
     log,
   };

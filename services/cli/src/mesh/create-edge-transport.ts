@@ -1,11 +1,14 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { newTraceparent } from "@hlvm/telemetry/new-traceparent";
 
-/** A connection to the edge: every call carries the token, and an edge that does not answer is said in words. */
+/** A connection to the edge: every call carries the token and belongs to one trace, and an edge that does not answer is said in words. */
 export function createEdgeTransport(edgeUrl: string, token: string): Transport {
+  const traceparent = newTraceparent();
   const authorize: Interceptor = (next) => async (request) => {
     request.header.set("authorization", `Bearer ${token}`);
+    request.header.set("traceparent", traceparent);
     try {
       return await next(request);
     } catch (thrown) {

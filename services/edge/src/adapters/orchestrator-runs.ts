@@ -6,7 +6,7 @@ import type { Log } from "@hlvm/log/create-log";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService, StartRunRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { newTraceId, outgoing } from "@hlvm/rpc/call-context";
+import { outgoing } from "@hlvm/rpc/call-context";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { serverStream } from "@hlvm/rpc/server-stream";
 import type { ChatRequest, PermissionModeWord } from "../domain/chat-request.ts";
@@ -35,13 +35,12 @@ export interface RunsParts {
   readonly log: Log;
 }
 
-/** One person's runs at the orchestrator, under one trace. */
+/** One person's runs at the orchestrator. */
 export class OrchestratorRuns implements Runs {
   readonly #transport: Transport;
   readonly #client: Client<typeof SessionService>;
   readonly #principal: Principal;
   readonly #parts: RunsParts;
-  readonly #traceId = newTraceId();
 
   constructor(parts: RunsParts, principal: Principal) {
     const { transport } = parts.orchestrator;
@@ -99,7 +98,6 @@ export class OrchestratorRuns implements Runs {
     const { minter, orchestrator } = this.#parts;
     return outgoing({
       token: minter.mint(this.#principal, orchestrator.name),
-      traceId: this.#traceId,
       signal,
       remainingMilliseconds: () => timeoutMilliseconds,
     });

@@ -13,6 +13,7 @@ import {
   type WatchRequest,
   type WatchResponse,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { callContext } from "@hlvm/rpc/call-context";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
 import { AUTHORIZATION, type TestMesh } from "../testing/test-mesh.ts";
 
@@ -74,6 +75,24 @@ async function lines(response: Response): Promise<Record<string, unknown>[]> {
 }
 
 describe("POST /api/chat", () => {
+  it("makes the run and its watch part of its caller's trace", async () => {
+    const traces: string[] = [];
+    const to = await meshWithSessions({
+      startRun: (_, context) => {
+        traces.push(callContext(context).traceId);
+        return { sessionId: SESSION, runId: RUN, sequence: 5n };
+      },
+      async *watch(_, context) {
+        traces.push(callContext(context).traceId);
+        yield event(5, completed);
+      },
+    });
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const headers = { ...AUTHORIZATION, traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+    await (await fetch(`${to.url}/api/chat`, { method: "POST", headers, body: JSON.stringify(ASK) })).text();
+    expect(traces).toEqual([traceId, traceId]);
+  });
+
   it("starts a run of the last user message, and streams its lines up to the final one", async () => {
     const run = new TestRun();
     const to = await run.start(async function* () {

@@ -1,6 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
+import { TracedCall } from "@hlvm/rpc/traced-call";
 import type { Runs } from "../domain/chat.ts";
 import type { Doorkeeper } from "../domain/doorkeeper.ts";
 import { chat } from "./chat.ts";
@@ -27,7 +28,8 @@ export function frontDoor({ doorkeeper, runsOf, log }: FrontDoorOptions): (reque
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"status":"serving"}');
     },
-    "POST /api/chat": (request, response, principal) => chat(request, response, runsOf, principal),
+    "POST /api/chat": (request, response, principal) =>
+      traced(TracedCall.answered("POST /api/chat", header(request.headers.traceparent)), () => chat(request, response, runsOf, principal)),
   };
   return async (request, response) => {
     try {
@@ -41,6 +43,21 @@ export function frontDoor({ doorkeeper, runsOf, log }: FrontDoorOptions): (reque
       return true;
     }
   };
+}
+
+async function traced(call: TracedCall, answer: () => Promise<void>): Promise<void> {
+  try {
+    await call.run(answer);
+  } catch (thrown) {
+    call.end(thrown);
+    throw thrown;
+  } finally {
+    call.end();
+  }
+}
+
+function header(value: string | string[] | undefined): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 function checkHost(request: Request): void {

@@ -1,5 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { traceClientInterceptor } from "@hlvm/rpc/trace-interceptors";
 import type { BackendName } from "./public-methods.ts";
 
 /** How one service behind the edge is reached. */
@@ -11,7 +12,7 @@ export interface Backend {
 export type Backends = Readonly<Record<BackendName, Backend>>;
 
 export function connectBackends(urls: Readonly<Record<BackendName, string>>): Backends {
-  const backend = (name: BackendName): Backend => ({ name, transport: createMeshTransport(urls[name]) });
+  const backend = (name: BackendName): Backend => ({ name, transport: createMeshTransport(urls[name], [traceClientInterceptor]) });
   return {
     orchestrator: backend("orchestrator"),
     "model-gateway": backend("model-gateway"),

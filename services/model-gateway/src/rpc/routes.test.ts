@@ -78,7 +78,6 @@ beforeAll(async () => {
   client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${server.port}`));
   options = outgoing({
     token: minter.mint(testPrincipal, "model-gateway"),
-    traceId: "0".repeat(32),
     signal: new AbortController().signal,
     remainingMilliseconds: () => 30_000,
   });

@@ -16,7 +16,7 @@ export interface Orchestrator {
   /** Reads what the edge signed for a run. */
   readonly delegations: DelegationVerifier;
   /** The other services, called for a run. */
-  readonly mesh: (run: { readonly principal: Principal; readonly delegation: string; readonly traceId: string }) => Mesh;
+  readonly mesh: (run: { readonly principal: Principal; readonly delegation: string }) => Mesh;
   readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
   /** Aborted, with an error for the watchers, when the process ends. */
   readonly closing: AbortSignal;

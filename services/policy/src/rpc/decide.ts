@@ -4,6 +4,7 @@ import { callContext } from "@hlvm/rpc/call-context";
 import { QUESTION_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
 import { decideCall, type DecideCallPorts } from "../domain/decide-call.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
+import { observeDecision } from "../domain/observe-decision.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
 import { decodeSettings, requestIncomplete } from "./decode-settings.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
@@ -15,7 +16,7 @@ export function decideMethod(ports: DecideCallPorts, render: RenderApproval): Se
     if (call === undefined) throw requestIncomplete("call", "request");
     const { settings } = demandDelegation(delegation, call);
     refuseControlCharacters({ call_id: call.callId });
-    const verdict = await decideCall(ports, { principal, call, settings: decodeSettings(settings), traceId });
+    const verdict = await observeDecision(() => decideCall(ports, { principal, call, settings: decodeSettings(settings), traceId }));
     const rendering = verdict.approval && (await render(verdict.approval, QUESTION_RENDERING_BYTES));
     return { verdict: encodeVerdict(verdict, rendering) };
   };

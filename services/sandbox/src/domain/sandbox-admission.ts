@@ -1,4 +1,5 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { gauge } from "@hlvm/telemetry/instrument";
 import { FairQueue } from "./fair-queue.ts";
 
 /** A waiting call is a stream and a few kilobytes; more than this many would be answered too late to be of use. */
@@ -48,6 +49,11 @@ export class SandboxAdmission {
   constructor(maximum: number, maximumWaiting = MAXIMUM_WAITING) {
     this.#maximum = maximum;
     this.#queue = new FairQueue(maximumWaiting);
+    gauge("hlvm.sandbox.waiting", "Calls that wait for a sandbox.", "{call}", (result) => result.observe(this.#queue.size));
+    gauge("hlvm.sandbox.places", "Sessions that may have sandboxes up at a time.", "{session}", (result) => {
+      result.observe(this.#places.size, { state: "used" });
+      result.observe(this.#maximum - this.#places.size, { state: "free" });
+    });
   }
 
   /** Gives a session a place without a call, where nobody waits for one. @returns whether it has one */

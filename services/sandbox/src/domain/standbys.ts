@@ -1,9 +1,12 @@
 import type { SandboxProfile } from "@hlvm/grant/grant";
 import type { Log } from "@hlvm/log/create-log";
+import { durationHistogram } from "@hlvm/telemetry/instrument";
 import type { CommandSandbox, Isolation, SandboxRequest } from "./isolation.ts";
 
 /** Models that answer at once, and calls that come in parallel, need the next one before another has been made. */
 const STANDING_BY = 2;
+
+const recordOpen = durationHistogram("hlvm.sandbox.open.duration", "How long commands wait for their sandbox; warm: it stood by.");
 
 /**
  * Sandboxes that stand by for a session's next commands, a few a profile. Each is used once: what one command leaves behind
@@ -30,7 +33,10 @@ export class Standbys {
 
   /** A sandbox for one command. @throws what `Isolation.startCommand` throws */
   async take(profile: SandboxProfile): Promise<CommandSandbox> {
-    const sandbox = await (this.#of(profile).shift() ?? this.#isolation.startCommand(this.#request, profile));
+    const startedAt = performance.now();
+    const standby = this.#of(profile).shift();
+    const sandbox = await (standby ?? this.#isolation.startCommand(this.#request, profile));
+    recordOpen(performance.now() - startedAt, { warm: standby !== undefined });
     this.#taken.add(sandbox);
     void sandbox.ended.then(() => this.#taken.delete(sandbox));
     if (this.#isClosed) await sandbox.close();

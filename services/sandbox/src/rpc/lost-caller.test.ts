@@ -34,7 +34,7 @@ async function begin(sessionId: string, workspace: string) {
   const { headers } = await service.headersOf(testPrincipal);
   const token = new Headers(headers).get("authorization")!.replace("Bearer ", "");
   const client = createClient(SandboxService, transport);
-  const calls = new CallStream<StreamCallsRequest["request"], Response>((requests, _, signal) =>
+  const calls = new CallStream<StreamCallsRequest["request"], Response>(SandboxService.method.streamCalls, (requests, _, signal) =>
     client.streamCalls(requests, { headers, signal, timeoutMs: 0 }),
   );
   const cancel = new AbortController();

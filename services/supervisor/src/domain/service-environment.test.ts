@@ -12,15 +12,19 @@ const PERSON = {
   HLVM_LLAMA_URLS: "http://user:password@127.0.0.1",
   HLVM_HOST: "0.0.0.0",
   ANTHROPIC_API_KEY: "x",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317",
+  OTEL_EXPORTER_OTLP_HEADERS: "authorization=x",
+  OTEL_SERVICE_NAME: "mine",
 };
 
 describe("serviceEnvironment", () => {
-  it("hands on the machine's variables and the settings, nothing confidential and nothing else", () => {
+  it("hands on the machine's variables, the settings and where telemetry goes, nothing confidential and nothing else", () => {
     expect(serviceEnvironment(PERSON, [], { HLVM_HOST: "127.0.0.1" })).toEqual({
       PATH: "/bin",
       HOME: "/home/ada",
       HLVM_RUN_SECONDS: "60",
       HLVM_HOST: "127.0.0.1",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317",
     });
   });
 

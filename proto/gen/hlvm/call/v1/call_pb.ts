@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/call/v1/call.proto.
  */
 export const file_hlvm_call_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("ChdobHZtL2NhbGwvdjEvY2FsbC5wcm90bxIMaGx2bS5jYWxsLnYxIkwKCENhbGxIZWFkEhMKAmlkGAEgASgNQge6SAQqAigBEg0KBXRva2VuGAIgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNIggKBkNhbmNlbCJOCgZTdGF0dXMSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEiUKB2RldGFpbHMYAyADKAsyFC5nb29nbGUucHJvdG9idWYuQW55IhsKCERyYWluaW5nEg8KB2xhc3RfaWQYASABKA1iBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_any]);
+  fileDesc("ChdobHZtL2NhbGwvdjEvY2FsbC5wcm90bxIMaGx2bS5jYWxsLnYxImEKCENhbGxIZWFkEhMKAmlkGAEgASgNQge6SAQqAigBEg0KBXRva2VuGAIgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNEhMKC3RyYWNlcGFyZW50GAQgASgJIggKBkNhbmNlbCJOCgZTdGF0dXMSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEiUKB2RldGFpbHMYAyADKAsyFC5nb29nbGUucHJvdG9idWYuQW55IhsKCERyYWluaW5nEg8KB2xhc3RfaWQYASABKA1iBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_any]);
 
 /**
  * What a call says besides its request.
@@ -45,6 +45,13 @@ export type CallHead = Message<"hlvm.call.v1.CallHead"> & {
    * @generated from field: uint32 timeout_milliseconds = 3;
    */
   timeoutMilliseconds: number;
+
+  /**
+   * The call's own place in a trace, as in a `traceparent` header (W3C trace context). Empty: where the stream was opened.
+   *
+   * @generated from field: string traceparent = 4;
+   */
+  traceparent: string;
 };
 
 /**
@@ -74,6 +81,13 @@ export type CallHeadJson = {
    * @generated from field: uint32 timeout_milliseconds = 3;
    */
   timeoutMilliseconds?: number;
+
+  /**
+   * The call's own place in a trace, as in a `traceparent` header (W3C trace context). Empty: where the stream was opened.
+   *
+   * @generated from field: string traceparent = 4;
+   */
+  traceparent?: string;
 };
 
 /**

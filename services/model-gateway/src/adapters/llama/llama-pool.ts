@@ -1,3 +1,4 @@
+import { gauge } from "@hlvm/telemetry/instrument";
 import { ModelError } from "../../domain/model-error.ts";
 import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
 
@@ -20,6 +21,14 @@ export class LlamaPool {
 
   constructor(instances: readonly LlamaInstance[]) {
     this.#instances = instances;
+    gauge("hlvm.model.queued", "Requests that wait for a slot of a llama-server.", "{request}", (result) =>
+      result.observe(this.#queue.length),
+    );
+    gauge("hlvm.model.slots", "Slots of the llama-servers, in use and free.", "{slot}", (result) => {
+      const used = this.#instances.reduce((sum, { inFlight }) => sum + inFlight, 0);
+      result.observe(used, { state: "used" });
+      result.observe(this.#instances.reduce((sum, { slots }) => sum + slots, 0) - used, { state: "free" });
+    });
   }
 
   /** Every instance, each asked lately. */

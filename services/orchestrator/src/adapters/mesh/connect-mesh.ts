@@ -2,6 +2,7 @@ import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { retryInterceptor } from "@hlvm/rpc/retry-interceptor";
+import { traceClientInterceptor } from "@hlvm/rpc/trace-interceptors";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
 import { MeshCaller, type RunCaller } from "./mesh-caller.ts";
@@ -20,10 +21,11 @@ export interface MeshUrls {
 
 /** @returns the other services, for the calls of one run */
 export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCaller) => Mesh {
-  const models = createMeshTransport(urls.modelGatewayUrl, [retryInterceptor]);
-  const policy = createMeshTransport(urls.policyUrl, [retryInterceptor]);
-  const sandbox = createMeshTransport(urls.sandboxUrl, [retryInterceptor]);
-  const memory = createMeshTransport(urls.memoryUrl, [retryInterceptor]);
+  const interceptors = [traceClientInterceptor, retryInterceptor];
+  const models = createMeshTransport(urls.modelGatewayUrl, interceptors);
+  const policy = createMeshTransport(urls.policyUrl, interceptors);
+  const sandbox = createMeshTransport(urls.sandboxUrl, interceptors);
+  const memory = createMeshTransport(urls.memoryUrl, interceptors);
   return (run) => {
     const callerOf = (service: ServiceName): MeshCaller => new MeshCaller(minter, run, service);
     const policyCaller = callerOf("policy");

@@ -10,7 +10,6 @@ export interface RunCaller {
   readonly principal: Principal;
   /** What the edge signed for the run: without it no service believes that it calls for that person. */
   readonly delegation: string;
-  readonly traceId: string;
 }
 
 /** Calls one other service for a run: a run outlives the token that it was started with. */
@@ -33,13 +32,13 @@ export class MeshCaller {
 
   /** Options with which a stream of calls is opened: its calls have deadlines, and it has none. */
   stream(token: string, signal: AbortSignal): CallOptions {
-    return outgoing({ token, traceId: this.#run.traceId, signal, remainingMilliseconds: () => 0 });
+    return outgoing({ token, signal, remainingMilliseconds: () => 0 });
   }
 
-  /** Options of one call: token, trace, deadline, cancellation. */
+  /** Options of one call: token, deadline, cancellation. */
   options(deadlineMilliseconds: number, signal?: AbortSignal): CallOptions {
-    const { principal, delegation, traceId } = this.#run;
+    const { principal, delegation } = this.#run;
     const token = this.#minter.mint(principal, this.#service, delegation);
-    return outgoing({ token, traceId, signal, remainingMilliseconds: () => deadlineMilliseconds });
+    return outgoing({ token, signal, remainingMilliseconds: () => deadlineMilliseconds });
   }
 }

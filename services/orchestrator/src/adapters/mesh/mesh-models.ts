@@ -29,7 +29,9 @@ export class MeshModels implements Models {
   constructor(transport: Transport, caller: MeshCaller) {
     const client = createClient(ModelService, transport);
     this.#client = client;
-    this.#calls = new CallStream((requests, token, signal) => client.streamCalls(requests, caller.stream(token, signal)));
+    this.#calls = new CallStream(ModelService.method.streamCalls, (requests, token, signal) =>
+      client.streamCalls(requests, caller.stream(token, signal)),
+    );
     this.#caller = caller;
   }
 

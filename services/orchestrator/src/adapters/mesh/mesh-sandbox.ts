@@ -24,7 +24,9 @@ export class MeshSandbox implements Sandbox {
   constructor(transport: Transport, caller: MeshCaller) {
     const client = createClient(SandboxService, transport);
     this.#client = client;
-    this.#calls = new CallStream((requests, token, signal) => client.streamCalls(requests, caller.stream(token, signal)));
+    this.#calls = new CallStream(SandboxService.method.streamCalls, (requests, token, signal) =>
+      client.streamCalls(requests, caller.stream(token, signal)),
+    );
     this.#caller = caller;
   }
 

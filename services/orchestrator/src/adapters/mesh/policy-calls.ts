@@ -8,5 +8,7 @@ export type PolicyCalls = CallStream<StreamCallsRequest["request"], StreamCallsR
 
 export function policyCalls(transport: Transport, caller: MeshCaller): PolicyCalls {
   const client = createClient(RunPolicyService, transport);
-  return new CallStream((requests, token, signal) => client.streamCalls(requests, caller.stream(token, signal)));
+  return new CallStream(RunPolicyService.method.streamCalls, (requests, token, signal) =>
+    client.streamCalls(requests, caller.stream(token, signal)),
+  );
 }

@@ -1,6 +1,9 @@
 import { setImmediate as nextTick } from "node:timers/promises";
+import { context } from "@opentelemetry/api";
 import pRetry from "p-retry";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { durationHistogram } from "@hlvm/telemetry/instrument";
+import { inSpan } from "@hlvm/telemetry/span";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { DeltaSource, DeltaWriter, TakenDeltas } from "./delta-writer.ts";
 import type { Append, EventLog, Lease, NewEvent } from "./event-log.ts";
@@ -14,6 +17,8 @@ const RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 4, ma
 const PASSING = new Set(["database_unreachable", "database_overloaded", "database_disk_full", "database_out_of_memory", "write_conflict"]);
 const BATCH_EVENTS = 200;
 const SOON_MILLISECONDS = 20;
+
+const recordAppend = durationHistogram("hlvm.append.duration", "How long it takes until entries of a run are durable.");
 
 interface Waiting {
   readonly events: readonly NewEvent[];
@@ -43,6 +48,8 @@ export interface JournalOptions {
  */
 export class RunJournal implements DeltaSource {
   readonly #options: JournalOptions;
+  /** Entries are written together, whichever part of the run they come from: they belong to the run as a whole. */
+  readonly #run = context.active();
   #position: number;
   #waiting: Waiting[] = [];
   #soon: NodeJS.Timeout | undefined;
@@ -174,10 +181,14 @@ export class RunJournal implements DeltaSource {
 
   async #appendWithRetry(append: Append): Promise<void> {
     const { log, retryMilliseconds = RETRY_MILLISECONDS } = this.#options;
-    await pRetry(() => log.append(append), {
-      ...RETRY,
-      maxRetryTime: retryMilliseconds,
-      shouldRetry: ({ error }) => error instanceof HlvmError && PASSING.has(error.reason),
-    });
+    const startedAt = performance.now();
+    const work = (): Promise<void> =>
+      pRetry(() => log.append(append), {
+        ...RETRY,
+        maxRetryTime: retryMilliseconds,
+        shouldRetry: ({ error }) => error instanceof HlvmError && PASSING.has(error.reason),
+      });
+    await inSpan("hlvm.append", { attributes: { "hlvm.events": append.events.length } }, work, this.#run);
+    recordAppend(performance.now() - startedAt);
   }
 }

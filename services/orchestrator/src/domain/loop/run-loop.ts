@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, MessageSchema, Role, type Finish, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { durationHistogram } from "@hlvm/telemetry/instrument";
 import type { Conversation } from "../fold/conversation.ts";
 import type { AnsweredTurn } from "../fold/run-past.ts";
 import { eventPayload } from "../log/event-payload.ts";
@@ -15,6 +16,7 @@ import { takeTurn } from "./take-turn.ts";
 
 /** Answers that were lost with the connection to the gateway after some of them was shown. */
 const MAXIMUM_LOST_IN_A_ROW = 3;
+const recordTurn = durationHistogram("hlvm.turn.duration", "How long turns take: a model's answer and the tools that it calls.");
 
 /**
  * The loop: ask the model, run the tools that it calls, and again, until it answers or a limit is reached.
@@ -59,9 +61,11 @@ export async function runLoop(
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) conversation.add({ runId: run.runId, turn, payload });
     const { usage } = answer;
+    const took = performance.now() - began;
+    recordTurn(took);
     const stats = eventPayload("turnStats", {
       toolCount: toolCalls.length,
-      durationMilliseconds: Math.round(performance.now() - began),
+      durationMilliseconds: Math.round(took),
       inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
       outputTokens: usage.outputTokens,
     });

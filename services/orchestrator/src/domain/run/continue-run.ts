@@ -4,6 +4,8 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Delegation } from "@hlvm/identity/delegation";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { genAi } from "@hlvm/telemetry/gen-ai-names";
+import { inSpan } from "@hlvm/telemetry/span";
 import { runPast } from "../fold/run-past.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { eventPayload } from "../log/event-payload.ts";
@@ -37,7 +39,13 @@ export interface ContinuePorts {
  * Goes on with a run whose process ended or let go of it, from what its log says. Never throws: a run that cannot be gone on
  * with gets its end, which says why.
  */
-export async function continueRun(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
+export function continueRun(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
+  const { sessionId, runId } = claimed.lease;
+  const attributes = { [genAi.conversationId]: sessionId, "hlvm.run.id": runId };
+  return inSpan("hlvm.take_over_run", { attributes }, () => goOn(claimed, ports, controller));
+}
+
+async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
   const { lease } = claimed;
   try {
     ports.log.info({ runId: lease.runId, turn: claimed.turn }, "a run is taken over");

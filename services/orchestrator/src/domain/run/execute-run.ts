@@ -22,6 +22,7 @@ import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
+import { observeRun, type EndedRun } from "./observe-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { RunClaims } from "./run-claims.ts";
 
@@ -59,7 +60,11 @@ export interface RunPorts {
  * One run from its first model call, or from where another process left it, to its end in the log, unless it is handed over
  * to yet another one. Never throws: what goes wrong is how the run ended.
  */
-export async function executeRun(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<void> {
+export function executeRun(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<void> {
+  return observeRun(begun, () => runToEnd(begun, ports, controller));
+}
+
+async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<EndedRun> {
   const { lease, session, past, mesh } = begun;
   const { eventLog, deltas, limits, log, draining } = ports;
   const { signal } = controller;
@@ -116,6 +121,7 @@ export async function executeRun(begun: BegunRun, ports: RunPorts, controller: A
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
   else await handOver(lease, records, ports);
+  return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */

@@ -1,4 +1,6 @@
 import type { Log } from "@hlvm/log/create-log";
+import { genAi } from "@hlvm/telemetry/gen-ai-names";
+import { inSpan } from "@hlvm/telemetry/span";
 import { reconcileRun, type ReconcilePorts } from "./reconcile-run.ts";
 import type { UnreconciledRun, UnreconciledRuns } from "./unreconciled-runs.ts";
 
@@ -18,7 +20,10 @@ export async function reconcileRuns(
   for (const run of await runs.claim()) {
     if (signal.aborted) return;
     try {
-      if (await isReconciled(run, runs, callFor, signal)) await runs.done(run);
+      const attributes = { [genAi.conversationId]: run.sessionId, "hlvm.run.id": run.runId };
+      await inSpan("hlvm.reconcile_run", { attributes }, async () => {
+        if (await isReconciled(run, runs, callFor, signal)) await runs.done(run);
+      });
     } catch (cause) {
       log.warn({ err: cause, runId: run.runId, attempts: run.attempts }, "outcomes of a run could not be recorded; it is tried again");
     }

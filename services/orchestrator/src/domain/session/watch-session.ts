@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Principal } from "@hlvm/identity/principal";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { durationHistogram } from "@hlvm/telemetry/instrument";
 import type { EventLog } from "../log/event-log.ts";
 import { fitEvents } from "../log/fit-events.ts";
 import type { LogWakeups } from "../log/log-wakeups.ts";
@@ -11,6 +13,8 @@ import type { SessionStore } from "./session-store.ts";
 const LOOK_MILLISECONDS = 1_000;
 /** The least time between two pieces: a run that goes fast is not slowed by those who look on, and no eye sees the difference. */
 const INTERVAL_MILLISECONDS = 25;
+
+const recordLag = durationHistogram("hlvm.notify.lag", "How long it takes from an append until who follows the session is given it.");
 
 export interface Watched {
   readonly principal: Principal;
@@ -42,17 +46,21 @@ export async function* watchSession(
   const subscription = ports.wakeups.subscribe(sessionId);
   let next = Math.max(1, from);
   let given: readonly Event[] | undefined;
+  let isFollowing = false;
   let yieldedAt = -Infinity;
   try {
     for (;;) {
       const { events, hasMore } = given === undefined ? await ports.log.read(sessionId, next) : { events: given, hasMore: false };
       if (events.length > 0) {
+        if (isFollowing) recordLag(Date.now() - timestampMs(events[0]!.at!));
         yieldedAt = performance.now();
         yield* fitEvents(events);
       }
       next += events.length;
       if (stateless && events.some(({ payload }) => payload.case === "runStopped")) return;
       given = undefined;
+      // What was in the log before was not waited for.
+      isFollowing = !hasMore;
       if (hasMore) continue;
       if (!goesOn) return;
       await subscription.wait(LOOK_MILLISECONDS, signal);

@@ -7,6 +7,7 @@ import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { executeCall, type Executed } from "./execute-call.ts";
 import { isInDoubt } from "./execute-in-sandbox.ts";
+import { observeTool } from "./observe-tool.ts";
 import { outcomeStatusOf } from "./outcome-status.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { resumeCall } from "./resume-call.ts";
@@ -80,7 +81,7 @@ async function runCall(ready: ReadyCall, grant: string, place: Place, { turn, be
   const shown = run.secrets.redactArguments(argumentsJson);
   const argumentsSummary = summarizeArguments(JSON.parse(shown) as ReadyCall["value"]);
   void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson: shown, argumentsSummary, ...place }));
-  const executed = await unlessHandedOver(signal, (stopping) => executeCall(ready, grant, turn, run, stopping));
+  const executed = await unlessHandedOver(signal, (stopping) => observeTool(ready, () => executeCall(ready, grant, turn, run, stopping)));
   recordOutcome(ready, executed, run);
   return executed.result;
 }

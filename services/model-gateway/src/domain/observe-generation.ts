@@ -1,0 +1,55 @@
+import { context, SpanKind, trace, type Span } from "@opentelemetry/api";
+import { genAi, genAiMetric, genAiOperation } from "@hlvm/telemetry/gen-ai-names";
+import { counter, durationHistogram } from "@hlvm/telemetry/instrument";
+import { iterateIn } from "@hlvm/telemetry/trace-context";
+import { errorType, failSpan, startSpan } from "@hlvm/telemetry/span";
+import type { Told, Usage } from "./generation.ts";
+
+const duration = durationHistogram(genAiMetric.operationDuration, "How long answers of models take, every attempt included.");
+const timeToFirstChunk = durationHistogram(genAiMetric.timeToFirstChunk, "How long it takes until the first piece of an answer.");
+const tokens = counter(genAiMetric.tokenUsage, "Tokens used.", "{token}");
+
+export interface ObservedModel {
+  readonly provider: string;
+  /** The name within the provider. */
+  readonly model: string;
+}
+
+/** One answer of a model as a span and in the metrics of models; nothing of what it says. */
+export function observeGeneration({ provider, model }: ObservedModel, told: AsyncIterable<Told>): AsyncIterable<Told> {
+  const called = { [genAi.operationName]: genAiOperation.chat, [genAi.providerName]: provider };
+  const attributes = { ...called, [genAi.requestModel]: model };
+  const span = startSpan(`${genAiOperation.chat} ${model}`, { kind: SpanKind.CLIENT, attributes });
+  const startedAt = performance.now();
+  let isOver = false;
+  const end = (thrown?: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    if (thrown !== undefined) failSpan(span, errorType(thrown));
+    span.end();
+    // A name that no provider answers to may be anything: it is no label.
+    const labels = thrown === undefined ? attributes : { ...called, "error.type": errorType(thrown) };
+    duration(performance.now() - startedAt, labels);
+  };
+  return iterateIn(trace.setSpan(context.active(), span), noted(told), end);
+
+  async function* noted(deltas: AsyncIterable<Told>): AsyncGenerator<Told, void> {
+    let isFirst = true;
+    for await (const delta of deltas) {
+      if (isFirst && delta.kind !== "alive") {
+        isFirst = false;
+        timeToFirstChunk(performance.now() - startedAt, attributes);
+      }
+      if (delta.kind === "usage") noteUsage(delta, span, attributes);
+      if (delta.kind === "finish") span.setAttribute(genAi.responseFinishReasons, [delta.reason]);
+      yield delta;
+    }
+  }
+}
+
+function noteUsage(usage: Usage, span: Span, labels: Readonly<Record<string, string>>): void {
+  const input = usage.input + usage.cacheRead + usage.cacheWrite;
+  span.setAttributes({ [genAi.inputTokens]: input, [genAi.outputTokens]: usage.output, [genAi.cacheReadTokens]: usage.cacheRead });
+  tokens(input, { ...labels, [genAi.tokenType]: "input" });
+  tokens(usage.output, { ...labels, [genAi.tokenType]: "output" });
+}
