@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -45,6 +45,10 @@ function childrenOf(processId: number): number[] {
   return readdirSync(`/proc/${processId}/task`).flatMap((task) =>
     readFileSync(`/proc/${processId}/task/${task}/children`, "latin1").split(" ").filter(Boolean).map(Number),
   );
+}
+
+function descendantsOf(processId: number): number[] {
+  return childrenOf(processId).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
 /** Not ended: who has ended may be there until its new parent asks after it. */
@@ -110,6 +114,43 @@ it("ends the sandboxes of a process that starts them with it, and starts a new o
   await expect(standing.run({ text: "true", directory: "/workspace" }, watch())).resolves.not.toHaveProperty("exitCode");
   await expect.poll(() => inside.filter(isRunning)).toEqual([]);
   expect(await works(isolation)).toBe(true);
+});
+
+describe("the runner's program", () => {
+  const read = { callId: "read", tool: "list_files", argumentsJson: "{}", timeoutMilliseconds: 10_000, enforcement: testEnforcement };
+
+  it.for([{ owner: "of the service's user" }, { owner: "of somebody else (needs root)", userId: 12_345 }])(
+    "is the prepared file, which nothing inside can write, for a workspace $owner",
+    async ({ userId }, { skip }) => {
+      if (userId !== undefined) {
+        skip(process.getuid!() !== 0);
+        chownSync(folder, userId, userId);
+      }
+      const { isolation, stateDirectory } = await openTestIsolation();
+      folders.push(stateDirectory);
+      const runner = await isolation.startRunner(request);
+      expect(await runner.run(read, new AbortController().signal)).toMatchObject({ success: true });
+      // Those of bwrap, above it, end in the same words.
+      const node = descendantsOf(process.pid).findLast((id) =>
+        readFileSync(`/proc/${id}/cmdline`, "latin1").endsWith("/opt/hlvm/runner.cjs\0"),
+      );
+      const mounts = readFileSync(`/proc/${node!}/mountinfo`, "utf8").split("\n");
+      const [mount, ...others] = mounts.filter((line) => line.includes(" /opt/hlvm/runner"));
+      expect(mount).toMatch(/ \/opt\/hlvm\/runner\.cjs ro,/);
+      expect(others).toEqual([]);
+      expect(() => writeFileSync(`/proc/${node!}/root/opt/hlvm/runner.cjs`, "")).toThrow("EROFS");
+      await runner.close();
+      await isolation.close();
+    },
+  );
+
+  it("is nowhere in the sandbox of a command", async () => {
+    const { isolation, stateDirectory } = await openTestIsolation();
+    folders.push(stateDirectory);
+    const command = await isolation.startCommand(request, "open");
+    expect(await command.run({ text: "test -e /opt/hlvm/runner.cjs", directory: "/workspace" }, watch())).toMatchObject({ exitCode: 1 });
+    await isolation.close();
+  });
 });
 
 it("answers a call that comes after the end of its sandbox", async () => {
