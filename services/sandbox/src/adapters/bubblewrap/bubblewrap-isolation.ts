@@ -20,7 +20,7 @@ import { inspectWorkspace, type WorkspaceOwner } from "./inspect-workspace.ts";
 import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
 import { sandboxNotStarted } from "./sandbox-not-started.ts";
-import { startSandboxProcess, type SandboxExit, type SandboxProcessOptions } from "./sandbox-process.ts";
+import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
 import { SessionHomes } from "./session-homes.ts";
 import { SystemFiles } from "./system-files.ts";
@@ -90,14 +90,9 @@ export class BubblewrapIsolation implements Isolation {
       const program = this.#systemFiles.runner(owner);
       const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
       const group = this.#groups.take();
-      const sandboxProcess = startSandboxProcess(this.#optionsOf(request, occupant, owner));
-      const runner = new BubblewrapRunner(sandboxProcess, group, this.#options.log.child({ sessionId: request.sessionId }));
-      const release = async (): Promise<void> => {
-        await group.join(await sandboxProcess.initProcess);
-        sandboxProcess.release();
-        await runner.ready;
-      };
-      await this.#up(runner, sandboxProcess.exited, release(), late);
+      const spawned = this.#spawner.start(this.#optionsOf(request, occupant, owner), group.entry);
+      const runner = new BubblewrapRunner(spawned, group, this.#options.log.child({ sessionId: request.sessionId }));
+      await this.#up(runner, spawned.exited, runner.start(), late);
       return runner;
     });
   }
