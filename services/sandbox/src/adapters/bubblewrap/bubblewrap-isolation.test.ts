@@ -86,10 +86,11 @@ describe("the start of a sandbox", () => {
   it("says what bwrap says, and leaves nothing taken", async () => {
     const isolation = await openWith("echo bwrap: no such thing >&2; exit 1");
     writeFileSync(join(folder, "armed"), "");
-    await expect(isolation.startCommand(request, "open")).rejects.toMatchObject({
-      reason: "sandbox_not_started",
-      message: `The sandbox for ${folder} could not be started: bwrap: no such thing.`,
-    });
+    for (const start of [() => isolation.startCommand(request, "open"), () => isolation.startRunner(request)])
+      await expect(start()).rejects.toMatchObject({
+        reason: "sandbox_not_started",
+        message: `The sandbox for ${folder} could not be started: bwrap: no such thing.`,
+      });
     rmSync(join(folder, "armed"));
     expect(await works(isolation)).toBe(true);
   });
