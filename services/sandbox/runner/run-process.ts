@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { ToolFailure } from "./tool.ts";
 
 export interface ProcessRequest {
@@ -22,6 +21,8 @@ export interface ProcessEnd {
  */
 export function runProcess({ command, arguments: words, directory, signal, onOutput }: ProcessRequest): Promise<ProcessEnd> {
   signal.throwIfAborted();
+  // Loaded with the first use: a runner is up sooner without it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
   return new Promise((resolve, reject) => {
     const child = spawn(command, words, { cwd: directory, env: { LANG: "C.UTF-8" }, stdio: ["ignore", "pipe", "pipe"] });
     let wasCut = false;

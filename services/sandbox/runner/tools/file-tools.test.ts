@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { prepareRunner } from "../../src/adapters/bubblewrap/prepare-runner.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestSandbox, type TestSandbox } from "../../src/testing/open-test-sandbox.ts";
 
@@ -29,8 +29,8 @@ const at = (path: string): string => readFileSync(join(sandbox.workspace, path),
 const RUNNER = fileURLToPath(new URL("..", import.meta.url));
 const CANCELLED_CALLS = `
   const runner = process.argv[2];
-  const { runTool } = await import(runner + "/tools.js");
-  const { ToolFailure } = await import(runner + "/tool.js");
+  const { runTool } = await import(runner + "/tools.ts");
+  const { ToolFailure } = await import(runner + "/tool.ts");
   const cancel = new AbortController();
   const run = (tool, given) => runTool(tool, JSON.stringify(given), { signal: cancel.signal, writes: { readOnly: false, protectedPaths: [] } });
   const calls = [
@@ -240,7 +240,7 @@ describe("write_file and edit_file on one file at the same time", () => {
   it("write nothing once the call is cancelled, though they had begun", async () => {
     put("cancelled.txt", "old");
     put("cancel.mjs", CANCELLED_CALLS);
-    prepareRunner(RUNNER, join(sandbox.workspace, "program"));
+    cpSync(RUNNER, join(sandbox.workspace, "program"), { recursive: true });
     const { content } = await sandbox.run("shell_exec", { command: "/opt/hlvm/bin/node cancel.mjs /workspace/program" });
     expect(content).toBe("cancelled cancelled cancelled\n");
     expect(at("cancelled.txt")).toBe("old");

@@ -10,6 +10,10 @@ import { ResidentRunner } from "./resident-runner.ts";
 import { Standbys } from "./standbys.ts";
 import type { ToolResult } from "./tool-event.ts";
 
+/** The first call may need the runner instead, which starts the slower the more else starts beside it. */
+const STANDING_BY_AT_FIRST = 1;
+/** Models that answer at once, and calls that come in parallel, need the next one before another has been made. */
+const STANDING_BY_AFTER_A_COMMAND = 2;
 /** The result goes out first: the kernel would let the service wait until the new process stands. */
 const PAUSE_BEFORE_STANDBY_MILLISECONDS = 1;
 
@@ -67,7 +71,7 @@ export class SessionSandbox {
 
   /** Has a sandbox stand by for what mostly comes first: a command that reads. */
   warm(): void {
-    this.#standbys.prepare("read");
+    this.#standbys.prepare("read", STANDING_BY_AT_FIRST);
     this.#watchIdle();
   }
 
@@ -143,7 +147,7 @@ export class SessionSandbox {
 
   #prepareSoon(profile: SandboxProfile): void {
     clearTimeout(this.#next);
-    this.#next = setTimeout(() => this.#standbys.prepare(profile), PAUSE_BEFORE_STANDBY_MILLISECONDS).unref();
+    this.#next = setTimeout(() => this.#standbys.prepare(profile, STANDING_BY_AFTER_A_COMMAND), PAUSE_BEFORE_STANDBY_MILLISECONDS).unref();
   }
 
   #watchIdle(): void {

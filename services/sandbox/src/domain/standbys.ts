@@ -3,9 +3,6 @@ import type { Log } from "@hlvm/log/create-log";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
 import type { CommandSandbox, Isolation, SandboxRequest } from "./isolation.ts";
 
-/** Models that answer at once, and calls that come in parallel, need the next one before another has been made. */
-const STANDING_BY = 2;
-
 const recordOpen = durationHistogram("hlvm.sandbox.open.duration", "How long commands wait for their sandbox; warm: it stood by.");
 
 /**
@@ -43,10 +40,10 @@ export class Standbys {
     return sandbox;
   }
 
-  /** Has as many stand by as there are to be. Where none can be started, the next command says why. */
-  prepare(profile: SandboxProfile): void {
+  /** Has at least so many stand by. Where none can be started, the next command says why. */
+  prepare(profile: SandboxProfile, count: number): void {
     const waiting = this.#of(profile);
-    while (!this.#isClosed && waiting.length < STANDING_BY) this.#start(profile, waiting);
+    while (!this.#isClosed && waiting.length < count) this.#start(profile, waiting);
   }
 
   /** Ends those that stand by. */

@@ -83,10 +83,12 @@ function childrenOf(processId: number): number[] {
 
 async function idleRunner(): Promise<number> {
   const session = open();
-  const before = childrenOf(process.pid);
+  // A process of its own starts all sandboxes.
+  const sandboxes = (): number[] => childrenOf(process.pid).flatMap(childrenOf);
+  const before = sandboxes();
   await call(session, "read_file", { path: "a.txt" });
   await wait(1_000);
-  const memory = childrenOf(process.pid)
+  const memory = sandboxes()
     .filter((child) => !before.includes(child))
     .map(memoryBelow);
   await session.close();

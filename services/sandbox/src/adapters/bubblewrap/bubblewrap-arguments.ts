@@ -14,15 +14,12 @@ export const USER_ID = 20_000;
 /** Numbers of the descriptors that bwrap is started with. The first goes through to what runs inside. */
 export const descriptors = { occupant: 3, information: 4, block: 5, seccomp: 6 } as const;
 
-/** The runner's program: a folder and the file in it to start. */
-export interface RunnerProgram {
-  readonly folder: string;
-  readonly file: string;
-}
+/** Where the runner's program is, inside. */
+const RUNNER = "/opt/hlvm/runner.cjs";
 
 /** What runs in a sandbox. */
 export type Occupant =
-  | ({ readonly kind: "runner"; readonly program: RunnerProgram } & RunnerEnvironment)
+  | ({ readonly kind: "runner"; /** The file of its program, on this machine. */ readonly program: string } & RunnerEnvironment)
   | {
       readonly kind: "command";
       readonly profile: SandboxProfile;
@@ -81,7 +78,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "/dev/shm",
     ...temporary,
     "/tmp",
-    ...(occupant.kind === "runner" ? ["--ro-bind", occupant.program.folder, "/opt/hlvm/runner"] : homeOf(occupant, temporary)),
+    ...(occupant.kind === "runner" ? ["--ro-bind", occupant.program, RUNNER] : homeOf(occupant, temporary)),
     ...nodeMounts(),
     "--ro-bind",
     layout.ripgrep,
@@ -129,11 +126,6 @@ function homeOf({ home }: { readonly home?: string }, temporary: readonly string
 function programOf({ occupant, fileMebibytes }: SandboxLayout): string[] {
   if (occupant.kind === "command")
     return ["/bin/sh", "-c", waitForCommand({ openFiles: OPEN_FILES, fileBytes: fileMebibytes * MEBIBYTE }), "sh"];
-  return [
-    "/opt/hlvm/bin/node",
-    // A runner lives as long as its session is in use: what makes its code fast is gathered from the first call on.
-    "--no-lazy-feedback-allocation",
-    "--disable-sigusr1",
-    `/opt/hlvm/runner/${occupant.program.file}`,
-  ];
+  // A runner lives as long as its session is in use: what makes its code fast is gathered from the first call on.
+  return ["/opt/hlvm/bin/node", "--no-lazy-feedback-allocation", "--disable-sigusr1", RUNNER];
 }

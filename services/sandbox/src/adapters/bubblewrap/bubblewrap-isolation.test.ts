@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -6,10 +6,12 @@ import { testEnforcement } from "@hlvm/testing/test-identity";
 import type { CommandWatch, SandboxRequest } from "../../domain/isolation.ts";
 import { findTestBubblewrap } from "../../testing/find-test-bubblewrap.ts";
 import { openTestIsolation } from "../../testing/open-test-sandbox.ts";
+import { findLimits } from "../limits/find-limits.ts";
 import { resourceLimits } from "../limits/resource-limits.ts";
 import { LocalFolders } from "../local-folders.ts";
 import type { BubblewrapIsolation } from "./bubblewrap-isolation.ts";
 
+const list = { callId: "list", tool: "list_files", argumentsJson: "{}", timeoutMilliseconds: 10_000, enforcement: testEnforcement };
 let folder: string;
 let request: SandboxRequest;
 const folders: string[] = [];
@@ -47,6 +49,15 @@ function childrenOf(processId: number): number[] {
   );
 }
 
+function descendantsOf(processId: number): number[] {
+  return childrenOf(processId).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Those of bwrap, above it, end in the same words. */
+function runnerProcess(): number {
+  return descendantsOf(process.pid).findLast((id) => readFileSync(`/proc/${id}/cmdline`, "latin1").endsWith("/opt/hlvm/runner.cjs\0"))!;
+}
+
 /** Not ended: who has ended may be there until its new parent asks after it. */
 function isRunning(processId: number): boolean {
   const path = `/proc/${processId}/status`;
@@ -75,10 +86,11 @@ describe("the start of a sandbox", () => {
   it("says what bwrap says, and leaves nothing taken", async () => {
     const isolation = await openWith("echo bwrap: no such thing >&2; exit 1");
     writeFileSync(join(folder, "armed"), "");
-    await expect(isolation.startCommand(request, "open")).rejects.toMatchObject({
-      reason: "sandbox_not_started",
-      message: `The sandbox for ${folder} could not be started: bwrap: no such thing.`,
-    });
+    for (const start of [() => isolation.startCommand(request, "open"), () => isolation.startRunner(request)])
+      await expect(start()).rejects.toMatchObject({
+        reason: "sandbox_not_started",
+        message: `The sandbox for ${folder} could not be started: bwrap: no such thing.`,
+      });
     rmSync(join(folder, "armed"));
     expect(await works(isolation)).toBe(true);
   });
@@ -102,14 +114,52 @@ it("ends the sandboxes of a process that starts them with it, and starts a new o
   const { isolation, stateDirectory } = await openTestIsolation();
   folders.push(stateDirectory);
   const standing = await isolation.startCommand(request, "open");
+  const runner = await isolation.startRunner(request);
   const spawner = childrenOf(process.pid).findLast((child) => readFileSync(`/proc/${child}/cmdline`, "latin1").includes("spawner-process"));
   const inside = childrenOf(spawner!).flatMap((bubblewrap) => [bubblewrap, ...childrenOf(bubblewrap)]);
-  expect(inside.length).toBeGreaterThanOrEqual(2);
+  expect(inside.length).toBeGreaterThanOrEqual(4);
   process.kill(spawner!, "SIGKILL");
-  await standing.ended;
+  await Promise.all([standing.ended, runner.ended]);
   await expect(standing.run({ text: "true", directory: "/workspace" }, watch())).resolves.not.toHaveProperty("exitCode");
   await expect.poll(() => inside.filter(isRunning)).toEqual([]);
   expect(await works(isolation)).toBe(true);
+  const next = await isolation.startRunner(request);
+  expect(await next.run(list, new AbortController().signal)).toMatchObject({ success: true });
+  await isolation.close();
+});
+
+describe("the runner's program", () => {
+  it.for([{ owner: "of the service's user" }, { owner: "of somebody else (needs root)", userId: 12_345 }])(
+    "is the prepared file, which nothing inside can write, for a workspace $owner",
+    async ({ userId }, { skip }) => {
+      if (userId !== undefined) {
+        skip(process.getuid!() !== 0);
+        chownSync(folder, userId, userId);
+      }
+      const { isolation, stateDirectory } = await openTestIsolation();
+      folders.push(stateDirectory);
+      const runner = await isolation.startRunner(request);
+      expect(await runner.run(list, new AbortController().signal)).toMatchObject({ success: true });
+      const node = descendantsOf(process.pid).findLast((id) =>
+        readFileSync(`/proc/${id}/cmdline`, "latin1").endsWith("/opt/hlvm/runner.cjs\0"),
+      );
+      const mounts = readFileSync(`/proc/${node}/mountinfo`, "utf8").split("\n");
+      const [mount, ...others] = mounts.filter((line) => line.includes(" /opt/hlvm/runner"));
+      expect(mount).toMatch(/ \/opt\/hlvm\/runner\.cjs ro,/);
+      expect(others).toEqual([]);
+      expect(() => writeFileSync(`/proc/${node}/root/opt/hlvm/runner.cjs`, "")).toThrow("EROFS");
+      await runner.close();
+      await isolation.close();
+    },
+  );
+
+  it("is nowhere in the sandbox of a command", async () => {
+    const { isolation, stateDirectory } = await openTestIsolation();
+    folders.push(stateDirectory);
+    const command = await isolation.startCommand(request, "open");
+    expect(await command.run({ text: "test -e /opt/hlvm/runner.cjs", directory: "/workspace" }, watch())).toMatchObject({ exitCode: 1 });
+    await isolation.close();
+  });
 });
 
 it("answers a call that comes after the end of its sandbox", async () => {
@@ -117,8 +167,20 @@ it("answers a call that comes after the end of its sandbox", async () => {
   folders.push(stateDirectory);
   const runner = await isolation.startRunner(request);
   await runner.close();
-  const run = { callId: "late", tool: "list_files", argumentsJson: "{}", timeoutMilliseconds: 10_000, enforcement: testEnforcement };
-  expect(await runner.run(run, new AbortController().signal)).toMatchObject({ success: false, errorCode: "unavailable" });
+  expect(await runner.run(list, new AbortController().signal)).toMatchObject({ success: false, errorCode: "unavailable" });
+});
+
+it.skipIf(findLimits("rlimit", process.getuid!()).perProcess)("has a runner in a group of its own (needs a cgroup)", async () => {
+  const { isolation, stateDirectory } = await openTestIsolation();
+  folders.push(stateDirectory);
+  const runner = await isolation.startRunner(request);
+  const own = readFileSync("/proc/self/cgroup", "utf8").split("\n");
+  const differing = readFileSync(`/proc/${runnerProcess()}/cgroup`, "utf8")
+    .split("\n")
+    .filter((line) => !own.includes(line));
+  expect(differing.length).toBeGreaterThanOrEqual(1);
+  await runner.close();
+  await isolation.close();
 });
 
 it("leaves no folder where isolation cannot be opened", async () => {

@@ -1,7 +1,6 @@
 import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import pLimit from "p-limit";
 import { rgPath } from "@vscode/ripgrep";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -13,16 +12,15 @@ import type { CommandSandbox, Isolation, IsolationDescription, Runner, Sandbox, 
 import { GroupPool } from "../limits/group-pool.ts";
 import type { SandboxLimits } from "../limits/sandbox-limits.ts";
 import { seccompFilter } from "../seccomp/seccomp-filter.ts";
-import type { Occupant, RunnerProgram } from "./bubblewrap-arguments.ts";
+import type { Occupant } from "./bubblewrap-arguments.ts";
 import { BubblewrapCommand } from "./bubblewrap-command.ts";
 import { BubblewrapRunner } from "./bubblewrap-runner.ts";
 import type { Bubblewrap } from "./find-bubblewrap.ts";
 import { inspectWorkspace, type WorkspaceOwner } from "./inspect-workspace.ts";
 import { isolationFeatures } from "./isolation-features.ts";
 import { cannotIsolate } from "./namespace-advice.ts";
-import { prepareRunner } from "./prepare-runner.ts";
 import { sandboxNotStarted } from "./sandbox-not-started.ts";
-import { startSandboxProcess, type SandboxExit, type SandboxProcessOptions } from "./sandbox-process.ts";
+import type { SandboxExit, SandboxProcessOptions } from "./sandbox-process.ts";
 import { selfTest } from "./self-test.ts";
 import { SessionHomes } from "./session-homes.ts";
 import { SystemFiles } from "./system-files.ts";
@@ -32,7 +30,6 @@ const MEBIBYTE = 1024 * 1024;
 const START_DEADLINE_MILLISECONDS = 10_000;
 /** Many that start at once would each take as long as all of them together. */
 const STARTS_AT_A_TIME = 2 * availableParallelism();
-const RUNNER_SOURCE = { folder: fileURLToPath(new URL("../../../runner", import.meta.url)), file: "main.ts" };
 const LIMITER = "/usr/bin/prlimit";
 
 export interface BubblewrapOptions {
@@ -52,7 +49,6 @@ type Start<Started> = (owner: WorkspaceOwner | undefined, late: Promise<never>) 
 export class BubblewrapIsolation implements Isolation {
   readonly #options: BubblewrapOptions;
   readonly #systemFiles: SystemFiles;
-  readonly #preparedRunner: RunnerProgram;
   readonly #groups: GroupPool;
   readonly #homes: SessionHomes;
   readonly #spawner = new Spawner();
@@ -61,7 +57,6 @@ export class BubblewrapIsolation implements Isolation {
   private constructor(options: BubblewrapOptions, systemFiles: SystemFiles) {
     this.#options = options;
     this.#systemFiles = systemFiles;
-    this.#preparedRunner = { folder: join(options.stateDirectory, "runner"), file: "main.js" };
     const { limits, processes, memoryMebibytes } = options;
     this.#groups = new GroupPool(limits, { processes, memoryBytes: memoryMebibytes * MEBIBYTE });
     this.#homes = new SessionHomes(options.stateDirectory);
@@ -75,7 +70,6 @@ export class BubblewrapIsolation implements Isolation {
     if (process.platform !== "linux" || (process.arch !== "x64" && process.arch !== "arm64"))
       throw cannotIsolate(`nothing: it runs on Linux on x64 and arm64 only, and this is ${process.platform} on ${process.arch}`, undefined);
     requireLimiter();
-    prepareRunner(RUNNER_SOURCE.folder, join(options.stateDirectory, "runner"));
     const isolation = new BubblewrapIsolation(options, new SystemFiles(options.stateDirectory, seccompFilter(process.arch), options.log));
     const path = mkdtempSync(join(options.stateDirectory, "self-test-"));
     try {
@@ -93,18 +87,12 @@ export class BubblewrapIsolation implements Isolation {
   startRunner(request: SandboxRequest): Promise<Runner> {
     return this.#start(request, async (owner, late) => {
       const { workspace } = request;
-      // Only this process's user may look into the state directory.
-      const program = owner === undefined ? this.#preparedRunner : RUNNER_SOURCE;
+      const program = this.#systemFiles.runner(owner);
       const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
       const group = this.#groups.take();
-      const sandboxProcess = startSandboxProcess(this.#optionsOf(request, occupant, owner));
-      const runner = new BubblewrapRunner(sandboxProcess, group, this.#options.log.child({ sessionId: request.sessionId }));
-      const release = async (): Promise<void> => {
-        await group.join(await sandboxProcess.initProcess);
-        sandboxProcess.release();
-        await runner.ready;
-      };
-      await this.#up(runner, sandboxProcess.exited, release(), late);
+      const spawned = this.#spawner.start(this.#optionsOf(request, occupant, owner), group.entry);
+      const runner = new BubblewrapRunner(spawned, group, this.#options.log.child({ sessionId: request.sessionId }));
+      await this.#up(runner, spawned.exited, runner.start(), late);
       return runner;
     });
   }

@@ -4,7 +4,7 @@ import type { ProtectedChange } from "../../domain/protected-change.ts";
 import { failedResult, type ToolResult } from "../../domain/tool-event.ts";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
 import { RunnerConnection } from "./runner-connection.ts";
-import type { SandboxProcess } from "./sandbox-process.ts";
+import type { Spawned } from "./spawner.ts";
 
 /** The runner ends a cancelled tool within 100 ms; one that does not answer by then is ended with its sandbox. */
 const CANCEL_GRACE_MILLISECONDS = 1_000;
@@ -15,28 +15,34 @@ const GUARD_MILLISECONDS = 10_000;
 
 /** A session's runner by bubblewrap: one bwrap process, the runner in it, its limits. */
 export class BubblewrapRunner implements Runner {
-  readonly #process: SandboxProcess;
+  readonly #process: Spawned;
   readonly #group: LimitGroup;
-  readonly #runner: RunnerConnection;
+  readonly #log: Log;
   readonly ended: Promise<void>;
   readonly #ending = Promise.withResolvers<void>();
+  /** There once it is ready; no call comes before. */
+  #runner!: RunnerConnection;
   #kills = 0;
   #isEnding = false;
   #hasEnded = false;
 
-  constructor(process: SandboxProcess, group: LimitGroup, log: Log) {
+  constructor(process: Spawned, group: LimitGroup, log: Log) {
     this.#process = process;
     this.#group = group;
-    this.#runner = new RunnerConnection(process.occupant, (cause) => {
-      if (!this.#isEnding) log.warn({ err: cause }, "the runner ended by itself or was ended for what it sent");
-      process.kill();
-    });
-    this.ended = this.#end(log);
+    this.#log = log;
+    this.ended = this.#end();
   }
 
-  /** Resolves when calls can be run. */
-  get ready(): Promise<void> {
-    return this.#runner.ready;
+  /** Has it run. Resolves when calls can be run. @throws Error with what bwrap said where it does not come up */
+  async start(): Promise<void> {
+    const channel = await this.#process.channel;
+    this.#runner = new RunnerConnection(channel, (cause) => {
+      if (!this.#isEnding) this.#log.warn({ err: cause }, "the runner ended by itself or was ended for what it sent");
+      this.#process.kill();
+    });
+    if (this.#group.entry === undefined) await this.#group.join(await this.#process.initProcess);
+    this.#process.release();
+    await this.#runner.ready;
   }
 
   get ending(): Promise<void> {
@@ -79,12 +85,12 @@ export class BubblewrapRunner implements Runner {
     await this.ended;
   }
 
-  async #end(log: Log): Promise<void> {
+  async #end(): Promise<void> {
     await this.#process.exited;
     this.#isEnding = true;
     this.#ending.resolve();
     this.#kills = killsIn(this.#group);
-    await this.#group.remove().catch((error: unknown) => log.warn({ err: error }, "a control group could not be removed"));
+    await this.#group.remove().catch((error: unknown) => this.#log.warn({ err: error }, "a control group could not be removed"));
     this.#hasEnded = true;
   }
 

@@ -12,6 +12,8 @@ export type ToSpawner =
   | { readonly kind: "kill"; readonly id: number };
 
 export type FromSpawner =
+  /** Comes with a runner's descriptor. */
+  | { readonly kind: "channel"; readonly id: number }
   | { readonly kind: "made"; readonly id: number; readonly processId: number }
   | { readonly kind: "said"; readonly id: number; readonly text: string }
   | { readonly kind: "output"; readonly id: number; readonly stream: "stdout" | "stderr"; readonly chunk: Uint8Array }

@@ -1,5 +1,6 @@
-// The process that starts the sandboxes of commands. The kernel copies a process's page tables when it starts another, with
+// The process that starts sandboxes. The kernel copies a process's page tables when it starts another, with
 // all of its threads waiting: 1 ms for this small one, 6 for the service.
+import type { Socket } from "node:net";
 import { messageOf } from "@hlvm/errors/message-of";
 import { startInGroup } from "../limits/group-entry.ts";
 import { startSandboxProcess, type SandboxExit, type SandboxProcess } from "./sandbox-process.ts";
@@ -21,7 +22,10 @@ function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): v
   }
   const one = { sandbox, waiting: 0 };
   sandboxes.set(id, one);
-  void tellMade(id, sandbox, entry !== undefined);
+  void sandbox.exited.then((exit) => end(id, exit));
+  const isRunner = options.layout.occupant.kind === "runner";
+  void tellMade(id, sandbox, entry !== undefined && !isRunner);
+  if (isRunner) return handOver(id, sandbox.occupant as Socket);
   sandbox.occupant.setEncoding("latin1");
   sandbox.occupant.on("data", (text: string) => send({ kind: "said", id, text }));
   for (const stream of ["stdout", "stderr"] as const)
@@ -30,14 +34,19 @@ function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): v
       if (one.waiting > MAXIMUM_WAITING_BYTES) for (const pipe of [sandbox.stdout!, sandbox.stderr]) pipe.pause();
       send({ kind: "output", id, stream, chunk });
     });
-  void sandbox.exited.then((exit) => end(id, exit));
 }
 
-/** One that was started in its group has nothing to wait for. Of one that was not made, its exit tells why. */
-async function tellMade(id: number, sandbox: SandboxProcess, isInGroup: boolean): Promise<void> {
+/** A runner's many and long messages do not go through this process. It is released by who has the descriptor: nothing is lost. */
+function handOver(id: number, channel: Socket): void {
+  const message: FromSpawner = { kind: "channel", id };
+  process.send?.(message, channel, undefined, () => channel.destroy());
+}
+
+/** A command that was started in its group has nothing to wait for. Of one that was not made, its exit tells why. */
+async function tellMade(id: number, sandbox: SandboxProcess, mayRun: boolean): Promise<void> {
   const processId = await sandbox.initProcess.catch(() => undefined);
   if (processId === undefined) return;
-  if (isInGroup) sandbox.release();
+  if (mayRun) sandbox.release();
   send({ kind: "made", id, processId });
 }
 
@@ -58,7 +67,7 @@ process.on("message", (message: ToSpawner) => {
   if (message.kind === "input") one.sandbox.stdin!.end(message.text);
   if (message.kind === "kill") {
     one.sandbox.kill();
-    for (const pipe of [one.sandbox.stdout!, one.sandbox.stderr]) pipe.resume();
+    for (const pipe of [one.sandbox.stdout, one.sandbox.stderr]) pipe?.resume();
   }
   if (message.kind === "taken") {
     one.waiting -= message.bytes;

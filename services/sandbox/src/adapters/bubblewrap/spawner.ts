@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { GroupEntry } from "../limits/group-entry.ts";
@@ -12,7 +13,7 @@ const HEAP_MEBIBYTES = 64;
 /** The process waits for news of what was taken only after four times as much. */
 const ACKNOWLEDGED_BYTES = 256 * 1024;
 
-/** Told what a process prints, and what it says over its own descriptor. */
+/** Told what a command prints, and what its shell says over its own descriptor. */
 export interface SpawnedListener {
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
   readonly onSaid: (text: string) => void;
@@ -22,32 +23,45 @@ export interface SpawnedListener {
 export interface Spawned {
   /** Resolves with the id on this machine of the first process inside. @throws Error with what bwrap said */
   readonly initProcess: Promise<number>;
+  /** Of a runner: resolves with its descriptor, before it runs. @throws Error with what bwrap said */
+  readonly channel: Promise<Socket>;
   readonly exited: Promise<SandboxExit>;
-  /** Has what is inside run, where it was not started in a group. */
+  /** Has what is inside run: a runner, and a command that was not started in a group. */
   readonly release: () => void;
   /** All that is written to its standard input. */
   readonly input: (text: string) => void;
   readonly kill: () => void;
 }
 
-interface Held extends SpawnedListener {
+interface Held {
+  readonly listener: SpawnedListener | undefined;
   /** Bytes of output that it was not told of yet. */
   taken: number;
   readonly made: PromiseWithResolvers<number>;
+  readonly channel: PromiseWithResolvers<Socket>;
   readonly exited: PromiseWithResolvers<SandboxExit>;
 }
 
-/** Has a small process start the sandboxes of commands, so that nobody whose command runs waits for the next sandbox. */
+/** Has a small process start the sandboxes, so that nobody whose call runs waits for the next sandbox. */
 export class Spawner {
   readonly #processes = new Map<number, Held>();
   #child: ChildProcess | undefined;
   #last = 0;
 
-  /** @param entry to the group it is started in; undefined, it begins in this process's */
-  start(options: SandboxProcessOptions, entry: GroupEntry | undefined, listener: SpawnedListener): Spawned {
+  /**
+   * @param entry to the group it is started in; undefined, it begins in this process's
+   * @param listener left out for a runner, which says everything over its channel
+   */
+  start(options: SandboxProcessOptions, entry: GroupEntry | undefined, listener?: SpawnedListener): Spawned {
     const id = ++this.#last;
-    const held: Held = { ...listener, taken: 0, made: Promise.withResolvers(), exited: Promise.withResolvers() };
-    held.made.promise.catch(() => undefined);
+    const held: Held = {
+      listener,
+      taken: 0,
+      made: Promise.withResolvers(),
+      channel: Promise.withResolvers(),
+      exited: Promise.withResolvers(),
+    };
+    for (const { promise } of [held.made, held.channel]) promise.catch(() => undefined);
     this.#processes.set(id, held);
     const send = (message: ToSpawner): void => {
       if (this.#processes.has(id)) this.#send(message);
@@ -55,6 +69,7 @@ export class Spawner {
     send({ kind: "start", id, options, entry });
     return {
       initProcess: held.made.promise,
+      channel: held.channel.promise,
       exited: held.exited.promise,
       release: () => send({ kind: "release", id }),
       input: (text) => send({ kind: "input", id, text }),
@@ -82,23 +97,24 @@ export class Spawner {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    child.on("message", (message) => this.#receive(message as FromSpawner));
+    child.on("message", (message, channel) => this.#receive(message as FromSpawner, channel as Socket | undefined));
     child.on("error", (cause) => this.#lose(child, messageOf(cause)));
     child.on("exit", () => this.#lose(child, "the process that starts sandboxes has ended"));
     return child;
   }
 
-  #receive(message: FromSpawner): void {
+  #receive(message: FromSpawner, channel: Socket | undefined): void {
     const held = this.#processes.get(message.id);
-    if (held === undefined) return;
+    if (held === undefined) return void channel?.destroy();
+    if (message.kind === "channel") held.channel.resolve(channel!);
     if (message.kind === "made") held.made.resolve(message.processId);
-    if (message.kind === "said") held.onSaid(message.text);
+    if (message.kind === "said") held.listener?.onSaid(message.text);
     if (message.kind === "exited") this.#end(message.id, held, message.exit);
     if (message.kind === "output") this.#take(held, message);
   }
 
   #take(held: Held, { id, stream, chunk }: Extract<FromSpawner, { kind: "output" }>): void {
-    held.onOutput(stream, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    held.listener?.onOutput(stream, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     held.taken += chunk.byteLength;
     if (held.taken < ACKNOWLEDGED_BYTES) return;
     this.#send({ kind: "taken", id, bytes: held.taken });
@@ -115,7 +131,7 @@ export class Spawner {
 
   #end(id: number, held: Held, exit: SandboxExit): void {
     this.#processes.delete(id);
-    held.made.reject(new Error(exit.complaint));
+    for (const { reject } of [held.made, held.channel]) reject(new Error(exit.complaint));
     held.exited.resolve(exit);
     if (this.#processes.size === 0 && this.#child !== undefined) keepAwake(this.#child, false);
   }

@@ -1,10 +1,14 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Log } from "@hlvm/log/create-log";
 import { USER_ID } from "./bubblewrap-arguments.ts";
 import type { WorkspaceOwner } from "./inspect-workspace.ts";
+import { prepareRunner } from "./prepare-runner.ts";
 import { HOME } from "./sandbox-environment.ts";
+
+const RUNNER_SOURCE = fileURLToPath(new URL("../../../runner", import.meta.url));
 
 /** Of the machine's /etc only what programs need to start, to find their alternatives and to know certificates and time zone. */
 const COPIED = ["ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "localtime"];
@@ -16,8 +20,8 @@ const WRITTEN: Readonly<Record<string, string>> = {
 };
 
 /**
- * The files that are made once for all sandboxes: an /etc, since each mount costs every sandbox a tenth of a millisecond,
- * and the seccomp filter.
+ * The files that are made when the service starts, for all sandboxes: an /etc, since each mount costs every sandbox a tenth
+ * of a millisecond, the runner's program, and the seccomp filter.
  */
 export class SystemFiles {
   readonly #folder: string;
@@ -31,7 +35,7 @@ export class SystemFiles {
     rmSync(this.#folder, { recursive: true, force: true });
     mkdirSync(this.#folder);
     writeFileSync(this.seccomp, filter);
-    this.#prepare(join(this.#folder, "etc"));
+    prepare(this.#folder, log);
   }
 
   /** bwrap gets it by descriptor. */
@@ -41,12 +45,12 @@ export class SystemFiles {
 
   /** What becomes /etc, read-only. @param owner left out, this process's user */
   etc(owner: WorkspaceOwner | undefined): string {
-    if (owner === undefined) return join(this.#folder, "etc");
-    if (this.#public === undefined) {
-      this.#public = mkdtempSync(join(tmpdir(), "hlvm-etc-"));
-      this.#prepare(this.#public);
-    }
-    return this.#public;
+    return join(this.#folderFor(owner), "etc");
+  }
+
+  /** The runner's program. @param owner left out, this process's user */
+  runner(owner: WorkspaceOwner | undefined): string {
+    return join(this.#folderFor(owner), "runner.cjs");
   }
 
   close(): void {
@@ -54,22 +58,36 @@ export class SystemFiles {
     this.#public = undefined;
   }
 
-  #prepare(folder: string): void {
-    mkdirSync(join(folder, "ssl"), { recursive: true });
-    for (const path of [folder, join(folder, "ssl")]) chmodSync(path, 0o755);
-    for (const name of COPIED) this.#copy(join("/etc", name), join(folder, name));
-    for (const [name, content] of Object.entries(WRITTEN)) {
-      writeFileSync(join(folder, name), content);
-      chmodSync(join(folder, name), 0o644);
+  #folderFor(owner: WorkspaceOwner | undefined): string {
+    if (owner === undefined) return this.#folder;
+    if (this.#public === undefined) {
+      this.#public = mkdtempSync(join(tmpdir(), "hlvm-system-"));
+      chmodSync(this.#public, 0o755);
+      prepare(this.#public, this.#log);
     }
+    return this.#public;
   }
+}
 
-  #copy(source: string, destination: string): void {
-    if (!existsSync(source)) return;
-    try {
-      cpSync(realpathSync(source), destination, { recursive: true, verbatimSymlinks: true });
-    } catch (cause) {
-      this.#log.warn({ err: cause }, `sandboxes go without ${source}`);
-    }
+function prepare(folder: string, log: Log): void {
+  const runner = join(folder, "runner.cjs");
+  prepareRunner(RUNNER_SOURCE, runner);
+  chmodSync(runner, 0o644);
+  const etc = join(folder, "etc");
+  mkdirSync(join(etc, "ssl"), { recursive: true });
+  for (const path of [etc, join(etc, "ssl")]) chmodSync(path, 0o755);
+  for (const name of COPIED) copy(join("/etc", name), join(etc, name), log);
+  for (const [name, content] of Object.entries(WRITTEN)) {
+    writeFileSync(join(etc, name), content);
+    chmodSync(join(etc, name), 0o644);
+  }
+}
+
+function copy(source: string, destination: string, log: Log): void {
+  if (!existsSync(source)) return;
+  try {
+    cpSync(realpathSync(source), destination, { recursive: true, verbatimSymlinks: true });
+  } catch (cause) {
+    log.warn({ err: cause }, `sandboxes go without ${source}`);
   }
 }

@@ -1,0 +1,51 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { testEnforcement } from "@hlvm/testing/test-identity";
+import { testLog } from "@hlvm/testing/test-log";
+import type { BubblewrapIsolation } from "../adapters/bubblewrap/bubblewrap-isolation.ts";
+import { LocalFolders } from "../adapters/local-folders.ts";
+import { openTestIsolation } from "../testing/open-test-sandbox.ts";
+import type { Isolation } from "./isolation.ts";
+import { SessionSandbox } from "./session-sandbox.ts";
+
+let bubblewrap: BubblewrapIsolation;
+let stateDirectory: string;
+let workspace: string;
+
+beforeAll(async () => {
+  ({ isolation: bubblewrap, stateDirectory } = await openTestIsolation());
+  workspace = realpathSync(mkdtempSync(join(tmpdir(), "hlvm-workspace-")));
+});
+afterAll(async () => {
+  await bubblewrap.close();
+  for (const path of [stateDirectory, workspace]) rmSync(path, { recursive: true });
+});
+
+it("has one sandbox stand by until the first command, and two from then on", async () => {
+  let started = 0;
+  const isolation: Isolation = {
+    startRunner: (request) => bubblewrap.startRunner(request),
+    startCommand: (request, profile) => {
+      started++;
+      return bubblewrap.startCommand(request, profile);
+    },
+    forget: (sessionId) => bubblewrap.forget(sessionId),
+    describe: () => bubblewrap.describe(),
+  };
+  const request = { sessionId: "standing-by", workspace: await new LocalFolders([]).inspect(workspace) };
+  const session = new SessionSandbox({ isolation, request, idleMilliseconds: 60_000, log: testLog, onIdle: () => undefined });
+  const enforcement = { ...testEnforcement, profile: "read" } as const;
+  const use = (tool: string, given: object) => {
+    const run = { callId: tool, tool, argumentsJson: JSON.stringify(given), timeoutMilliseconds: 20_000, enforcement };
+    return session.use(run, (execute) => execute(() => undefined, new AbortController().signal));
+  };
+
+  session.warm();
+  expect(await use("list_files", {})).toMatchObject({ success: true });
+  expect(started).toBe(1);
+  expect(await use("shell_exec", { command: "echo hi" })).toMatchObject({ success: true, content: "hi\n" });
+  await expect.poll(() => started).toBe(3);
+  await session.close();
+});
