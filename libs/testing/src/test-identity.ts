@@ -48,6 +48,8 @@ export interface TestIdentity {
   readonly mintForRun: (run: TestRun, audience: ServiceName) => string;
   /** The public keys of edge and orchestrator, as services read them. */
   readonly tokenKeys: readonly JWK[];
+  /** The public keys of policy. */
+  readonly grantKeys: readonly JWK[];
 }
 
 /** A mesh's keys, made for the test: all signatures are real. */
@@ -67,6 +69,7 @@ export async function createTestIdentity(): Promise<TestIdentity> {
     delegate,
     mintForRun: (run, audience) => runs.mint(run.principal, audience, delegate(run)),
     tokenKeys,
+    grantKeys: [policy.publicJwk],
   };
 }
 

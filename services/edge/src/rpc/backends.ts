@@ -1,5 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { SessionReplicas } from "@hlvm/rpc/session-replicas";
+import { sessionTransport } from "@hlvm/rpc/session-transport";
 import type { BackendName } from "./public-methods.ts";
 
 /** How one service behind the edge is reached. */
@@ -15,7 +17,7 @@ export function connectBackends(urls: Readonly<Record<BackendName, string>>): Ba
   return {
     orchestrator: backend("orchestrator"),
     "model-gateway": backend("model-gateway"),
-    sandbox: backend("sandbox"),
+    sandbox: { name: "sandbox", transport: sessionTransport(new SessionReplicas(createMeshTransport(urls.sandbox))) },
     policy: backend("policy"),
     memory: backend("memory"),
   };

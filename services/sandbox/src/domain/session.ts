@@ -1,6 +1,7 @@
 import { isProcessTool } from "./commands/process-tools.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { ToolRun } from "./isolation.ts";
+import type { HeldSession } from "./placement/placements.ts";
 import type { Owner, Receipts } from "./receipts.ts";
 import { ResultBudget } from "./result-budget.ts";
 import type { SandboxAdmission } from "./sandbox-admission.ts";
@@ -17,6 +18,7 @@ export interface SessionRun extends ToolRun {
 }
 
 interface SessionParts {
+  readonly held: HeldSession;
   readonly workspace: WorkspaceFolder;
   readonly receipts: Receipts;
   readonly sandbox: SessionSandbox;
@@ -25,29 +27,40 @@ interface SessionParts {
 
 /** A session whose workspace is open. */
 export class Session {
+  readonly held: HeldSession;
   readonly owner: Owner;
   readonly workspace: WorkspaceFolder;
   readonly receipts: Receipts;
   readonly sandbox: SessionSandbox;
   readonly #admission: SandboxAdmission;
   readonly #budget = new ResultBudget();
+  readonly #calls = new Set<Promise<void>>();
 
-  constructor(owner: Owner, { workspace, receipts, sandbox, admission }: SessionParts) {
+  constructor(owner: Owner, { held, workspace, receipts, sandbox, admission }: SessionParts) {
     this.owner = owner;
+    this.held = held;
     this.workspace = workspace;
     this.receipts = receipts;
     this.sandbox = sandbox;
     this.#admission = admission;
   }
 
+  /** Resolves when the calls that are under way have come to their ends. */
+  async finishCalls(): Promise<void> {
+    await Promise.allSettled(this.#calls);
+  }
+
   /**
    * Runs a granted call. It comes to its end, and its receipt is written, whether or not somebody reads the events.
-   * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`, `too_many_sandboxes`
+   * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`, `too_many_sandboxes`; and
+   * `sandbox_lease_lost`, before it or while it ran: another replica may have told by now that nobody knows how it ended
    */
   async *run(run: SessionRun, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     const events = new EventQueue<ToolEvent>();
     const finished = this.#finish(run, events, signal).finally(() => events.close());
-    finished.catch(() => undefined);
+    this.#calls.add(finished);
+    const forget = (): boolean => this.#calls.delete(finished);
+    finished.then(forget, forget);
     yield* events.read();
     await finished;
   }
@@ -57,8 +70,13 @@ export class Session {
     try {
       await this.sandbox.use(run, async (execute) => {
         signal.throwIfAborted();
+        const { term } = this.held;
+        term.require();
         this.receipts.begin(run.callId, run.fingerprint);
+        // This process may have been stopped while it wrote.
+        term.require();
         const whole = await execute((output) => events.push({ kind: "output", output }), signal);
+        term.require();
         const result = this.#budget.fit(run.runId, whole);
         this.receipts.end(run.callId, result);
         events.push({ kind: "result", result });

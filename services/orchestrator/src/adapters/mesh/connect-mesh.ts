@@ -2,6 +2,7 @@ import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { retryInterceptor } from "@hlvm/rpc/retry-interceptor";
+import { SessionReplicas } from "@hlvm/rpc/session-replicas";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
 import { MeshCaller, type RunCaller } from "./mesh-caller.ts";
@@ -22,7 +23,7 @@ export interface MeshUrls {
 export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCaller) => Mesh {
   const models = createMeshTransport(urls.modelGatewayUrl, [retryInterceptor]);
   const policy = createMeshTransport(urls.policyUrl, [retryInterceptor]);
-  const sandbox = createMeshTransport(urls.sandboxUrl, [retryInterceptor]);
+  const sandboxes = new SessionReplicas(createMeshTransport(urls.sandboxUrl, [retryInterceptor]));
   const memory = createMeshTransport(urls.memoryUrl, [retryInterceptor]);
   return (run) => {
     const callerOf = (service: ServiceName): MeshCaller => new MeshCaller(minter, run, service);
@@ -32,7 +33,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
       models: new MeshModels(models, callerOf("model-gateway")),
       policy: new MeshPolicy(policy, calls, policyCaller),
       audit: new MeshAudit(calls, policyCaller),
-      sandbox: new MeshSandbox(sandbox, callerOf("sandbox")),
+      sandbox: new MeshSandbox(sandboxes, callerOf("sandbox")),
       memory: new MeshMemory(memory, callerOf("memory")),
     };
   };
