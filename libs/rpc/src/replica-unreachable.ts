@@ -6,6 +6,13 @@ import { isNeverStarted } from "./connection-failure.ts";
  * know that it may be made again, and would make it at the same address.
  */
 export class ReplicaUnreachable extends ConnectError {
+  readonly #isUnreachable = true;
+
+  /** `instanceof` holds for every ConnectError, whatever the class: Connect has made it so. */
+  static is(error: ConnectError): error is ReplicaUnreachable {
+    return #isUnreachable in error && error.#isUnreachable;
+  }
+
   constructor() {
     super("The replica that holds the session takes no calls.", Code.Unavailable);
   }

@@ -73,7 +73,7 @@ export class SessionReplicas {
     const known = this.#addresses.get(sessionId);
     const next = movedTo(error);
     if (next !== undefined || HOLDS_IT_NO_MORE.has(error.code)) this.#addresses.delete(sessionId);
-    if (known !== undefined && error instanceof ReplicaUnreachable) return route.unreachable(known, error);
+    if (known !== undefined && ReplicaUnreachable.is(error)) return route.unreachable(known, error);
     if (next === undefined || next === known) throw thrown;
     await route.hop(next);
     this.#remember(sessionId, next);

@@ -18,7 +18,12 @@ afterEach(async () => {
   door.close();
 });
 
-const shell = (sessionId: string, command: string, callId: string = randomUUID()) => ({ sessionId, callId, tool: "shell_exec", given: { command } });
+const shell = (sessionId: string, command: string, callId: string = randomUUID()) => ({
+  sessionId,
+  callId,
+  tool: "shell_exec",
+  given: { command },
+});
 const LOST = "Unavailable sandbox_lease_lost";
 
 describe("a replica that cannot reach its database", () => {

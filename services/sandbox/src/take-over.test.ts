@@ -26,8 +26,7 @@ afterEach(() => replicas.close());
 
 const shell = (command: string, callId: string = randomUUID()) => ({ sessionId, callId, tool: "shell_exec", given: { command } });
 /** A replica on another machine has a state directory of its own. */
-const startElsewhere = (): Promise<TestReplica> =>
-  replicas.start("elsewhere", { HLVM_SANDBOX_STATE_DIRECTORY: replicas.newWorkspace() });
+const startElsewhere = (): Promise<TestReplica> => replicas.start("elsewhere", { HLVM_SANDBOX_STATE_DIRECTORY: replicas.newWorkspace() });
 
 describe("a session of a replica that is gone", () => {
   it("is told to be out of reach where its folder is not there, with the folder and who had it", async () => {
