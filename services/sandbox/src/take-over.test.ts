@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { cpSync, renameSync, rmSync } from "node:fs";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -34,7 +34,7 @@ describe("a session of a replica that is gone", () => {
     const other = await replicas.start("other");
     const thrown: unknown = await other.open(sessionId, workspace).catch((cause: unknown) => cause);
     expect(thrown).toMatchObject({ code: Code.FailedPrecondition });
-    const { reason, message, advice } = fromConnectError(thrown as ConnectError);
+    const { reason, message, advice } = fromConnectError(thrown);
     expect(reason).toBe("workspace_unreachable");
     expect(message).toContain(workspace);
     expect(message).toContain("replica gone");
