@@ -44,10 +44,14 @@ export interface TestIdentity {
   readonly delegations: DelegationSigner;
   /** The delegation of a run, as the edge signs it. */
   readonly delegate: (run: TestRun) => string;
+  /** The orchestrator's, which calls for runs. */
+  readonly runMinter: TokenMinter;
   /** A token with which the orchestrator calls for a run. */
   readonly mintForRun: (run: TestRun, audience: ServiceName) => string;
   /** The public keys of edge and orchestrator, as services read them. */
   readonly tokenKeys: readonly JWK[];
+  /** The public keys of policy. */
+  readonly grantKeys: readonly JWK[];
 }
 
 /** A mesh's keys, made for the test: all signatures are real. */
@@ -65,8 +69,10 @@ export async function createTestIdentity(): Promise<TestIdentity> {
     gate: () => new GrantGate(publicKeysOf([policy.publicJwk])),
     delegations,
     delegate,
+    runMinter: runs,
     mintForRun: (run, audience) => runs.mint(run.principal, audience, delegate(run)),
     tokenKeys,
+    grantKeys: [policy.publicJwk],
   };
 }
 

@@ -1,3 +1,4 @@
+import { httpUrl } from "@hlvm/config/http-url";
 import { choice, integer, text } from "@hlvm/config/knob";
 import { serviceKnobs } from "@hlvm/config/service-knobs";
 
@@ -5,7 +6,30 @@ import { serviceKnobs } from "@hlvm/config/service-knobs";
 export const knobs = {
   ...serviceKnobs,
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "Path of the JWK set that grants are checked with." }),
-  stateDirectory: text({ variable: "HLVM_SANDBOX_STATE_DIRECTORY", description: "The folder where receipts are kept." }),
+  databaseUrl: text({
+    variable: "HLVM_DATABASE_URL",
+    description: "The service's own PostgreSQL database: which replica holds which session.",
+  }),
+  replicaName: {
+    ...text({
+      variable: "HLVM_REPLICA_NAME",
+      description: "Tells the replicas of this service apart, and stays the same when one is started again.",
+      fallback: "sandbox",
+    }),
+    parse: replicaName,
+  },
+  replicaAddress: {
+    ...text({
+      variable: "HLVM_REPLICA_ADDRESS",
+      description: "The URL under which the other services reach exactly this replica; http://HLVM_HOST:HLVM_PORT where it is not set.",
+      fallback: "",
+    }),
+    parse: httpUrl,
+  },
+  stateDirectory: text({
+    variable: "HLVM_SANDBOX_STATE_DIRECTORY",
+    description: "The folder where receipts are kept. The replicas of one machine share it.",
+  }),
   directory: text({
     variable: "HLVM_DIR",
     description: "HLVM's own folder on this machine, where there is one: nothing in it becomes a workspace.",
@@ -66,3 +90,9 @@ export const knobs = {
     maximum: 86_400,
   }),
 };
+
+/** A folder is named after it. */
+function replicaName(value: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(value)) return value;
+  throw new Error(`must be 1 to 63 lower-case letters, digits and hyphens, not "${value}"`);
+}

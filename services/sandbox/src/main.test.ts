@@ -11,20 +11,26 @@ import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import type { StartMessage } from "@hlvm/service/run-service";
+import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-sandbox-main-"));
 const keys = join(directory, "keys.json");
 let minter: TokenMinter;
+let placed: TestDatabase;
 
 beforeAll(async () => {
+  placed = await createTestDatabase(join(import.meta.dirname, "../migrations"));
   const key = await createSigningKey("edge");
   const signingKey = signingKeyOf(key.privateJwk);
   minter = new TokenMinter(() => signingKey);
   writeFileSync(keys, JSON.stringify({ keys: [key.publicJwk] }));
 });
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(async () => {
+  await placed.drop();
+  rmSync(directory, { recursive: true });
+});
 
 /** Starts the service as its own process, and gives what it says first; it ends when `use` has. */
 async function start(environment: Record<string, string>, use = async (_port: number): Promise<void> => {}): Promise<StartMessage> {
@@ -34,6 +40,7 @@ async function start(environment: Record<string, string>, use = async (_port: nu
       PATH: process.env.PATH,
       HLVM_TOKEN_PUBLIC_KEYS: keys,
       HLVM_GRANT_PUBLIC_KEYS: keys,
+      HLVM_DATABASE_URL: placed.url,
       HLVM_SANDBOX_STATE_DIRECTORY: join(directory, "state"),
       ...environment,
     },

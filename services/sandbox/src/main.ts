@@ -1,11 +1,16 @@
 import { mkdirSync } from "node:fs";
+import { isIPv6 } from "node:net";
+import { join } from "node:path";
 import { readConfig } from "@hlvm/config/read-config";
 import { GrantGate } from "@hlvm/grant/grant-gate";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { Database } from "@hlvm/postgres/database";
+import { migrate } from "@hlvm/postgres/migrate";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
+import { Sweeper } from "@hlvm/service/sweeper";
 import { closeInherited } from "../runner/close-inherited.ts";
 import { BubblewrapIsolation } from "./adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findBubblewrap } from "./adapters/bubblewrap/find-bubblewrap.ts";
@@ -13,54 +18,86 @@ import { FileJournal } from "./adapters/file-journal.ts";
 import { findCapacity } from "./adapters/limits/find-capacity.ts";
 import { findLimits } from "./adapters/limits/find-limits.ts";
 import { LocalFolders } from "./adapters/local-folders.ts";
+import { PostgresPlacements } from "./adapters/postgres/postgres-placements.ts";
+import { stateVolume } from "./adapters/state-volume.ts";
 import { knobs } from "./config.ts";
+import { Placements } from "./domain/placement/placements.ts";
+import { ReplicaLease } from "./domain/placement/replica-lease.ts";
 import { Sessions } from "./domain/sessions.ts";
 import { ToolExecutor } from "./domain/tool-executor.ts";
 import { routes } from "./rpc/routes.ts";
 
+const MIGRATIONS = join(import.meta.dirname, "../migrations");
 /** The standard ones, and the one on which its starter is told that it is up. */
 const LAST_OWN_DESCRIPTOR = 3;
 const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
+/** Of the time in which a service has to end; callers try again for longer than this. */
+const DRAIN_MILLISECONDS = 3_000;
 
 await runService("sandbox", async (log, environment) => {
   closeInherited(LAST_OWN_DESCRIPTOR);
   const config = readConfig(knobs, environment);
   const tokens = new TokenVerifier("sandbox", readPublicKeys(config.tokenPublicKeys));
   const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
-  mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 });
+  const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;
+  const ownDirectory = join(stateDirectory, "replicas", config.replicaName);
+  mkdirSync(ownDirectory, { recursive: true, mode: 0o700 });
 
+  const database = new Database(config.databaseUrl, log);
+  const migrated = migrate(database, MIGRATIONS);
+  migrated.catch(() => undefined);
   const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");
   const limits = findLimits(config.limits, process.getuid?.() ?? 0);
-  const isolation = await BubblewrapIsolation.open({ ...config, bubblewrap, limits, log });
-  const journal = await FileJournal.open(config.stateDirectory, log);
-  const prune = (): Promise<void> => journal.prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
-  setInterval(() => void prune(), PRUNE_EVERY_MILLISECONDS).unref();
-  const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;
+  const isolation = await BubblewrapIsolation.open({
+    ...config,
+    stateDirectory: ownDirectory,
+    homesDirectory: join(stateDirectory, "homes"),
+    bubblewrap,
+    limits,
+    log,
+  });
+  const journal = FileJournal.open(stateDirectory, log);
+  const store = new PostgresPlacements(database, { name: config.replicaName, volume: stateVolume(stateDirectory) });
+  const lease = new ReplicaLease(store, log);
   const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
   const capacity = findCapacity(config.sandboxes);
   const sessions = new Sessions({
     isolation,
     folders: new LocalFolders(own),
     journal,
+    placements: new Placements(store, lease),
     maximumSandboxes: capacity.sessions,
     idleMilliseconds: config.idleSeconds * 1_000,
     log,
   });
+  lease.onLost(() => sessions.abandon());
   const executor = new ToolExecutor(sessions, gate);
 
+  const { host } = config;
   const server = await startRpcServer({
-    host: config.host,
+    host,
     port: config.port,
     log,
     routes: (router) => routes(router, { sessions, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });
+  await migrated;
+  await lease.start(config.replicaAddress || `http://${isIPv6(host) ? `[${host}]` : host}:${server.port}`);
+  const prune = async (): Promise<void> => store.forgetExpired(await journal.prune(await store.heldElsewhere()));
+  prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
+  const pruning = new Sweeper(prune, PRUNE_EVERY_MILLISECONDS, log);
   return {
     port: server.port,
     close: async () => {
-      await Promise.all([sessions.closeAll(), server.close()]);
+      await sessions.drain(DRAIN_MILLISECONDS);
+      const closed = server.close();
+      await sessions.closeAll();
+      await lease.release();
+      await closed;
       await isolation.close();
+      await pruning.close();
+      await database.close();
     },
   };
 });

@@ -106,6 +106,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
       }),
       service("model-gateway", "back", modelGatewayPort, {}, PROVIDER_VARIABLES),
       service("sandbox", "back", sandboxPort, {
+        ...ownDatabase("sandbox"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
         HLVM_SANDBOX_STATE_DIRECTORY: files.data("sandbox"),
         HLVM_SOCKET_DIR: files.sockets,

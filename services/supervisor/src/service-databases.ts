@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { ServiceDatabase } from "./adapters/prepare-databases.ts";
 
-export const WITH_DATABASE = ["orchestrator", "policy", "memory"] as const;
+export const WITH_DATABASE = ["orchestrator", "policy", "memory", "sandbox"] as const;
 
 /** The audit log is safe from policy's service only while another role owns it. */
 const POLICY_OWNER = {

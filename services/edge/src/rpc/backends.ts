@@ -1,5 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { SessionReplicas } from "@hlvm/rpc/session-replicas";
+import { sessionTransport } from "@hlvm/rpc/session-transport";
 import { traceClientInterceptor } from "@hlvm/rpc/trace-interceptors";
 import type { BackendName } from "./public-methods.ts";
 
@@ -12,11 +14,13 @@ export interface Backend {
 export type Backends = Readonly<Record<BackendName, Backend>>;
 
 export function connectBackends(urls: Readonly<Record<BackendName, string>>): Backends {
-  const backend = (name: BackendName): Backend => ({ name, transport: createMeshTransport(urls[name], [traceClientInterceptor]) });
+  const interceptors = [traceClientInterceptor];
+  const transportTo = (name: BackendName): Transport => createMeshTransport(urls[name], interceptors);
+  const backend = (name: BackendName): Backend => ({ name, transport: transportTo(name) });
   return {
     orchestrator: backend("orchestrator"),
     "model-gateway": backend("model-gateway"),
-    sandbox: backend("sandbox"),
+    sandbox: { name: "sandbox", transport: sessionTransport(new SessionReplicas(transportTo("sandbox"), interceptors)) },
     policy: backend("policy"),
     memory: backend("memory"),
   };

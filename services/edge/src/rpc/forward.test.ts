@@ -8,6 +8,7 @@ import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SandboxMovedSchema, SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService, WatchResponseSchema, type WatchResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext, type CallContext } from "@hlvm/rpc/call-context";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
@@ -189,6 +190,23 @@ describe("forwarding", () => {
     expect(await client.listSessions({})).toMatchObject({ sessions: [] });
     leaving.abort();
     await Promise.allSettled(watchers.map((watcher) => watcher.next()));
+  });
+
+  it("goes to the replica of the sandbox service that holds the session", async () => {
+    const asked: string[] = [];
+    const mesh = await meshWith((router) => {
+      router.service(SandboxService, {
+        listProcesses: ({ sessionId }, { url }) => {
+          asked.push(sessionId);
+          if (asked.length > 1) return { processes: [{ processId: 7, command: "sleep 60" }] };
+          const detail = { desc: SandboxMovedSchema, value: { address: new URL(url).origin, epoch: 1n } };
+          throw new ConnectError("elsewhere", Code.FailedPrecondition, undefined, [detail]);
+        },
+      });
+    });
+    const sandbox = createClient(SandboxService, transport(mesh));
+    expect(await sandbox.listProcesses({ sessionId: SESSION })).toMatchObject({ processes: [{ processId: 7 }] });
+    expect(asked).toEqual([SESSION, SESSION]);
   });
 
   it("says which service cannot be reached, and what to do", async () => {

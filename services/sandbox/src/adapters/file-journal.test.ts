@@ -14,7 +14,7 @@ const longAgo = Date.now() / 1_000 - 8 * 24 * 60 * 60;
 afterAll(() => rmSync(directory, { recursive: true }));
 
 it("gives back what was appended, past a line that was cut short", async () => {
-  const journal = await FileJournal.open(directory, testLog);
+  const journal = FileJournal.open(directory, testLog);
   journal.append("a", { kind: "opened", organization: "local", owner: "user:test" });
   appendFileSync(join(directory, "receipts/a.ndjson"), '\n{"kind":"star');
   journal.append("a", { kind: "started", callId: "1", fingerprint: "x" });
@@ -27,7 +27,7 @@ it("gives back what was appended, past a line that was cut short", async () => {
 });
 
 it("drops old results of a journal that has grown large, and still knows that their calls ended", async () => {
-  const journal = await FileJournal.open(directory, testLog);
+  const journal = FileJournal.open(directory, testLog);
   const receipts = await Receipts.open(journal, "large", testPrincipal);
   for (let call = 0; call < 40; call++) {
     receipts.begin(`call-${call}`, "f");
@@ -35,7 +35,8 @@ it("drops old results of a journal that has grown large, and still knows that th
   }
   const path = join(directory, "receipts/large.ndjson");
   expect(statSync(path).size).toBeGreaterThan(32 * 1024 * 1024);
-  const later = await Receipts.open(await FileJournal.open(directory, testLog), "large", testPrincipal);
+  await journal.prune(new Set());
+  const later = await Receipts.open(FileJournal.open(directory, testLog), "large", testPrincipal);
   expect(statSync(path).size).toBeLessThan(9 * 1024 * 1024);
   expect((await later.find("call-0")).state).toBe("unknown");
   expect((await later.find("call-39")).state).toBe("done");
@@ -43,49 +44,59 @@ it("drops old results of a journal that has grown large, and still knows that th
 });
 
 it("loses nothing that is written while it drops old results", async () => {
-  const journal = await FileJournal.open(directory, testLog);
+  const journal = FileJournal.open(directory, testLog);
   const receipts = await Receipts.open(journal, "busy", testPrincipal);
   for (let call = 0; call < 40; call++) {
     receipts.begin(`call-${call}`, "f");
     receipts.end(`call-${call}`, failedResult("internal", "x".repeat(1024 * 1024), 1));
   }
-  const pruned = journal.prune().then(() => true);
+  const pruned = journal.prune(new Set()).then(() => true);
   const written = ["call-0", "after", "last"];
   while (!(await Promise.race([pruned, setImmediate(false)]))) {
     written.push(`meanwhile-${written.length}`);
     receipts.begin(written.at(-1)!, "f");
   }
   receipts.begin("after", "f");
-  await journal.prune();
+  await journal.prune(new Set());
   receipts.begin("last", "f");
   expect(statSync(join(directory, "receipts/busy.ndjson")).size).toBeLessThan(10 * 1024 * 1024);
-  const later = await Receipts.open(await FileJournal.open(directory, testLog), "busy", testPrincipal);
+  const later = await Receipts.open(FileJournal.open(directory, testLog), "busy", testPrincipal);
   for (const call of written) expect((await later.find(call)).state).toBe("unknown");
-  expect(readdirSync(join(directory, "receipts"))).not.toContain("busy.ndjson.tmp");
+  expect(readdirSync(join(directory, "receipts"))).not.toContainEqual(expect.stringMatching(/^busy.*tmp$/));
 });
 
-it("forgets a session a week after its last use, at start and later", async () => {
+it("forgets a session a week after its last use", async () => {
   const path = join(directory, "receipts/old.ndjson");
   const makeOld = (): void => utimesSync(path, longAgo, longAgo);
-  const journal = await FileJournal.open(directory, testLog);
+  const journal = FileJournal.open(directory, testLog);
   const receipts = await Receipts.open(journal, "old", testPrincipal);
   receipts.begin("call", "f");
   makeOld();
   receipts.renew(testPrincipal);
-  await journal.prune();
+  await journal.prune(new Set());
   expect(existsSync(path)).toBe(true);
   makeOld();
-  await journal.prune();
+  expect(await journal.prune(new Set(["old"]))).toEqual([]);
+  expect(existsSync(path)).toBe(true);
+  expect(await journal.prune(new Set())).toContain("old");
   expect(existsSync(path)).toBe(false);
   receipts.renew(testPrincipal);
   expect(await journal.read("old")).toEqual([{ kind: "opened", organization: "local", owner: "user:test" }]);
-  makeOld();
-  await FileJournal.open(directory, testLog);
-  expect(existsSync(path)).toBe(false);
+});
+
+it("writes on after another process has shrunk the journal and given it back", async () => {
+  const [journal, other] = [FileJournal.open(directory, testLog), FileJournal.open(directory, testLog)];
+  const before = await Receipts.open(journal, "back", testPrincipal);
+  before.begin("large", "f");
+  before.end("large", failedResult("internal", "x".repeat(33 * 1024 * 1024), 1));
+  await other.prune(new Set());
+  const after = await Receipts.open(journal, "back", testPrincipal);
+  after.begin("next", "f");
+  expect((await (await Receipts.open(other, "back", testPrincipal)).find("next")).state).toBe("unknown");
 });
 
 it("takes a file without one whole entry for nothing", async () => {
-  const journal = await FileJournal.open(directory, testLog);
+  const journal = FileJournal.open(directory, testLog);
   for (const [session, content] of Object.entries({ empty: "", cut: '\n{"kind":"opened","org' })) {
     appendFileSync(join(directory, `receipts/${session}.ndjson`), content);
     expect(await journal.read(session)).toBeUndefined();

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { appendFileSync, closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -31,23 +32,33 @@ export class FileJournal implements ReceiptJournal {
     this.#log = log;
   }
 
-  /** Makes the folder where it is missing, and prunes it. */
-  static async open(stateDirectory: string, log: Log): Promise<FileJournal> {
+  /** Makes the folder where it is missing. */
+  static open(stateDirectory: string, log: Log): FileJournal {
     const directory = join(stateDirectory, "receipts");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const journal = new FileJournal(directory, log);
-    await journal.prune();
-    return journal;
+    return new FileJournal(directory, log);
   }
 
-  /** Removes what has grown old, and old results from what has grown large. */
-  async prune(): Promise<void> {
+  /**
+   * Removes what has grown old, and old results from what has grown large.
+   * @param heldElsewhere sessions into whose journals another process writes: they are left alone
+   * @returns the sessions that were removed
+   */
+  async prune(heldElsewhere: ReadonlySet<string>): Promise<string[]> {
+    const removed: string[] = [];
     for (const name of await readdir(this.#directory)) {
+      const sessionId = basename(name, EXTENSION);
       const stats = await stat(join(this.#directory, name)).catch(ignoreAbsence);
-      if (stats === undefined) continue;
-      if (Date.now() - stats.mtimeMs > KEPT_MILLISECONDS) this.#removeOld(name);
-      else if (stats.size > SHRUNK_OVER_BYTES) await this.#shrink(name);
+      if (stats === undefined || heldElsewhere.has(sessionId)) continue;
+      if (Date.now() - stats.mtimeMs > KEPT_MILLISECONDS) {
+        if (this.#removeOld(name)) removed.push(sessionId);
+      } else if (stats.size > SHRUNK_OVER_BYTES && name.endsWith(EXTENSION)) await this.#shrink(name);
     }
+    return removed;
+  }
+
+  release(sessionId: string): void {
+    this.#close(sessionId);
   }
 
   async read(sessionId: string): Promise<readonly JournalEntry[] | undefined> {
@@ -92,13 +103,14 @@ export class FileJournal implements ReceiptJournal {
     this.#descriptors.delete(sessionId);
   }
 
-  /** Looks again before it removes: nothing can be appended in between. */
-  #removeOld(name: string): void {
+  /** Looks again before it removes: nothing can be appended in between. @returns whether it was old */
+  #removeOld(name: string): boolean {
     const path = join(this.#directory, name);
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || Date.now() - stats.mtimeMs <= KEPT_MILLISECONDS) return;
+    if (stats === undefined || Date.now() - stats.mtimeMs <= KEPT_MILLISECONDS) return false;
     this.#close(basename(name, EXTENSION));
     rmSync(path, { force: true });
+    return true;
   }
 
   async #shrink(name: string): Promise<void> {
@@ -115,7 +127,7 @@ export class FileJournal implements ReceiptJournal {
         shrunk.push(entry.kind === "ended" && bytes > KEPT_RESULTS_BYTES ? lineOf({ kind: "ended", callId: entry.callId }) : `\n${line}`);
       }
     }
-    const temporary = `${path}.tmp`;
+    const temporary = `${path}.${randomUUID()}.tmp`;
     await writeFile(temporary, shrunk.toReversed().join(""), { mode: 0o600 });
     if (statSync(path, { throwIfNoEntry: false })?.size !== content.length) {
       // Something was appended, which the next look takes along.

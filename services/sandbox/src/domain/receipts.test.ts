@@ -14,8 +14,8 @@ let journal: FileJournal;
 let session = 0;
 let sessionId: string;
 
-beforeAll(async () => {
-  journal = await FileJournal.open(directory, testLog);
+beforeAll(() => {
+  journal = FileJournal.open(directory, testLog);
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 beforeEach(() => {

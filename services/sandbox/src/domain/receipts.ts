@@ -24,6 +24,8 @@ export interface ReceiptJournal {
   readonly read: (sessionId: string) => Promise<readonly JournalEntry[] | undefined>;
   /** Has written the entry when it returns. */
   readonly append: (sessionId: string, entry: JournalEntry) => void;
+  /** Another process may have written since: what is written next goes to the journal as it is then. */
+  readonly release: (sessionId: string) => void;
   /** Forgets all that was written for a session. */
   readonly remove: (sessionId: string) => void;
 }
@@ -55,6 +57,7 @@ export class Receipts {
    * @throws HlvmError `session_not_found` where the session is another person's
    */
   static async open(journal: ReceiptJournal, sessionId: string, owner: Owner): Promise<Receipts> {
+    journal.release(sessionId);
     const entries = await readOwn(journal, sessionId, owner);
     const receipts = new Receipts(journal, sessionId, entries ?? []);
     receipts.renew(owner);

@@ -2,6 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { isProcessTool } from "./commands/process-tools.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { ToolRun } from "./isolation.ts";
+import type { HeldSession } from "./placement/placements.ts";
 import type { Owner, Receipts } from "./receipts.ts";
 import { ResultBudget } from "./result-budget.ts";
 import type { SandboxAdmission } from "./sandbox-admission.ts";
@@ -18,6 +19,7 @@ export interface SessionRun extends ToolRun {
 }
 
 interface SessionParts {
+  readonly held: HeldSession;
   readonly workspace: WorkspaceFolder;
   readonly receipts: Receipts;
   readonly sandbox: SessionSandbox;
@@ -26,6 +28,7 @@ interface SessionParts {
 
 /** A session whose workspace is open. */
 export class Session {
+  readonly held: HeldSession;
   readonly owner: Owner;
   readonly workspace: WorkspaceFolder;
   readonly receipts: Receipts;
@@ -34,24 +37,34 @@ export class Session {
   readonly #budget = new ResultBudget();
   /** Call id → what ends it, and its end. */
   readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<unknown> }>();
+  readonly #calls = new Set<Promise<void>>();
 
-  constructor(owner: Owner, { workspace, receipts, sandbox, admission }: SessionParts) {
+  constructor(owner: Owner, { held, workspace, receipts, sandbox, admission }: SessionParts) {
     this.owner = owner;
+    this.held = held;
     this.workspace = workspace;
     this.receipts = receipts;
     this.sandbox = sandbox;
     this.#admission = admission;
   }
 
+  /** Resolves when the calls that are under way have come to their ends. */
+  async finishCalls(): Promise<void> {
+    await Promise.allSettled(this.#calls);
+  }
+
   /**
    * Runs a granted call. It comes to its end, and its receipt is written, whether or not somebody reads the events: a caller
    * that is lost, as one that was killed, has somebody else ask for the end; one that cancels ends the call.
-   * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`, `too_many_sandboxes`
+   * @throws HlvmError where it did not start: `call_already_started`, `sandbox_not_started`, `too_many_sandboxes`; and
+   * `sandbox_lease_lost`, before it or while it ran: another replica may have told by now that nobody knows how it ended
    */
   async *run(run: SessionRun, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     const events = new EventQueue<ToolEvent>();
     const finished = this.#finish(run, events, signal).finally(() => events.close());
-    finished.catch(() => undefined);
+    this.#calls.add(finished);
+    const forget = (): boolean => this.#calls.delete(finished);
+    finished.then(forget, forget);
     yield* events.read();
     await finished;
   }
@@ -61,9 +74,14 @@ export class Session {
     try {
       await this.sandbox.use(run, async (execute) => {
         signal.throwIfAborted();
+        const { term } = this.held;
+        term.require();
         this.receipts.begin(run.callId, run.fingerprint);
+        // This process may have been stopped while it wrote.
+        term.require();
         const result = await this.#track(run.callId, signal, async (stopping) => {
           const whole = await execute((output) => events.push({ kind: "output", output }), stopping);
+          term.require();
           const fitting = this.#budget.fit(run.runId, whole);
           this.receipts.end(run.callId, fitting);
           return fitting;

@@ -1,6 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
 import type { Isolation } from "./isolation.ts";
+import { leaseLost } from "./placement/lease-term.ts";
+import { alreadyBound, type Placements } from "./placement/placements.ts";
 import { Receipts, sessionNotFound, type Owner, type Receipt, type ReceiptJournal } from "./receipts.ts";
 import { SandboxAdmission } from "./sandbox-admission.ts";
 import { Session } from "./session.ts";
@@ -14,6 +17,7 @@ export interface SessionsOptions {
   readonly isolation: Isolation;
   readonly folders: WorkspaceFolders;
   readonly journal: ReceiptJournal;
+  readonly placements: Placements;
   /** Sessions whose sandboxes may be up at the same time. */
   readonly maximumSandboxes: number;
   /** A sandbox without a call for this long is stopped. */
@@ -26,6 +30,7 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #admission: SandboxAdmission;
+  #isDraining = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -34,11 +39,16 @@ export class Sessions {
 
   /**
    * Binds a folder to a session and warms its sandbox where there is room; does not wait for it.
-   * @throws HlvmError `workspace_already_bound`, and what `WorkspaceFolders.inspect` throws
+   * @throws HlvmError `workspace_already_bound`, `sandbox_draining`, what `Placements.claim` and `WorkspaceFolders.inspect` throw
    */
   async open(owner: Owner, sessionId: string, path: string): Promise<WorkspaceFolder> {
-    const workspace = await this.#options.folders.inspect(path);
+    const { folders, placements } = this.#options;
+    this.#requireServing();
+    const workspace = await folders.inspect(path).catch(async (cause: unknown) => {
+      throw await placements.explain(cause, owner, { sessionId, path });
+    });
     const known = this.#sessions.get(sessionId);
+    known?.held.term.require();
     if (known !== undefined) requireSame(known, owner, sessionId, workspace);
     // The folder was made anew.
     if (known !== undefined && known.workspace.identity !== workspace.identity) await this.#forget(sessionId, known);
@@ -51,62 +61,107 @@ export class Sessions {
 
   /**
    * Ends the session's sandbox and forgets its receipts, also where an earlier process opened it. One that is not open is no error.
-   * @throws HlvmError `session_not_found` where the session is another person's
+   * @throws HlvmError `session_not_found` where the session is another person's, `sandbox_moved`
    */
   async close(owner: Owner, sessionId: string): Promise<void> {
-    const session = this.#sessions.get(sessionId);
-    if (session !== undefined && !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
+    const session = await this.find(owner, sessionId);
     session?.receipts.stop();
     if (session !== undefined) await this.#forget(sessionId, session);
     await this.#options.isolation.forget(sessionId);
     await Receipts.discard(this.#options.journal, sessionId, owner);
+    await this.#options.placements.forget(owner, sessionId);
   }
 
-  /** An open session. @throws HlvmError `session_not_found` */
-  get(owner: Owner, sessionId: string): Session {
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined || !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
+  /** An open session, for a call. @throws HlvmError `session_not_found`, `sandbox_moved`, `sandbox_draining`, `sandbox_lease_lost` */
+  async get(owner: Owner, sessionId: string): Promise<Session> {
+    this.#requireServing();
+    const session = await this.find(owner, sessionId);
+    if (session === undefined) throw sessionNotFound(sessionId);
     return session;
   }
 
-  /** An open session of this person; undefined where it is not open here. @throws HlvmError `session_not_found` where it is another's */
-  find(owner: Owner, sessionId: string): Session | undefined {
+  /**
+   * An open session of this person; undefined where it is open nowhere.
+   * @throws HlvmError `session_not_found` where it is another's, `sandbox_moved`, `sandbox_lease_lost`
+   */
+  async find(owner: Owner, sessionId: string): Promise<Session | undefined> {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined && !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
+    session?.held.term.require();
+    if (session === undefined) await this.#options.placements.requireNotElsewhere(owner, sessionId);
     return session;
   }
 
-  /** Whether a call happened, asked also for sessions of an earlier process. @throws HlvmError `session_not_found` */
+  /** Whether a call happened, asked also for sessions of a replica that is gone. @throws what `find` throws */
   async receipt(owner: Owner, sessionId: string, callId: string): Promise<Receipt> {
+    const { journal, placements } = this.#options;
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) return Receipts.find(this.#options.journal, sessionId, owner, callId);
-    if (!isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
-    return session.receipts.find(callId);
+    if (session !== undefined && !isOwnedBy(session, owner)) throw sessionNotFound(sessionId);
+    session?.held.term.require();
+    const { hasReceiptsElsewhere = false } = session?.held ?? (await placements.requireNotElsewhere(owner, sessionId)) ?? {};
+    const receipt = await (session?.receipts.find(callId) ?? Receipts.find(journal, sessionId, owner, callId));
+    return receipt.state === "never_started" && hasReceiptsElsewhere ? { state: "unknown" } : receipt;
+  }
+
+  /** From now on neither sessions nor calls are taken. Resolves when the calls under way have ended, or after so many milliseconds. */
+  async drain(limitMilliseconds: number): Promise<void> {
+    this.#isDraining = true;
+    const finished = Promise.all([...this.#sessions.values()].map((session) => session.finishCalls()));
+    const leaving = new AbortController();
+    await Promise.race([finished, wait(limitMilliseconds, undefined, { signal: leaving.signal }).catch(() => undefined)]);
+    leaving.abort();
+  }
+
+  /** The lease is lost: what runs is ended, and how it ended is nobody's to tell. */
+  async abandon(): Promise<void> {
+    for (const session of this.#sessions.values()) session.receipts.stop();
+    await this.#forgetAll(leaseLost);
   }
 
   /** Ends every sandbox. */
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#sessions].map(([sessionId, session]) => this.#forget(sessionId, session)));
+    await this.#forgetAll(sessionNotFound);
   }
 
-  /** Opened again, it takes up its receipts and gets a new sandbox. */
-  async #forget(sessionId: string, session: Session): Promise<void> {
+  async #forgetAll(why: (sessionId: string) => HlvmError): Promise<void> {
+    await Promise.all([...this.#sessions].map(([sessionId, session]) => this.#forget(sessionId, session, why(sessionId))));
+  }
+
+  /** Opened again, it takes up its receipts and gets a new sandbox. @param why what its waiting calls are told */
+  async #forget(sessionId: string, session: Session, why = sessionNotFound(sessionId)): Promise<void> {
     this.#sessions.delete(sessionId);
-    this.#admission.forget(session.sandbox, sessionNotFound(sessionId));
+    this.#admission.forget(session.sandbox, why);
     await session.sandbox.close();
   }
 
+  #requireServing(): void {
+    if (this.#isDraining) throw draining();
+  }
+
   async #add(owner: Owner, sessionId: string, workspace: WorkspaceFolder): Promise<Session> {
-    const receipts = await Receipts.open(this.#options.journal, sessionId, owner);
+    const held = await this.#options.placements.claim(owner, sessionId, workspace);
+    const receipts = await this.#openReceipts(owner, sessionId);
+    held.term.require();
+    this.#requireServing();
     const addedMeanwhile = this.#sessions.get(sessionId);
     if (addedMeanwhile !== undefined) return addedMeanwhile;
     if (this.#sessions.size >= MAXIMUM_OPEN_SESSIONS) this.#forgetOldest();
     const { isolation, idleMilliseconds, log } = this.#options;
     const onIdle = (): void => this.#admission.admitWaiting();
     const sandbox = new SessionSandbox({ isolation, request: { sessionId, workspace }, idleMilliseconds, log, onIdle });
-    const session = new Session(owner, { workspace, receipts, sandbox, admission: this.#admission });
+    const session = new Session(owner, { held, workspace, receipts, sandbox, admission: this.#admission });
     this.#sessions.set(sessionId, session);
     return session;
+  }
+
+  async #openReceipts(owner: Owner, sessionId: string): Promise<Receipts> {
+    try {
+      return await Receipts.open(this.#options.journal, sessionId, owner);
+    } catch (thrown) {
+      // The receipts are another person's, and older than the placement.
+      if (thrown instanceof HlvmError && thrown.reason === "session_not_found") await this.#options.placements.forget(owner, sessionId);
+      throw thrown;
+    }
   }
 
   #forgetOldest(): void {
@@ -126,12 +181,12 @@ function isOwnedBy({ owner }: Session, { organization, id }: Owner): boolean {
   return owner.organization === organization && owner.id === id;
 }
 
-function alreadyBound(sessionId: string, path: string): HlvmError {
+function draining(): HlvmError {
   return new HlvmError({
-    code: "failed_precondition",
-    reason: "workspace_already_bound",
-    message: `The session ${sessionId} works on ${path} and cannot change to another folder.`,
-    advice: "Start a new session for the other folder.",
+    code: "unavailable",
+    reason: "sandbox_draining",
+    message: "This replica of the sandbox service is ending and takes nothing new.",
+    advice: "Try again in a moment: the session goes to another replica, or to this one when it is back.",
   });
 }
 

@@ -53,11 +53,11 @@ export class ToolExecutor {
 
   /**
    * Where the machine has no room for the session's sandbox the call waits, its grant taken but not expiring.
-   * @throws HlvmError where the tool did not start: `session_not_found`, `tool_unknown`, `definition_changed`,
-   * `invalid_arguments`, `grant_refused`, `call_in_doubt`, `too_many_sandboxes`, `sandbox_not_started`, …
+   * @throws HlvmError where the tool did not start: `session_not_found`, `sandbox_moved`, `sandbox_draining`, `tool_unknown`,
+   * `definition_changed`, `invalid_arguments`, `grant_refused`, `call_in_doubt`, `too_many_sandboxes`, `sandbox_not_started`, …
    */
   async *execute(principal: Principal, call: RequestedCall, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
-    const session = this.#sessions.get(principal, call.sessionId);
+    const session = await this.#sessions.get(principal, call.sessionId);
     const tool = knownTool(call);
     const given = canonicalArguments(call.argumentsJson);
     checkArguments(tool, given.value);

@@ -7,13 +7,13 @@ import { callContext } from "@hlvm/rpc/call-context";
 import type { BackgroundProcess } from "../domain/background-processes.ts";
 import type { Sessions } from "../domain/sessions.ts";
 
-export function listProcesses(sessions: Sessions, { sessionId }: ListProcessesRequest, context: HandlerContext) {
-  const session = sessions.find(callContext(context).principal, sessionId);
+export async function listProcesses(sessions: Sessions, { sessionId }: ListProcessesRequest, context: HandlerContext) {
+  const session = await sessions.find(callContext(context).principal, sessionId);
   return { processes: session?.sandbox.processes.list().map(message) ?? [] };
 }
 
 export async function stopProcess(sessions: Sessions, { sessionId, processId }: StopProcessRequest, context: HandlerContext) {
-  const session = sessions.find(callContext(context).principal, sessionId);
+  const session = await sessions.find(callContext(context).principal, sessionId);
   const stopped = await session?.sandbox.processes.stop(processId);
   if (stopped !== undefined) return { process: message(stopped) };
   throw new HlvmError({

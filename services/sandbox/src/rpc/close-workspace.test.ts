@@ -38,7 +38,7 @@ describe("CloseWorkspace", () => {
 
   it("starts no call that came before it and was not yet begun", async () => {
     const { sessionId, workspace } = await service.open();
-    const session = service.sessions.get(testPrincipal, sessionId);
+    const session = await service.sessions.get(testPrincipal, sessionId);
     await close(sessionId);
     const run = {
       callId: "late",

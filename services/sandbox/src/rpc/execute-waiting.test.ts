@@ -3,7 +3,8 @@ import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/s
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { afterEach, describe, expect, it } from "vitest";
 import { refusal } from "../testing/refusal.ts";
-import { startTestService, type TestCall, type TestService } from "../testing/start-test-service.ts";
+import type { TestCall } from "../testing/call-tool.ts";
+import { startTestService, type TestService } from "../testing/start-test-service.ts";
 
 const colleague = { ...testPrincipal, id: "user:colleague" };
 let service: TestService;

@@ -4,6 +4,8 @@ import type { ExecuteRequest, ExecuteResponseSchema } from "@hlvm/proto/hlvm/san
 import { ToolOutput_Stream } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
+import type { ToolEvent } from "../domain/tool-event.ts";
+import { tellMoved } from "./tell-moved.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
 
 const streams = { stdout: ToolOutput_Stream.STDOUT, stderr: ToolOutput_Stream.STDERR };
@@ -16,7 +18,7 @@ export async function* execute(
   const { principal, signal, remainingMilliseconds } = callContext(context);
   const { grant, timeoutMilliseconds } = request;
   const call = { ...request.call!, grant, timeoutMilliseconds, remainingMilliseconds: remainingMilliseconds() };
-  for await (const event of executor.execute(principal, call, signal)) {
+  for await (const event of told(executor.execute(principal, call, signal))) {
     // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
     signal.throwIfAborted();
     if (event.kind === "output") {
@@ -24,5 +26,13 @@ export async function* execute(
       yield { event: { case: "output", value: { stream: streams[stream], text } } };
     } else if (event.kind === "waiting") yield { event: { case: "waiting", value: { position: event.position } } };
     else yield { event: { case: "result", value: toolResultMessage(event.result) } };
+  }
+}
+
+async function* told(events: AsyncIterable<ToolEvent>): AsyncGenerator<ToolEvent, void> {
+  try {
+    yield* events;
+  } catch (thrown) {
+    throw tellMoved(thrown);
   }
 }

@@ -13,6 +13,7 @@ import type { ToolExecutor } from "../domain/tool-executor.ts";
 import { listProcesses, stopProcess } from "./background-processes.ts";
 import { execute } from "./execute.ts";
 import { streamCalls } from "./stream-calls.ts";
+import { tellingMoved } from "./tell-moved.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
 
 const states = {
@@ -32,13 +33,13 @@ export interface Domain {
 
 export function routes(router: ConnectRouter, { sessions, executor, isolation, capacity }: Domain): void {
   router.service(SandboxService, {
-    openWorkspace: (request, context) => openWorkspace(sessions, request, context),
-    closeWorkspace: (request, context) => closeWorkspace(sessions, request, context),
+    openWorkspace: tellingMoved((request, context) => openWorkspace(sessions, request, context)),
+    closeWorkspace: tellingMoved((request, context) => closeWorkspace(sessions, request, context)),
     execute: (request, context) => execute(executor, request, context),
     streamCalls: (requests, context) => streamCalls(executor, requests, context),
-    getReceipt: (request, context) => getReceipt(sessions, request, context),
-    listProcesses: (request, context) => listProcesses(sessions, request, context),
-    stopProcess: (request, context) => stopProcess(sessions, request, context),
+    getReceipt: tellingMoved((request, context) => getReceipt(sessions, request, context)),
+    listProcesses: tellingMoved((request, context) => listProcesses(sessions, request, context)),
+    stopProcess: tellingMoved((request, context) => stopProcess(sessions, request, context)),
     describeIsolation: () => describeIsolation(isolation, capacity),
   });
 }

@@ -7,7 +7,7 @@ describe("sandboxes over time", () => {
     const short = await startTestService({ idleMilliseconds: 100 });
     const { sessionId } = await short.open();
     await short.execute({ sessionId, tool: "shell_exec", given: { command: "touch kept /tmp/gone" } });
-    await expect.poll(() => short.sessions.get(testPrincipal, sessionId).sandbox.isUp).toBe(false);
+    await expect.poll(async () => (await short.sessions.get(testPrincipal, sessionId)).sandbox.isUp).toBe(false);
     expect((await short.execute({ sessionId, tool: "shell_exec", given: { command: "ls . /tmp" } })).content).toBe(".:\nkept\n\n/tmp:\n");
     await short.close();
   });
@@ -16,7 +16,8 @@ describe("sandboxes over time", () => {
     const small = await startTestService({ maximumSandboxes: 2 });
     const sessions = [await small.open(), await small.open(), await small.open()];
     for (const session of sessions) await small.execute({ ...session, tool: "read_file", given: { path: "." } });
-    const isUp = sessions.map(({ sessionId }) => small.sessions.get(testPrincipal, sessionId).sandbox.isUp);
+    const held = await Promise.all(sessions.map(({ sessionId }) => small.sessions.get(testPrincipal, sessionId)));
+    const isUp = held.map(({ sandbox }) => sandbox.isUp);
     expect(isUp).toEqual([false, true, true]);
     await small.close();
   });

@@ -25,6 +25,7 @@ export async function openTestIsolation(limits: TestLimits = {}): Promise<{ isol
       bubblewrap: await findTestBubblewrap(),
       limits: findLimits("rlimit", process.getuid!()),
       stateDirectory,
+      homesDirectory: join(stateDirectory, "homes"),
       processes: 128,
       memoryMebibytes: 512,
       temporaryMebibytes: 16,

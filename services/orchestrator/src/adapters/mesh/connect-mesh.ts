@@ -2,6 +2,7 @@ import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { retryInterceptor } from "@hlvm/rpc/retry-interceptor";
+import { SessionReplicas } from "@hlvm/rpc/session-replicas";
 import { traceClientInterceptor } from "@hlvm/rpc/trace-interceptors";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
@@ -24,7 +25,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
   const interceptors = [traceClientInterceptor, retryInterceptor];
   const models = createMeshTransport(urls.modelGatewayUrl, interceptors);
   const policy = createMeshTransport(urls.policyUrl, interceptors);
-  const sandbox = createMeshTransport(urls.sandboxUrl, interceptors);
+  const sandboxes = new SessionReplicas(createMeshTransport(urls.sandboxUrl, interceptors), [traceClientInterceptor]);
   const memory = createMeshTransport(urls.memoryUrl, interceptors);
   return (run) => {
     const callerOf = (service: ServiceName): MeshCaller => new MeshCaller(minter, run, service);
@@ -34,7 +35,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
       models: new MeshModels(models, callerOf("model-gateway")),
       policy: new MeshPolicy(policy, calls, policyCaller),
       audit: new MeshAudit(calls, policyCaller),
-      sandbox: new MeshSandbox(sandbox, callerOf("sandbox")),
+      sandbox: new MeshSandbox(sandboxes, callerOf("sandbox")),
       memory: new MeshMemory(memory, callerOf("memory")),
     };
   };

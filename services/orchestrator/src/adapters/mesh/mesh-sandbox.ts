@@ -8,6 +8,8 @@ import {
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { CallStream } from "@hlvm/rpc/call-stream";
+import type { SessionReplicas } from "@hlvm/rpc/session-replicas";
+import { sessionTransport } from "@hlvm/rpc/session-transport";
 import type { OpenedWorkspace, Receipt, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -15,18 +17,19 @@ import { meshError } from "./mesh-error.ts";
 const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
 
-/** The sandbox service. */
+type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
+
+/** The sandbox service: each session's calls go to the replica that holds it. */
 export class MeshSandbox implements Sandbox {
-  readonly #calls: CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
+  /** By replica; a run has one session, which seldom moves. */
+  readonly #calls = new Map<Transport, Calls>();
+  readonly #replicas: SessionReplicas;
   readonly #client: Client<typeof SandboxService>;
   readonly #caller: MeshCaller;
 
-  constructor(transport: Transport, caller: MeshCaller) {
-    const client = createClient(SandboxService, transport);
-    this.#client = client;
-    this.#calls = new CallStream(SandboxService.method.streamCalls, (requests, token, signal) =>
-      client.streamCalls(requests, caller.stream(token, signal)),
-    );
+  constructor(replicas: SessionReplicas, caller: MeshCaller) {
+    this.#replicas = replicas;
+    this.#client = createClient(SandboxService, sessionTransport(replicas));
     this.#caller = caller;
   }
 
@@ -47,13 +50,14 @@ export class MeshSandbox implements Sandbox {
   }
 
   async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
+    const endsAt = performance.now() + timeoutMilliseconds;
+    const value = create(ExecuteRequestSchema, { call, grant });
+    const attempt = (replica: Transport) => {
+      const limits = this.#caller.limits(Math.max(1, Math.ceil(endsAt - performance.now())), signal);
+      return this.#callsTo(replica).call({ case: "execute", value }, limits, isResult);
+    };
     try {
-      const value = create(ExecuteRequestSchema, { call, grant });
-      for await (const response of this.#calls.call(
-        { case: "execute", value },
-        this.#caller.limits(timeoutMilliseconds, signal),
-        isResult,
-      )) {
+      for await (const response of this.#replicas.stream(call.sessionId, attempt, signal)) {
         if (response.case !== "execute") continue;
         const { event } = response.value;
         if (event.case === "output") yield { output: event.value };
@@ -73,6 +77,17 @@ export class MeshSandbox implements Sandbox {
     } catch (thrown) {
       throw meshError(thrown);
     }
+  }
+
+  #callsTo(replica: Transport): Calls {
+    const known = this.#calls.get(replica);
+    if (known !== undefined) return known;
+    const client = createClient(SandboxService, replica);
+    const calls: Calls = new CallStream(SandboxService.method.streamCalls, (requests, token, signal) =>
+      client.streamCalls(requests, this.#caller.stream(token, signal)),
+    );
+    this.#calls.set(replica, calls);
+    return calls;
   }
 }
 

@@ -35,7 +35,10 @@ const LIMITER = "/usr/bin/prlimit";
 export interface BubblewrapOptions {
   readonly bubblewrap: Bubblewrap;
   readonly limits: SandboxLimits;
+  /** Of this process alone: what an earlier one has left in it is removed. */
   readonly stateDirectory: string;
+  /** Of all that serve the same sessions, one after the other. */
+  readonly homesDirectory: string;
   readonly processes: number;
   readonly memoryMebibytes: number;
   readonly temporaryMebibytes: number;
@@ -59,7 +62,7 @@ export class BubblewrapIsolation implements Isolation {
     this.#systemFiles = systemFiles;
     const { limits, processes, memoryMebibytes } = options;
     this.#groups = new GroupPool(limits, { processes, memoryBytes: memoryMebibytes * MEBIBYTE });
-    this.#homes = new SessionHomes(options.stateDirectory);
+    this.#homes = new SessionHomes(options.homesDirectory);
   }
 
   /**

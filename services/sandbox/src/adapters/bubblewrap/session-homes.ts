@@ -9,8 +9,8 @@ export class SessionHomes {
   readonly #folder: string;
   readonly #ofOthers = new Map<string, string>();
 
-  constructor(stateDirectory: string) {
-    this.#folder = join(stateDirectory, "homes");
+  constructor(folder: string) {
+    this.#folder = folder;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
