@@ -42,7 +42,8 @@ export interface TestReplicas {
 
 /** The first one has a longer lease while it is alone. */
 async function untilTheyKnowEachOther({ database }: TestDatabase): Promise<void> {
-  const long = "SELECT FROM replica WHERE lease_until > now() + interval '5 seconds'";
+  const long = `SELECT FROM replica WHERE lease_until > now() + interval '5 seconds'
+    AND (SELECT count(*) FROM replica WHERE lease_until > now()) > 1`;
   while ((await database.query(long)).length > 0) await wait(50);
 }
 
