@@ -4,6 +4,7 @@ import { GrantGate } from "@hlvm/grant/grant-gate";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { closeInherited } from "../runner/close-inherited.ts";
@@ -51,6 +52,7 @@ await runService("sandbox", async (log, environment) => {
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
+    limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: (router) => routes(router, { sessions, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
