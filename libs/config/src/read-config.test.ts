@@ -52,7 +52,7 @@ describe("readConfig", () => {
 
   it("lets a service listen on loopback alone, on any free port, unless it is told otherwise", () => {
     const keys = { HLVM_TOKEN_PUBLIC_KEYS: "/keys" };
-    expect(readConfig(serviceKnobs, keys)).toEqual({ host: "127.0.0.1", port: 0, tokenPublicKeys: "/keys" });
+    expect(readConfig(serviceKnobs, keys)).toEqual({ host: "127.0.0.1", port: 0, connectionAgeSeconds: 180, tokenPublicKeys: "/keys" });
     expect(readConfig(serviceKnobs, { ...keys, HLVM_HOST: "::1", HLVM_PORT: "65535" })).toMatchObject({ host: "::1", port: 65_535 });
     expect(() => readConfig(serviceKnobs, { HLVM_PORT: "65536" })).toThrow(/HLVM_PORT .*; HLVM_TOKEN_PUBLIC_KEYS is not set/);
   });

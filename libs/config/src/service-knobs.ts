@@ -10,5 +10,12 @@ export const serviceKnobs = {
     minimum: 0,
     maximum: 65_535,
   }),
+  connectionAgeSeconds: integer({
+    variable: "HLVM_CONNECTION_AGE_SECONDS",
+    description: "After how many seconds a caller is told to connect anew, to find replicas that have come since.",
+    fallback: 180,
+    minimum: 1,
+    maximum: 86_400,
+  }),
   tokenPublicKeys: text({ variable: "HLVM_TOKEN_PUBLIC_KEYS", description: "File with the JWK set of those who may mint tokens." }),
 };

@@ -11,7 +11,11 @@ const MIGRATION_LOCK = 4_817_115;
  * @returns the names that were applied
  */
 export async function migrate(database: Database, folder: string): Promise<string[]> {
-  await database.query("CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())");
+  await database.transaction(async (queries) => {
+    // IF NOT EXISTS alone fails where two processes find no table at the same time.
+    await queries.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    await queries.query("CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())");
+  });
   const applied: string[] = [];
   for (const name of migrationFiles(folder)) {
     const isNew = await database.transaction(async (queries) => {

@@ -64,6 +64,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
   }
 
   async function answerOne({ id, timeoutMilliseconds }: CallHead, request: Request, traced: TracedCall): Promise<void> {
+    log.debug({ method, request: request.case }, "call");
     const ending = new AbortController();
     running.set(id, ending);
     const endsAt = timeoutMilliseconds > 0 ? performance.now() + timeoutMilliseconds : undefined;

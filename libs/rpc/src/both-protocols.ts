@@ -1,14 +1,14 @@
 import { createServer as createHttp1Server, type RequestListener } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
+import { WINDOW_BYTES } from "./connection-settings.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
+import { limitAge } from "./server/connection-age.ts";
 import type { ConnectionLimits } from "./server/connection-limits.ts";
 import { limitRequest, limitSession } from "./server/limit-http2.ts";
 
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2");
 const MAXIMUM_STREAMS = 1_000;
-/** A conversation is sent whole with every question to a model: with HTTP/2's 64 KiB it would come in many round trips. */
-const WINDOW_BYTES = 1024 * 1024;
 
 export interface BothProtocols {
   readonly server: Server;
@@ -46,6 +46,7 @@ export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMillis
     sessions.add(session);
     session.setLocalWindowSize(WINDOW_BYTES);
     limitSession(session, limits);
+    limitAge(session, limits.ageMilliseconds);
     session.once("close", () => sessions.delete(session));
     session.on("error", () => session.destroy());
   });

@@ -47,8 +47,7 @@ type Open<Request, Response> = (
 /**
  * The caller's side of a method that answers calls on a stream. The stream is opened by the first call, closed when none was
  * made for 10 s, and opened anew by calls that come when it is older than a minute or its service is draining. A call that
- * the service had not begun when it said so is made once more; while nobody takes the connection, calls are tried until
- * their deadline.
+ * the service had not begun when it said so, or for which nobody took the connection, is made again until its deadline.
  */
 export class CallStream<Request extends Case, Response extends Case> {
   readonly #method: string;
@@ -92,7 +91,8 @@ export class CallStream<Request extends Case, Response extends Case> {
           if (isLast(response)) return;
         }
         if (call.isDone) return;
-        if (!call.wasRefused || attempt > 0) throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
+        if (!call.wasRefused || performance.now() >= endsAt)
+          throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
       } catch (thrown) {
         // What the service itself has said of the call is its end, whatever stands in it.
         if (call.isDone || !isNeverStarted(thrown) || performance.now() >= endsAt) throw thrown;

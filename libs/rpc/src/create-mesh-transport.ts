@@ -1,27 +1,30 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import { PING_INTERVAL_MILLISECONDS, PING_TIMEOUT_MILLISECONDS, WINDOW_BYTES } from "./connection-settings.ts";
 import { lostConnectionInterceptor } from "./lost-connection-interceptor.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
 
 const DEADLINE_MILLISECONDS = 30_000;
-const PING_INTERVAL_MILLISECONDS = 15_000;
-const PING_TIMEOUT_MILLISECONDS = 5_000;
-/** A conversation is sent whole with every question to a model: with HTTP/2's 64 KiB it would come in many round trips. */
-const WINDOW_BYTES = 1024 * 1024;
 /** While more than this waits to be sent Node refuses headers that come: with its own 10, those of the first answer. */
 const MAXIMUM_SESSION_MEGABYTES = 1_024;
 
 /**
- * A connection to a service of the mesh, in Connect's protocol over HTTP/2. A call without a deadline of its own gets 30 s; a
- * frozen peer is noticed by pings.
+ * The way to a service of the mesh, by its URL: `http://host:port` is one connection in Connect's protocol; `dns:///host:port`
+ * and `ipv4:host:port,host:port` are one to each replica, in gRPC, and calls take them in turn. A call without a deadline of
+ * its own gets 30 s; a frozen peer is noticed by pings.
  */
-export function createMeshTransport(baseUrl: string, interceptors: readonly Interceptor[] = []): Transport {
+export function createMeshTransport(url: string, given: readonly Interceptor[] = []): Transport {
+  const interceptors = [...given, lostConnectionInterceptor];
+  return /^https?:/.test(url) ? toOne(url, interceptors) : toReplicas(url, interceptors);
+}
+
+function toOne(baseUrl: string, interceptors: Interceptor[]): Transport {
   return createConnectTransport({
     baseUrl,
     httpVersion: "2",
     useBinaryFormat: true,
     acceptCompression: [],
-    interceptors: [...interceptors, lostConnectionInterceptor],
+    interceptors,
     defaultTimeoutMs: DEADLINE_MILLISECONDS,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     writeMaxBytes: MAXIMUM_MESSAGE_BYTES,
@@ -32,4 +35,15 @@ export function createMeshTransport(baseUrl: string, interceptors: readonly Inte
       maxSessionMemory: MAXIMUM_SESSION_MEGABYTES,
     },
   });
+}
+
+/** grpc-js is loaded where it is needed: that takes longer than a command of the CLI waits for its first answer. */
+function toReplicas(target: string, interceptors: readonly Interceptor[]): Transport {
+  const loaded = import("./grpc/create-grpc-transport.ts").then(({ createGrpcTransport }) =>
+    createGrpcTransport(target, interceptors, DEADLINE_MILLISECONDS),
+  );
+  return {
+    unary: async (...call) => (await loaded).unary(...call),
+    stream: async (...call) => (await loaded).stream(...call),
+  };
 }

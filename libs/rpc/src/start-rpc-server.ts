@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createValidator } from "@bufbuild/protovalidate";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -16,9 +17,11 @@ import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
 import { watchForMalformed } from "./server/malformed-request.ts";
-import { streamServerInterceptor } from "./stream-server.ts";
+import { connectionValues, streamServerInterceptor } from "./stream-server.ts";
 import { traceServerInterceptor } from "./trace-interceptors.ts";
 
+/** For streams of calls to go elsewhere, and for whoever asks for the health, before connections are closed. */
+const NOTICE_MILLISECONDS = 100;
 /** How long calls that are under way may go on when the server closes; then their signal is aborted. */
 const CLOSE_GRACE_MILLISECONDS = 500;
 const CUT_MILLISECONDS = 1_000;
@@ -59,7 +62,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const adapter = connectNodeAdapter({
     routes: (router) => {
       options.routes(router);
-      healthRoutes(router, options.services);
+      healthRoutes(router, options.services, draining.signal);
     },
     interceptors: [
       traceServerInterceptor,
@@ -68,10 +71,13 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
       ...(isMesh ? [streamServerInterceptor({ verifier: authenticate, validator, log: options.log, draining: draining.signal })] : []),
       createValidateInterceptor({ validator }),
     ],
+    contextValues: connectionValues,
     requestGate: watchForMalformed,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     // Connect's client leaves an answer that it refuses lying in the connection, where it stops the answers of other calls.
     writeMaxBytes: MAXIMUM_MESSAGE_BYTES,
+    // grpc-js accepts compressed answers and cannot be told not to; between services they cost more than they save.
+    compressMinBytes: isMesh ? Number.MAX_SAFE_INTEGER : undefined,
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: MAXIMUM_DEADLINE_MILLISECONDS,
   });
@@ -91,8 +97,9 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     closeGraceMilliseconds: CUT_MILLISECONDS,
   });
   const close = async (): Promise<void> => {
-    const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
     draining.abort();
+    await sleep(NOTICE_MILLISECONDS);
+    const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
     await closeConnections();
     clearTimeout(graceOver);
   };

@@ -1,5 +1,7 @@
 import { integer, text, type Knob } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
+import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceUrl } from "@hlvm/config/service-url";
 import { isLoopback } from "./http/loopback-host.ts";
 
 /** The one user of the local mode comes over plain HTTP, which must not leave the machine. */
@@ -24,13 +26,14 @@ export const knobs = {
     minimum: 0,
     maximum: 65_535,
   }),
+  connectionAgeSeconds: serviceKnobs.connectionAgeSeconds,
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs internal tokens." }),
   localTokenFile: text({ variable: "HLVM_LOCAL_TOKEN_FILE", description: "File with the token of the local user." }),
-  orchestrator: text({ variable: "HLVM_ORCHESTRATOR_URL", description: "Where the orchestrator listens." }),
-  "model-gateway": text({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
-  sandbox: text({ variable: "HLVM_SANDBOX_URL", description: "Where the sandbox service listens." }),
-  policy: text({ variable: "HLVM_POLICY_URL", description: "Where policy and audit listen." }),
-  memory: text({ variable: "HLVM_MEMORY_URL", description: "Where memory listens." }),
+  orchestrator: serviceUrl({ variable: "HLVM_ORCHESTRATOR_URL", description: "Where the orchestrator listens." }),
+  "model-gateway": serviceUrl({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
+  sandbox: serviceUrl({ variable: "HLVM_SANDBOX_URL", description: "Where the sandbox service listens." }),
+  policy: serviceUrl({ variable: "HLVM_POLICY_URL", description: "Where policy and audit listen." }),
+  memory: serviceUrl({ variable: "HLVM_MEMORY_URL", description: "Where memory listens." }),
 } as const;
 
 export function readEdgeConfig(environment: NodeJS.ProcessEnv) {

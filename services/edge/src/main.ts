@@ -13,6 +13,7 @@ await runService("edge", async (log, environment) => {
   return startEdge({
     host: config.host,
     port: config.port,
+    connectionAgeSeconds: config.connectionAgeSeconds,
     doorkeeper: LocalDoorkeeper.fromFile(config.localTokenFile),
     minter: new TokenMinter(signingKey),
     delegations: new DelegationSigner(signingKey),

@@ -3,6 +3,7 @@ import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
 import { callerKey, callerOf } from "@hlvm/rpc/call-context";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
@@ -15,6 +16,7 @@ import { routes } from "./rpc/routes.ts";
 export interface EdgeParts {
   readonly host: string;
   readonly port: number;
+  readonly connectionAgeSeconds: number;
   readonly doorkeeper: Doorkeeper;
   readonly minter: TokenMinter;
   readonly delegations: DelegationSigner;
@@ -23,12 +25,22 @@ export interface EdgeParts {
 }
 
 /** All public doors on one port. */
-export function startEdge({ host, port, doorkeeper, minter, delegations, backends, log }: EdgeParts): Promise<RpcServer> {
+export function startEdge({
+  host,
+  port,
+  connectionAgeSeconds,
+  doorkeeper,
+  minter,
+  delegations,
+  backends,
+  log,
+}: EdgeParts): Promise<RpcServer> {
   const delegate = createDelegateRun(delegations);
   const { orchestrator } = backends;
   return startRpcServer({
     host,
     port,
+    limits: connectionLimits(connectionAgeSeconds),
     log,
     services: PUBLIC_SERVICES.map(({ service }) => service.typeName),
     authenticate: admitInterceptor(doorkeeper),

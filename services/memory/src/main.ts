@@ -5,6 +5,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { Circuit } from "./adapters/circuit.ts";
@@ -33,8 +34,9 @@ await runService("memory", async (log, environment) => {
   const index = new MeilisearchFactIndex(meilisearch, circuit, log, () => indexer.wake());
 
   const { host, port } = config;
+  const limits = connectionLimits(config.connectionAgeSeconds);
   const routes = memoryRoutes({ store, index, gate });
-  const server = await startRpcServer({ host, port, log, routes, services: [MemoryService.typeName], authenticate });
+  const server = await startRpcServer({ host, port, limits, log, routes, services: [MemoryService.typeName], authenticate });
   indexer.start();
   return {
     port: server.port,

@@ -1,6 +1,7 @@
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { readGatewayConfig } from "./config.ts";
@@ -14,6 +15,7 @@ await runService("model-gateway", async (log, environment) => {
   return startRpcServer({
     host: config.host,
     port: config.port,
+    limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: routes(catalogue, log),
     services: [ModelService.typeName],

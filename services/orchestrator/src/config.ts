@@ -1,16 +1,17 @@
 import { integer, text } from "@hlvm/config/knob";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceUrl } from "@hlvm/config/service-url";
 
 /** Every setting of the orchestrator. */
 export const knobs = {
   ...serviceKnobs,
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "The orchestrator's own PostgreSQL database." }),
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs a run's tokens." }),
-  modelGatewayUrl: text({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
-  sandboxUrl: text({ variable: "HLVM_SANDBOX_URL", description: "Where the sandbox service listens." }),
-  policyUrl: text({ variable: "HLVM_POLICY_URL", description: "Where policy and audit listen." }),
-  memoryUrl: text({ variable: "HLVM_MEMORY_URL", description: "Where memory listens." }),
+  modelGatewayUrl: serviceUrl({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
+  sandboxUrl: serviceUrl({ variable: "HLVM_SANDBOX_URL", description: "Where the sandbox service listens." }),
+  policyUrl: serviceUrl({ variable: "HLVM_POLICY_URL", description: "Where policy and audit listen." }),
+  memoryUrl: serviceUrl({ variable: "HLVM_MEMORY_URL", description: "Where memory listens." }),
   maximumTurns: integer({ variable: "HLVM_MAXIMUM_TURNS", description: "Model calls in a run.", fallback: 20, minimum: 1, maximum: 1_000 }),
   maximumToolCalls: integer({
     variable: "HLVM_MAXIMUM_TOOL_CALLS",

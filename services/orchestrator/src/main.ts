@@ -12,6 +12,7 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
@@ -100,6 +101,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
+    limits: connectionLimits(config.connectionAgeSeconds),
     log,
     services: [SessionService.typeName],
     authenticate: new TokenVerifier("orchestrator", publicKeys),

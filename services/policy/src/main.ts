@@ -9,6 +9,7 @@ import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
@@ -44,6 +45,7 @@ await runService("policy", async (log, environment) => {
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
+    limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: policyRoutes(ports),
     services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],

@@ -8,6 +8,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
@@ -77,6 +78,7 @@ await runService("sandbox", async (log, environment) => {
   const server = await startRpcServer({
     host,
     port: config.port,
+    limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: (router) => routes(router, { sessions, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],

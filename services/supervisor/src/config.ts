@@ -27,6 +27,13 @@ const knobs = (lifetime: Lifetime) => ({
     ...text({ variable: "HLVM_HOST", description: "Loopback address of the edge.", fallback: "127.0.0.1" }),
     parse: withoutBrackets,
   },
+  replicas: integer({
+    variable: "HLVM_REPLICAS",
+    description: "Processes of each service that can have several, to try how they work together.",
+    fallback: 1,
+    minimum: 1,
+    maximum: 8,
+  }),
   logLevel: choice<LogLevel>({
     variable: "HLVM_LOG_LEVEL",
     description: "The least that is logged.",
@@ -40,6 +47,7 @@ export interface SupervisorConfig {
   readonly lifetime: Lifetime;
   readonly edgePort: number;
   readonly edgeHost: string;
+  readonly replicas: number;
   readonly logLevel: LogLevel;
   /** What it was started with: a source of settings for the services. */
   readonly environment: Readonly<Record<string, string | undefined>>;

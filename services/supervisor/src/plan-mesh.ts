@@ -36,23 +36,38 @@ const PROVIDER_VARIABLES = [
   "NODE_EXTRA_CA_CERTS",
 ];
 
+interface PlannedService {
+  /** Whose main module it runs. */
+  readonly service: string;
+  /** Its service's, where there is one of it. */
+  readonly name?: string;
+  readonly layer: Layer;
+  readonly decided: Readonly<Record<string, string>>;
+  readonly named?: readonly string[];
+}
+
+/** How many processes there are of each service behind the edge, which has the public port to itself. */
+const replicasOf = (replicas: number) => ({
+  policy: replicas,
+  memory: replicas,
+  "model-gateway": replicas,
+  sandbox: replicas,
+  orchestrator: replicas,
+});
+type BehindEdge = keyof ReturnType<typeof replicasOf>;
+
 /** The real mesh on this machine: files, keys, ports, and every part with what it has to know of the others. */
 export async function planMesh(config: SupervisorConfig, notice: Notice): Promise<MeshPlan> {
   const files = keepHlvmFiles(config.directory, notice);
-  const [keys, secrets, ports] = await Promise.all([
+  const replicas = replicasOf(config.replicas);
+  const [keys, secrets, [searchPort, ...free]] = await Promise.all([
     SigningKeys.keep(files, notice),
     keepSecrets(files, WITH_DATABASE.map(databaseName), notice),
-    freePorts(6),
+    freePorts(1 + Object.values(replicas).reduce((sum, count) => sum + count, 0)) as Promise<[number, ...number[]]>,
     keepLocalToken(files, notice),
   ]);
-  const [policyPort, memoryPort, modelGatewayPort, sandboxPort, orchestratorPort, searchPort] = ports as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const ports = {} as Record<BehindEdge, readonly number[]>;
+  for (const name of Object.keys(replicas) as BehindEdge[]) ports[name] = free.splice(0, replicas[name]);
 
   const postgres: PostgresPlace = { directory: files.data("postgres"), socketDirectory: files.sockets, logFile: files.logFile("postgres") };
   const databases = serviceDatabases(secrets.databasePasswords);
@@ -60,20 +75,20 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     HLVM_DATABASE_URL: databaseUrl(postgres, databases[WITH_DATABASE.indexOf(service)]!),
   });
   const backs = {
-    HLVM_POLICY_URL: url(policyPort),
-    HLVM_MEMORY_URL: url(memoryPort),
-    HLVM_MODEL_GATEWAY_URL: url(modelGatewayPort),
-    HLVM_SANDBOX_URL: url(sandboxPort),
+    HLVM_POLICY_URL: urlOf(ports.policy),
+    HLVM_MEMORY_URL: urlOf(ports.memory),
+    HLVM_MODEL_GATEWAY_URL: urlOf(ports["model-gateway"]),
+    HLVM_SANDBOX_URL: urlOf(ports.sandbox),
   };
 
-  const service = (name: string, layer: Layer, port: number, decided: Record<string, string>, named: readonly string[] = []): Part =>
+  const serviceOn = (port: number, { service, name = service, layer, decided, named = [] }: PlannedService): Part =>
     servicePart({
       name,
-      main: fileURLToPath(new URL(`../../${name}/src/main.ts`, import.meta.url)),
+      main: fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url)),
       logFile: files.logFile(name),
       port,
       layer,
-      tokenFile: name === EDGE ? files.tokenFile : undefined,
+      tokenFile: service === EDGE ? files.tokenFile : undefined,
       needs: decided.HLVM_DATABASE_URL === undefined ? [] : [POSTGRES],
       environment: serviceEnvironment(config.environment, named, {
         HLVM_DIR: files.directory,
@@ -82,6 +97,12 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_TOKEN_PUBLIC_KEYS: keys.tokenPublicKeys,
         ...decided,
       }),
+    });
+  /** One part a replica: `policy` where there is one, `policy-1` and `policy-2` where there are two. */
+  const replicated = (service: BehindEdge, layer: Layer, decided: Record<string, string>, named: readonly string[] = []): Part[] =>
+    ports[service].map((port, index) => {
+      const name = ports[service].length === 1 ? service : `${service}-${index + 1}`;
+      return serviceOn(port, { service, name, layer, decided: { ...decided, HLVM_REPLICA_NAME: name }, named });
     });
 
   return {
@@ -97,37 +118,43 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         { directory: files.data("meilisearch"), logFile: files.logFile("meilisearch"), port: searchPort },
         secrets.meilisearchMasterKey,
       ),
-      service("policy", "back", policyPort, { ...ownDatabase("policy"), HLVM_GRANT_SIGNING_KEY: keys.signingKey("policy") }),
-      service("memory", "back", memoryPort, {
+      ...replicated("policy", "back", { ...ownDatabase("policy"), HLVM_GRANT_SIGNING_KEY: keys.signingKey("policy") }),
+      ...replicated("memory", "back", {
         ...ownDatabase("memory"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
-        HLVM_MEILISEARCH_URL: url(searchPort),
+        HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
         HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
       }),
-      service("model-gateway", "back", modelGatewayPort, {}, PROVIDER_VARIABLES),
-      service("sandbox", "back", sandboxPort, {
+      ...replicated("model-gateway", "back", {}, PROVIDER_VARIABLES),
+      ...replicated("sandbox", "back", {
         ...ownDatabase("sandbox"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
         HLVM_SANDBOX_STATE_DIRECTORY: files.data("sandbox"),
         HLVM_SOCKET_DIR: files.sockets,
         ...findBwrap(files.directory, config.environment),
       }),
-      service("orchestrator", "front", orchestratorPort, {
+      ...replicated("orchestrator", "front", {
         ...ownDatabase("orchestrator"),
         HLVM_TOKEN_SIGNING_KEY: keys.signingKey("orchestrator"),
         ...backs,
       }),
-      service(EDGE, "front", config.edgePort, {
-        HLVM_HOST: config.edgeHost,
-        HLVM_TOKEN_SIGNING_KEY: keys.signingKey("edge"),
-        HLVM_LOCAL_TOKEN_FILE: files.tokenFile,
-        HLVM_ORCHESTRATOR_URL: url(orchestratorPort),
-        ...backs,
+      serviceOn(config.edgePort, {
+        service: EDGE,
+        layer: "front",
+        decided: {
+          HLVM_HOST: config.edgeHost,
+          HLVM_TOKEN_SIGNING_KEY: keys.signingKey("edge"),
+          HLVM_LOCAL_TOKEN_FILE: files.tokenFile,
+          HLVM_ORCHESTRATOR_URL: urlOf(ports.orchestrator),
+          ...backs,
+        },
       }),
     ],
   };
 }
 
-function url(port: number): string {
-  return `http://${LOOPBACK}:${port}`;
+/** One server as everybody knows it; several in the form that has `createMeshTransport` take them in turn. */
+function urlOf(ports: readonly number[]): string {
+  const addresses = ports.map((port) => `${LOOPBACK}:${port}`);
+  return addresses.length === 1 ? `http://${addresses[0]}` : `ipv4:${addresses.join(",")}`;
 }

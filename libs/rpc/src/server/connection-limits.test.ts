@@ -15,7 +15,7 @@ const frame = (type: number, flags: number, stream: number): Buffer => Buffer.fr
 const SETTINGS = frame(4, 0, 0);
 const HEADERS_WITHOUT_END = frame(1, 0, 1);
 const GOAWAY = 7;
-const LIMITS = { connections: 4, requestHeadMilliseconds: 100, requestMilliseconds: 200, idleMilliseconds: 150 };
+const LIMITS = { connections: 4, requestHeadMilliseconds: 100, requestMilliseconds: 200, idleMilliseconds: 150, ageMilliseconds: 60_000 };
 /** For callers that send at once, which takes longer than the others' limit on a busy machine. */
 const LIMITS_OF_CALLERS = { ...LIMITS, requestHeadMilliseconds: 2_000, requestMilliseconds: 2_000 };
 

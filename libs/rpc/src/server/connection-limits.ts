@@ -8,6 +8,8 @@ export interface ConnectionLimits {
   readonly requestMilliseconds: number;
   /** Without any request under way. */
   readonly idleMilliseconds: number;
+  /** Of an HTTP/2 connection, give or take a tenth; then its caller connects anew. */
+  readonly ageMilliseconds: number;
 }
 
 /** Node's own for HTTP/1.1, where it has some; a connection that idles is made again at the next call. */
@@ -16,4 +18,10 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   requestHeadMilliseconds: 10_000,
   requestMilliseconds: 300_000,
   idleMilliseconds: 300_000,
+  ageMilliseconds: 180_000,
 };
+
+/** @param ageSeconds of a connection, as the service was told */
+export function connectionLimits(ageSeconds: number): ConnectionLimits {
+  return { ...CONNECTION_LIMITS, ageMilliseconds: ageSeconds * 1_000 };
+}

@@ -38,6 +38,7 @@ export async function startTestMesh(routes: (router: ConnectRouter) => void): Pr
   const edge = await startEdge({
     host: "127.0.0.1",
     port: 0,
+    connectionAgeSeconds: 180,
     doorkeeper: new LocalDoorkeeper(TOKEN, "ada"),
     minter: identity.minter,
     delegations: identity.delegations,
