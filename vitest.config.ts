@@ -10,6 +10,8 @@ export default defineConfig({
     // Starting a process takes over a second where both processors are busy.
     expect: { poll: { timeout: 10_000 } },
     pool: "forks",
+    // As the services are started: see NODE_FLAGS.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
     maxWorkers: 2,
     // What a passing test has the libraries complain of is no news.
     silent: "passed-only",

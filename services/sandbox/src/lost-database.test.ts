@@ -26,7 +26,7 @@ const shell = (sessionId: string, command: string, callId: string = randomUUID()
 });
 const LOST = "Unavailable sandbox_lease_lost";
 
-describe("a replica that cannot reach its database", () => {
+describe("a replica that cannot reach its database", { timeout: 60_000 }, () => {
   it("goes on with the sessions that it holds while its lease lasts", async () => {
     const one = await replicas.start("one", { HLVM_DATABASE_URL: door.url });
     const sessionId = randomUUID();
