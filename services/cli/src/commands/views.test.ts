@@ -35,6 +35,22 @@ describe("hlvm session", () => {
     expect(await asking.ended).toBe(0);
   });
 
+  it("cancel stops the run that goes on, and says where none does", async () => {
+    const edge = await edgeWith(async (it) => {
+      await it.until("cancelled");
+      it.stop(StopReason.USER_CANCELLED, { message: "The run was cancelled." });
+    });
+    const none = runHlvm(["session", "cancel", edge.sessionId, "--json"], { edgeUrl: edge.url });
+    expect(await none.ended).toBe(0);
+    expect(JSON.parse(none.stdout)).toEqual({ type: "cancel", sessionId: edge.sessionId, cancelled: false });
+    const asking = runHlvm(["ask", "a question"], { edgeUrl: edge.url });
+    await edge.until("watched");
+    const cancel = runHlvm(["session", "cancel", edge.sessionId], { edgeUrl: edge.url });
+    expect(await cancel.ended).toBe(0);
+    expect(cancel.stderr).toBe("The run was cancelled.\n");
+    expect(await asking.ended).not.toBe(0);
+  });
+
   it("watch and show print what is there and end where nothing runs", async () => {
     const edge = await edgeWith(async () => {});
     edge.append({ case: "userMessage", value: { text: "a question" } });

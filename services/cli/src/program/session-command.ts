@@ -26,6 +26,15 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
       finish(await sessionShow(id, flags, context));
     });
   session
+    .command("cancel")
+    .description("stop the run that goes on in one")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .addOption(jsonOption())
+    .action(async (id: string, flags: { json?: boolean }) => {
+      const { sessionCancel } = await import("../commands/session-cancel.ts");
+      finish(await sessionCancel(id, flags, context));
+    });
+  session
     .command("processes")
     .description("list what runs in the background of one, or stop it")
     .argument("<session-id>", "see `hlvm session list`", sessionId)
