@@ -71,6 +71,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       const { recalled, written, notice } = payload.value;
       return { recalled, written, notice };
     }
+    case "toolWaiting":
+      return { callId: payload.value.callId, name: payload.value.tool, position: payload.value.position };
     case "runTakenOver":
       return {};
   }

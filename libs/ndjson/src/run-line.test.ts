@@ -182,6 +182,11 @@ describe("runLine", () => {
       stream: "stderr",
       text: "x",
     });
+    expect(agentEvent({ case: "toolWaiting", value: { callId: "c", tool: "git_log", position: 2 } })).toMatchObject({
+      callId: "c",
+      name: "git_log",
+      position: 2,
+    });
     expect(agentEvent({ case: "usageUpdate", value: { usage: { inputTokens: 1n, outputTokens: 2n } } })).toMatchObject({
       inputTokens: 1,
       outputTokens: 2,

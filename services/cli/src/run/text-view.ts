@@ -90,6 +90,8 @@ export class TextView implements RunView {
       case "toolStart":
         this.#summaries.set(payload.value.callId, printableLine(payload.value.argumentsSummary, 100));
         return this.#screen.status(`${payload.value.tool} ${payload.value.argumentsSummary}`);
+      case "toolWaiting":
+        return this.#screen.status(`${payload.value.tool} waits for a sandbox, place ${payload.value.position}`);
       case "toolEnd":
         return this.#toolEnd(payload.value);
       case "turnStats": {

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKHCAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCKSAQoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJIg4KDFJ1blRha2VuT3ZlciIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCJrCglUdXJuU3RhdHMSEgoKdG9vbF9jb3VudBgBIAEoDRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgEEhUKDW91dHB1dF90b2tlbnMYBCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIkMKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJIs8BCgpSdW5TdG9wcGVkEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEgwKBHRleHQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZhZHZpY2UYBCABKAkSDQoFdHVybnMYBSABKA0SEgoKdG9vbF9jYWxscxgGIAEoDRIjCgV1c2FnZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAggASgNKsMCCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVU1RPUF9SRUFTT05fQ09NUExFVEVEEAESIQodU1RPUF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhIiCh5TVE9QX1JFQVNPTl9NQVhfQlVER0VUX1JFQUNIRUQQAxIeChpTVE9QX1JFQVNPTl9VU0VSX0NBTkNFTExFRBAEEhUKEVNUT1BfUkVBU09OX0VSUk9SEAUSFwoTU1RPUF9SRUFTT05fVElNRU9VVBAGEiEKHVNUT1BfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEAcSIAocU1RPUF9SRUFTT05fV09SS0ZMT1dfQkxPQ0tFRBAIEiEKHVNUT1BfUkVBU09OX0NPTlRFWFRfRVhIQVVTVEVEEAliBnByb3RvMw", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSK9CAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCKSAQoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiEQoPVGhpbmtpbmdTdGFydGVkIh8KD1JlYXNvbmluZ1VwZGF0ZRIMCgR0ZXh0GAEgASgJIhwKDE1lc3NhZ2VEZWx0YRIMCgR0ZXh0GAEgASgJIqMBChBBc3Npc3RhbnRNZXNzYWdlEgwKBHRleHQYASABKAkSKQoIdGhpbmtpbmcYAiADKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nEi8KCnRvb2xfY2FsbHMYAyADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBIlCgZmaW5pc2gYBCABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiawoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEIjIKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSJDCg5NZW1vcnlBY3Rpdml0eRIQCghyZWNhbGxlZBgBIAMoCRIPCgd3cml0dGVuGAIgAygJEg4KBm5vdGljZRgDIAEoCSLPAQoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDSrDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -161,6 +161,12 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: RunTakenOver;
     case: "runTakenOver";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.ToolWaiting tool_waiting = 36;
+     */
+    value: ToolWaiting;
+    case: "toolWaiting";
   } | { case: undefined; value?: undefined };
 };
 
@@ -283,6 +289,11 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.RunTakenOver run_taken_over = 35;
    */
   runTakenOver?: RunTakenOverJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.ToolWaiting tool_waiting = 36;
+   */
+  toolWaiting?: ToolWaitingJson;
 };
 
 /**
@@ -446,6 +457,61 @@ export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}
   messageDesc(file_hlvm_session_v1_event, 3);
 
 /**
+ * A call waits for a sandbox, where all are at work. Again whenever its place changes.
+ *
+ * @generated from message hlvm.session.v1.ToolWaiting
+ */
+export type ToolWaiting = Message<"hlvm.session.v1.ToolWaiting"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * Among those that wait; 1 is next.
+   *
+   * @generated from field: uint32 position = 3;
+   */
+  position: number;
+};
+
+/**
+ * A call waits for a sandbox, where all are at work. Again whenever its place changes.
+ *
+ * @generated from message hlvm.session.v1.ToolWaiting
+ */
+export type ToolWaitingJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * Among those that wait; 1 is next.
+   *
+   * @generated from field: uint32 position = 3;
+   */
+  position?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ToolWaiting.
+ * Use `create(ToolWaitingSchema)` to create a new message.
+ */
+export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
  * turn of its own, and calls without a result are seen to.
  *
@@ -468,7 +534,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 4);
+  messageDesc(file_hlvm_session_v1_event, 5);
 
 /**
  * A model call begins.
@@ -491,7 +557,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 6);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -518,7 +584,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 7);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -549,7 +615,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 8);
 
 /**
  * What the model said in one turn, whole.
@@ -610,7 +676,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * The model chose a tool.
@@ -685,7 +751,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -780,7 +846,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -867,7 +933,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -904,7 +970,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -955,7 +1021,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1012,7 +1078,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1043,7 +1109,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1098,7 +1164,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1203,7 +1269,7 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason

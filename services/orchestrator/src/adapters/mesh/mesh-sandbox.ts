@@ -61,6 +61,7 @@ export class MeshSandbox implements Sandbox {
         if (response.case !== "execute") continue;
         const { event } = response.value;
         if (event.case === "output") yield { output: event.value };
+        if (event.case === "waiting") yield { waiting: event.value.position };
         if (event.case === "result") yield { result: event.value };
       }
     } catch (thrown) {

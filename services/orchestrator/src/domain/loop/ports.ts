@@ -62,7 +62,11 @@ export interface OpenedWorkspace {
   readonly gitBranch: string;
 }
 
-export type ToolEvent = { readonly output: ToolOutput } | { readonly result: ToolResult };
+export type ToolEvent =
+  | { readonly output: ToolOutput }
+  | { readonly result: ToolResult }
+  /** For a sandbox: its place among those that wait. */
+  | { readonly waiting: number };
 
 /** What became of a call, as the executor's receipt tells. */
 export type Receipt = { readonly state: "never_started" | "running" | "unknown" } | { readonly state: "done"; readonly result: ToolResult };

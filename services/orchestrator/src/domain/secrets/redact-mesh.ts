@@ -100,6 +100,10 @@ function redactSandbox(sandbox: Sandbox, secrets: RunSecrets): Sandbox {
             yield { result: await redactResult(event.result, secrets) };
             continue;
           }
+          if ("waiting" in event) {
+            yield event;
+            continue;
+          }
           const { stream } = event.output;
           const redactor = redactors.get(stream) ?? secrets.redactor();
           redactors.set(stream, redactor);

@@ -46,6 +46,19 @@ describe("the calls of a turn", () => {
     expect(asked).toEqual(calls.map((call) => JSON.stringify(call.arguments)));
   });
 
+  it("that wait for a sandbox say so, each place once", async () => {
+    test.answers(["", [readCall("a")]], ["Done."]);
+    test.fake.behaviour.execute = async function* () {
+      for (const position of [2, 2, 1]) yield { event: { case: "waiting", value: { position } } };
+      yield { event: { case: "result", value: { success: true, content: "here" } } };
+    };
+    const { events } = await test.run();
+    expect(valuesOf(events, "toolWaiting")).toMatchObject([
+      { tool: "read_file", position: 2 },
+      { tool: "read_file", position: 1 },
+    ]);
+  });
+
   it("do not keep a cancelled run from ending when the audit log does not answer", { timeout: 10_000 }, async () => {
     const reached = Promise.withResolvers<void>();
     test.fake.behaviour.recordOutcome = () => {

@@ -72,10 +72,15 @@ async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: R
   });
   let left = OUTPUT_LENGTH;
   let result: ToolResult | undefined;
+  let position: number | undefined;
   try {
     for await (const event of run.mesh.sandbox.execute(call, grant, timeout, signal)) {
       if ("result" in event) result = event.result;
-      else {
+      else if ("waiting" in event) {
+        if (event.waiting === position) continue;
+        position = event.waiting;
+        run.journal.appendDelta(turn, eventPayload("toolWaiting", { callId: call.callId, tool: call.tool, position }));
+      } else {
         if (left > 0) output.push(event.output.stream, event.output.text.slice(0, left));
         left -= event.output.text.length;
       }
