@@ -61,7 +61,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       journalFile: join(folder, "journal.ndjson"),
       onBeat: () => mesh.processes.look(),
     });
-    const driven = await driveAll(mesh, options).finally(() => killer.stop());
+    const driven = await driveUnder(killer, mesh, options);
     await untilQuiet(mesh);
     const outcomesBy = performance.now() + AUDIT_MILLISECONDS;
     const checked: CheckedRun[] = [];
@@ -92,6 +92,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     cpSync(join(mesh.mesh.directory, "logs"), join(folder, "logs"), { recursive: true });
     await mesh.stop();
     throw thrown;
+  }
+}
+
+async function driveUnder(killer: Killer, mesh: ChaosMesh, options: ChaosOptions): Promise<DrivenRun[]> {
+  try {
+    return await driveAll(mesh, options);
+  } finally {
+    await killer.stop();
   }
 }
 

@@ -7,7 +7,7 @@ export type Harm =
   | { readonly kind: "freeze"; readonly part: string; readonly milliseconds: number };
 
 /** Whoever keeps the data: killed now and then, and never frozen, since a database that stands still stops everybody. */
-const STORES: readonly string[] = ["PostgreSQL", "Meilisearch"];
+const STORES: ReadonlySet<string> = new Set(["PostgreSQL", "Meilisearch"]);
 const STORE_SHARE = 1 / 12;
 const KILL_SHARE = 1 / 2;
 const SHORTEST_FREEZE_MILLISECONDS = 500;
@@ -16,8 +16,8 @@ const LONGEST_FREEZE_MILLISECONDS = 6_000;
 /** What to do, one harm after the other without end; only the seed and the names decide it. */
 export function* planHarm(seed: number, parts: readonly string[]): Generator<Harm, never> {
   const random = new Random(seed);
-  const stores = parts.filter((part) => STORES.includes(part)).toSorted();
-  const services = parts.filter((part) => !STORES.includes(part)).toSorted();
+  const stores = parts.filter((part) => STORES.has(part)).toSorted();
+  const services = parts.filter((part) => !STORES.has(part)).toSorted();
   for (;;) {
     if (stores.length > 0 && random.next() < STORE_SHARE) {
       yield { kind: "kill", part: random.pick(stores) };
