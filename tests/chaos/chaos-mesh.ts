@@ -9,9 +9,6 @@ import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 import { startLineModel, type LineModel } from "./line-model.ts";
 import { ProcessTree } from "./process-tree.ts";
 
-/** What a run has to be let do more often where processes are killed: a look after each append, and more. */
-const SETTINGS = { HLVM_MAXIMUM_TURNS: "200" };
-
 /** A mesh with the model that writes lines, in folders of its own. */
 export class ChaosMesh {
   readonly mesh: TestMesh;
@@ -26,10 +23,10 @@ export class ChaosMesh {
   }
 
   /** With as many replicas as HLVM_REPLICAS says, where it is set. */
-  static async start(): Promise<ChaosMesh> {
+  static async start(more: Readonly<Record<string, string>> = {}): Promise<ChaosMesh> {
     const model = await startLineModel();
     const { HLVM_REPLICAS: replicas } = process.env;
-    const settings = { ...SETTINGS, ...(replicas === undefined ? {} : { HLVM_REPLICAS: replicas }) };
+    const settings = { ...more, ...(replicas === undefined ? {} : { HLVM_REPLICAS: replicas }) };
     return new ChaosMesh(await startTestMesh({ ...settings, HLVM_OPENAI_COMPATIBLE_URL: model.url }), model);
   }
 

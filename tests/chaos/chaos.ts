@@ -11,6 +11,8 @@ import { driveRun, type DrivenRun } from "./drive-run.ts";
 import { Killer, type JournalEntry } from "./killer.ts";
 import type { Harm } from "./plan-harm.ts";
 
+/** A run in which calls are interrupted has a turn more for each, to look. */
+const SETTINGS = { HLVM_MAXIMUM_TURNS: "200" };
 const QUIET_MILLISECONDS = 60_000;
 const AUDIT_MILLISECONDS = 60_000;
 const SESSIONS_PAGE = 500;
@@ -38,8 +40,9 @@ export interface ChaosReport {
   readonly journal: readonly JournalEntry[];
   readonly takeovers: number;
   readonly outcomesUnknown: number;
-  readonly startsAgain: number;
-  readonly watchesLost: number;
+  /** What whoever started and watched was told, and how often, where they had to try again by hand. */
+  readonly startsLost: Readonly<Record<string, number>>;
+  readonly watchesLost: Readonly<Record<string, number>>;
   readonly milliseconds: number;
   /** Where to look. */
   readonly folder: string;
@@ -50,7 +53,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const folder = join(repositoryRoot, ".cache", "chaos", options.name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const mesh = await ChaosMesh.start();
+  const mesh = await ChaosMesh.start(SETTINGS);
   try {
     const began = performance.now();
     const { parts } = mesh;
@@ -83,8 +86,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       journal: killer.journal,
       takeovers: sum(checked.map((run) => run.takeovers)),
       outcomesUnknown: sum(checked.map((run) => run.outcomesUnknown)),
-      startsAgain: sum(driven.map(({ starts }) => starts - 1)),
-      watchesLost: sum(driven.map(({ watchesLost }) => watchesLost.length)),
+      startsLost: counted(driven.flatMap(({ startsLost }) => startsLost)),
+      watchesLost: counted(driven.flatMap(({ watchesLost }) => watchesLost)),
       milliseconds,
       folder,
     };
@@ -93,6 +96,13 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await mesh.stop();
     throw thrown;
   }
+}
+
+function counted(messages: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  // Without the numbers of ports and processes, which are others each time.
+  for (const message of messages.map((text) => text.replaceAll(/\d{4,}/g, "N"))) counts[message] = (counts[message] ?? 0) + 1;
+  return counts;
 }
 
 async function driveUnder(killer: Killer, mesh: ChaosMesh, options: ChaosOptions): Promise<DrivenRun[]> {

@@ -21,13 +21,13 @@ export interface DrivenRun {
   readonly seen: readonly Event[];
   /** Undefined where its end was not seen in time. */
   readonly stopped: RunStopped | undefined;
-  /** How often the start had to be asked for. */
-  readonly starts: number;
+  /** Why the start had to be asked for again, each time. */
+  readonly startsLost: readonly string[];
   /** How often the watch gave up and was begun anew by hand, each with its reason. */
   readonly watchesLost: readonly string[];
 }
 
-const NOT_STARTED = { sessionId: "", workspace: "", seen: [], stopped: undefined, starts: 1, watchesLost: [] };
+const NOT_STARTED = { sessionId: "", workspace: "", seen: [], stopped: undefined, startsLost: [], watchesLost: [] };
 
 /** Starts a run and watches it to its end, as a person does who tries again where nobody answers. */
 export async function driveRun(mesh: ChaosMesh, number: number, turns: number, signal: AbortSignal): Promise<DrivenRun> {
@@ -62,15 +62,16 @@ export async function driveRun(mesh: ChaosMesh, number: number, turns: number, s
   return { number, ...started, seen, stopped, watchesLost };
 }
 
-type Started = Pick<DrivenRun, "sessionId" | "workspace" | "starts">;
+type Started = Pick<DrivenRun, "sessionId" | "workspace" | "startsLost">;
 
 /**
  * A start whose answer was lost may have begun a run: its workspace tells. One that has not begun is tried in another folder,
  * so that whatever still comes of the first one does not come into its way.
  */
 async function start(mesh: ChaosMesh, number: number, turns: number, signal: AbortSignal): Promise<Started> {
-  for (let starts = 1; ; starts++) {
-    const workspace = mesh.workspace(`run-${number}-${starts}`);
+  const startsLost: string[] = [];
+  for (;;) {
+    const workspace = mesh.workspace(`run-${number}-${startsLost.length + 1}`);
     const sessions = mesh.sessions();
     const request = {
       prompt: promptOf(number, turns),
@@ -80,13 +81,14 @@ async function start(mesh: ChaosMesh, number: number, turns: number, signal: Abo
     };
     try {
       const { sessionId } = await sessions.startRun(request, { signal, timeoutMs: START_DEADLINE_MILLISECONDS });
-      return { sessionId, workspace, starts };
+      return { sessionId, workspace, startsLost };
     } catch (thrown) {
       if (signal.aborted) throw thrown;
+      startsLost.push(messageOf(thrown));
     }
     await sleep(START_PAUSE_MILLISECONDS, undefined, { signal }).catch(() => undefined);
     const begun = await findBegun(mesh, workspace, signal);
-    if (begun !== undefined) return { sessionId: begun, workspace, starts };
+    if (begun !== undefined) return { sessionId: begun, workspace, startsLost };
   }
 }
 

@@ -60,13 +60,19 @@ function tell(report: ChaosReport): void {
     }),
   );
   console.log(
-    `\n${report.takeovers} takeovers, ${report.outcomesUnknown} calls of unknown outcome, ${report.startsAgain} starts asked for again, ` +
-      `${report.watchesLost} watches given up and begun anew, ${journal.length - harmed.length} harms to parts that were down`,
+    `\n${report.takeovers} takeovers, ${report.outcomesUnknown} calls of unknown outcome, ` +
+      `${journal.length - harmed.length} harms to parts that were down`,
   );
+  tellLost("start", report.startsLost);
+  tellLost("watch", report.watchesLost);
   for (const { run, sessionId, demand, observed } of failures.slice(0, SHOWN * demands.length))
     console.log(`run ${run} (session ${sessionId}), ${demand}: ${observed.slice(0, 400)}`);
   for (const fault of leftOver) console.log(fault);
   console.log(`Journal, logs and failed runs: ${folder}`);
+}
+
+function tellLost(what: string, messages: Readonly<Record<string, number>>): void {
+  for (const [message, count] of Object.entries(messages)) console.log(`${count} x ${what} tried again: ${message}`);
 }
 
 function readOptions() {
