@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
 import type { Part, RunningPart } from "./part.ts";
-import { restartPause, type RestartPolicy } from "./restart-policy.ts";
+import { failuresAfter, restartPause, type RestartPolicy } from "./restart-policy.ts";
 import { watchHealth, type HealthPolicy } from "./watch-health.ts";
 
 export interface PartStatus {
@@ -97,7 +97,7 @@ export class SupervisedPart {
         const reason = await this.#untilEnded(running);
         this.#running = undefined;
         if (this.#stopping.signal.aborted) return;
-        if (performance.now() - since >= this.#policy.restart.resetAfterMilliseconds) failures = 0;
+        failures = failuresAfter(this.#policy.restart, failures, performance.now() - since);
         this.#log.error({ reason, logFile: this.part.logFile }, "ended");
         this.#become({ state: "down", since: new Date(), reason });
       }
