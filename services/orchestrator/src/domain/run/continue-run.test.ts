@@ -86,6 +86,22 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
     expect(idsOf(ran)).toEqual(["r.1.1"]);
   });
 
+  it.each(["unavailable", "deadline_exceeded"] as const)("goes on also where the sandbox does not answer at first (%s)", async (code) => {
+    const { test } = await start();
+    const { sessionId, sequence, endCall } = await runningCall(test);
+    await test.orchestrator.stop("SIGKILL");
+    endCall();
+    let asked = 0;
+    const { openWorkspace } = test.fake.behaviour;
+    test.fake.behaviour.openWorkspace = (path, session) => {
+      if (++asked === 1) throw new HlvmError({ code, reason: "away", message: "It is away." });
+      return openWorkspace(path, session);
+    };
+    test.orchestrator = await test.startProcess();
+    expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+    expect(asked).toBe(2);
+  });
+
   it("asks the model again where its answer had not come to its end, in a turn of its own", async () => {
     const { test } = await start();
     pauseModel(test.fake.behaviour);

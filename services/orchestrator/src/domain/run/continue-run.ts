@@ -81,6 +81,11 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
   };
 }
 
+/** The service is not there, or hangs. */
+function isUnanswered(thrown: unknown): boolean {
+  return thrown instanceof HlvmError && (thrown.code === "unavailable" || thrown.code === "deadline_exceeded");
+}
+
 /** Whatever ended the process may have ended others too, which are up again soon. */
 async function untilThere<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -88,7 +93,7 @@ async function untilThere<T>(ask: () => Promise<T>, signal: AbortSignal): Promis
       return await ask();
     } catch (thrown) {
       signal.throwIfAborted();
-      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable" || attempt === ATTEMPTS) throw thrown;
+      if (!isUnanswered(thrown) || attempt === ATTEMPTS) throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }

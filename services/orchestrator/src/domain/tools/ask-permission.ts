@@ -36,7 +36,8 @@ async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Pro
       return await run.mesh.policy.decide(call, signal);
     } catch (thrown) {
       signal.throwIfAborted();
-      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable" || attempt === ATTEMPTS) throw thrown;
+      const isUnanswered = thrown instanceof HlvmError && (thrown.code === "unavailable" || thrown.code === "deadline_exceeded");
+      if (!isUnanswered || attempt === ATTEMPTS) throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
