@@ -19,6 +19,8 @@ import type { ClaimedRun, RunClaims } from "./run-claims.ts";
 
 /** A run that has ended so many processes, one after the other, without getting any further is ended itself. */
 const MAXIMUM_FRUITLESS_CLAIMS = 8;
+/** Of a service that is not up again. */
+const AWAY: ReadonlySet<HlvmError["code"]> = new Set(["unavailable", "deadline_exceeded"]);
 const ATTEMPTS = 10;
 const RETRY_MILLISECONDS = 1_000;
 
@@ -73,14 +75,14 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
   };
 }
 
-/** Whatever ended the process may have ended others too, which are up again soon. */
+/** Whatever ended the process may have ended others too, which are up again soon; calls to them wait until their deadline. */
 async function untilThere<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await ask();
     } catch (thrown) {
       signal.throwIfAborted();
-      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable" || attempt === ATTEMPTS) throw thrown;
+      if (!(thrown instanceof HlvmError) || !AWAY.has(thrown.code) || attempt === ATTEMPTS) throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
