@@ -9,8 +9,9 @@ import { permissionOf, type Permission } from "./permission.ts";
 import { unlessAnswerLost } from "./unless-answer-lost.ts";
 
 const RETRY_MILLISECONDS = 500;
-/** Of a call whose answer was lost: policy gives it again. While nobody takes the connection, the call itself waits. */
+/** Of a call whose answer was lost: policy gives it again. While nobody takes the connection, the call itself waits until its deadline. */
 const ATTEMPTS = 5;
+const AWAY: ReadonlySet<HlvmError["code"]> = new Set(["unavailable", "deadline_exceeded"]);
 
 /**
  * Has policy decide on a call. @returns the approval that has to be waited for, where policy wants a person to decide
@@ -36,7 +37,7 @@ async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Pro
       return await run.mesh.policy.decide(call, signal);
     } catch (thrown) {
       signal.throwIfAborted();
-      if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable" || attempt === ATTEMPTS) throw thrown;
+      if (!(thrown instanceof HlvmError) || !AWAY.has(thrown.code) || attempt === ATTEMPTS) throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
