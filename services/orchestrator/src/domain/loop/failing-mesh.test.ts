@@ -24,6 +24,19 @@ describe("a mesh that fails", () => {
     expect(test.fake.seen.executed).toEqual([]);
   });
 
+  it("asks policy again that did not answer in time, as while it is started again", async () => {
+    test.answers(["", [readCall("a")]], ["done"]);
+    const { decide } = test.fake.behaviour;
+    test.fake.behaviour.decide = () => {
+      test.fake.behaviour.decide = decide;
+      throw new HlvmError({ code: "deadline_exceeded", reason: "deadline_exceeded", message: "the operation timed out" });
+    };
+    const { stopped, results } = await test.run();
+    expect(stopped.reason).toBe(StopReason.COMPLETED);
+    expect(results).toMatchObject([{ success: true }]);
+    expect(test.fake.seen.executed).toHaveLength(1);
+  });
+
   it("does not run a call whose grant was lost on the way, and tells the audit log", async () => {
     test.answers(["", [readCall("a")]], ["done"]);
     let calls = 0;

@@ -116,6 +116,23 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
     expect(after!.messages).toEqual(before!.messages);
   });
 
+  it("waits for a service that did not answer in time while it was taken over", async () => {
+    const { test } = await start();
+    pauseModel(test.fake.behaviour);
+    const { sessionId, sequence } = await test.ask("q");
+    await test.watch(sessionId, sequence, isCase("messageDelta"));
+    await test.orchestrator.stop("SIGKILL");
+    test.answers(["Done."]);
+    const { openWorkspace } = test.fake.behaviour;
+    test.fake.behaviour.openWorkspace = () => {
+      test.fake.behaviour.openWorkspace = openWorkspace;
+      throw new HlvmError({ code: "deadline_exceeded", reason: "deadline_exceeded", message: "the operation timed out" });
+    };
+    test.orchestrator = await test.startProcess();
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, text: "Done." }]);
+  });
+
   it("runs the calls of its last answer that had not begun, and not those that had ended", async () => {
     const { test } = await start();
     test.answers(["", [readCall("a"), shellCall("b"), shellCall("c")]], ["Done."]);
