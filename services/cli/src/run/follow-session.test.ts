@@ -96,6 +96,15 @@ describe("followSession", () => {
     expect(opened.length).toBeLessThan(40);
   });
 
+  it("goes on for as long as streams stay open for a while, though nothing happens in the session", async () => {
+    const silent: Watch = async function* (request) {
+      await vi.advanceTimersByTimeAsync(2_000);
+      yield* cutAfter(new ConnectError("cut", Code.Unavailable))(request);
+    };
+    const { client } = clientOf(...Array.from({ length: 100 }, () => silent), whole);
+    expect(await follow(client)).toEqual([1n, 2n, 3n, 4n]);
+  });
+
   it("goes on for as long as there is contact, however often it is cut", async () => {
     const onLost = vi.fn<() => void>();
     const lasting: Watch = async function* (request) {

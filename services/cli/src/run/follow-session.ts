@@ -5,6 +5,8 @@ import { Reconnection } from "./reconnection.ts";
 import { watchStream } from "./watch-stream.ts";
 
 const PROBE_DEADLINE_MILLISECONDS = 10_000;
+/** A stream that was open for so long was contact, though nothing happened in its session. */
+const CONTACT_MILLISECONDS = 1_000;
 
 export interface FollowOptions {
   readonly sessionId: string;
@@ -28,10 +30,12 @@ export async function* followSession(sessions: Client<typeof SessionService>, op
   const onAlive = (): void => reconnection.contact();
   let next = options.from;
   for (let isResuming = false; ; isResuming = true) {
+    let openedAt = Infinity;
     try {
       // A stream of events is silent until there is one, so whether anybody is there is asked first.
       if (isResuming) await sessions.getSession({ sessionId }, { signal, timeoutMs: PROBE_DEADLINE_MILLISECONDS });
       reconnection.answered();
+      openedAt = performance.now();
       for await (const event of watchStream(sessions, { sessionId, from: next, follow, signal, onAlive })) {
         reconnection.contact();
         if (event.sequence < next) continue;
@@ -41,6 +45,7 @@ export async function* followSession(sessions: Client<typeof SessionService>, op
       if (!follow) return;
       throw new ConnectError("The edge ended the stream of events.", Code.Unavailable);
     } catch (thrown) {
+      if (performance.now() - openedAt >= CONTACT_MILLISECONDS) reconnection.contact();
       await reconnection.waitAfter(thrown);
     }
   }
