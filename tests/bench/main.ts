@@ -4,6 +4,7 @@ import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchSandboxes } from "./sandboxes.ts";
 import { benchStartAndSize } from "./start-and-size.ts";
+import { benchTakeOver } from "./take-over.ts";
 import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
@@ -14,6 +15,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "mesh-call": benchMeshCall,
   sandboxes: benchSandboxes,
   cancel: benchCancel,
+  "take-over": benchTakeOver,
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
 };
