@@ -54,7 +54,8 @@ async function takeOver(mesh: TestMesh, workspace: string): Promise<number[]> {
       if (type === "run_taken_over") goesOnAt ??= performance.now();
       if (type !== "tool_output" || killedAt !== undefined) return;
       killedAt = performance.now();
-      const { pid } = readMeshState(mesh.directory)!.services.find(({ name }) => name.startsWith("orchestrator"))!;
+      const orchestrators = readMeshState(mesh.directory)!.services.filter(({ name }) => name.startsWith("orchestrator"));
+      const { pid } = orchestrators[Math.floor(Math.random() * orchestrators.length)]!;
       if (pid !== undefined) process.kill(pid, "SIGKILL");
     },
   });
