@@ -43,10 +43,11 @@ describe("hlvm ask, with something piped into it", () => {
     expect(hlvm.stderr).toContain("Nothing came on standard input within 3 s");
   });
 
-  it("waits for a slow pipe where the last word is -", async () => {
+  it("waits for a slow pipe where the last word is -, and says so", async () => {
     const edge = await edgeWith(answers);
     const hlvm = runHlvm(["ask", "why", "-"], { edgeUrl: edge.url, inputIsSilent: true });
-    setTimeout(() => hlvm.child.stdin!.end("it fails\n"), 4_000);
+    await hlvm.shows("Waiting for standard input.");
+    hlvm.child.stdin!.end("it fails\n");
     expect(await hlvm.ended).toBe(0);
     expect(edge.requests[0]!.prompt).toBe("why\n\n<stdin>\nit fails\n</stdin>");
   });
@@ -54,8 +55,8 @@ describe("hlvm ask, with something piped into it", () => {
   it("is cancelled while it waits", async () => {
     const edge = await edgeWith(answers);
     const hlvm = runHlvm(["ask", "--json", "q", "-"], { edgeUrl: edge.url, inputIsSilent: true });
-    // Nothing can be seen of a command that waits.
-    setTimeout(() => hlvm.child.kill("SIGINT"), 1_000);
+    await hlvm.shows("Waiting for standard input.");
+    hlvm.child.kill("SIGINT");
     expect(await hlvm.ended).toBe(130);
     expect(JSON.parse(hlvm.stdout)).toMatchObject({ type: "final", stop_reason: "user_cancelled" });
   });

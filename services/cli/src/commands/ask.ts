@@ -75,7 +75,9 @@ async function questionAsked(
 ): Promise<string> {
   const onSilence = (): void =>
     screen.note(
-      "Nothing came on standard input within 3 s, so nothing of it is asked. End the command with - to wait for it, or with < /dev/null to not wait.",
+      waitsForInput
+        ? "Waiting for standard input. Ctrl-C cancels."
+        : "Nothing came on standard input within 3 s, so nothing of it is asked. End the command with - to wait for it, or with < /dev/null to not wait.",
       "warning",
     );
   return questionWithInput(question, await readPipedInput({ waits: waitsForInput, signal, onSilence }));

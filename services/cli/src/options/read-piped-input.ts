@@ -10,19 +10,22 @@ export interface PipedInputOptions {
   /** Wait for the first byte however long it takes. */
   readonly waits: boolean;
   readonly signal: AbortSignal;
-  /** Called where a pipe is open and nothing came through it in time. */
+  /** Called where a pipe is open and nothing came through it within 3 s. */
   readonly onSilence: () => void;
 }
 
 /**
  * What was piped or redirected into this command, to its end: text in UTF-8, at most 1 MB. Empty where standard input is a
- * terminal, a device such as /dev/null, closed, empty, or silent for 3 s.
+ * terminal, a device such as /dev/null, closed, empty, or silent for 3 s and not waited for.
  * @throws HlvmError `stdin_too_large`, `stdin_not_text`, `stdin_not_readable`, `cancelled`
  */
 export async function readPipedInput({ waits, signal, onSilence }: PipedInputOptions): Promise<string> {
   if (!isPiped()) return "";
   const silence = new AbortController();
-  const timer = waits ? undefined : setTimeout(() => silence.abort(), SILENCE_MILLISECONDS);
+  const timer = setTimeout(() => {
+    onSilence();
+    if (!waits) silence.abort();
+  }, SILENCE_MILLISECONDS);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -36,7 +39,6 @@ export async function readPipedInput({ waits, signal, onSilence }: PipedInputOpt
     if (signal.aborted)
       throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started.", cause });
     if (!silence.signal.aborted) throw notReadable(cause as Error);
-    onSilence();
     return "";
   } finally {
     clearTimeout(timer);
