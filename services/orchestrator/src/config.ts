@@ -48,10 +48,10 @@ export const knobs = {
     minimum: 1,
     maximum: 86_400,
   }),
-  outcomeSeconds: integer({
-    variable: "HLVM_OUTCOME_SECONDS",
-    description: "Seconds that a run goes on trying to have what came of a call on record, while policy cannot be reached.",
-    fallback: 30,
+  serviceWaitSeconds: integer({
+    variable: "HLVM_SERVICE_WAIT_SECONDS",
+    description: "Seconds that a run waits for a service that is away, such as policy or the sandbox, before it is stopped.",
+    fallback: 120,
     minimum: 1,
     maximum: 3_600,
   }),

@@ -74,7 +74,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     modelSilenceMilliseconds: config.modelSilenceSeconds * 1_000,
     modelMilliseconds: config.modelSeconds * 1_000,
     runMilliseconds: config.runSeconds * 1_000,
-    outcomeMilliseconds: config.outcomeSeconds * 1_000,
+    serviceMilliseconds: config.serviceWaitSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
   };
   const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
@@ -83,6 +83,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     eventLog,
     claims,
     verifyDelegation: (text) => delegations.verify(text),
+    serviceMilliseconds: config.serviceWaitSeconds * 1_000,
     meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text }),
     execute,
     log,

@@ -8,8 +8,8 @@ export interface Limits {
   readonly modelSilenceMilliseconds: number;
   readonly modelMilliseconds: number;
   readonly runMilliseconds: number;
-  /** Of trying to record what came of a call: a run that cannot have it on record goes no further. */
-  readonly outcomeMilliseconds: number;
+  /** Of waiting for a service that is away, and that the run cannot go on without. */
+  readonly serviceMilliseconds: number;
   /** Of tool results that reach the model, in the whole run, in UTF-16 units. */
   readonly toolResultLength: number;
 }

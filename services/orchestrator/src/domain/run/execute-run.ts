@@ -79,7 +79,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress(past);
-  const outcomes = new OutcomeRecorder(mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
+  const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
   const records = new Records();
   let stop: Stop | undefined;
   try {
