@@ -6,7 +6,7 @@ import { Conversation } from "../fold/conversation.ts";
 import type { RunPast } from "../fold/run-past.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
-import { eventPayload } from "../log/event-payload.ts";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
@@ -41,6 +41,8 @@ export interface BegunRun {
   readonly secrets: RunSecrets;
   /** Events that it has in the log so far. */
   readonly appended: number;
+  /** Of a new session all that its log holds, so that nobody has to read it. */
+  readonly wholeLog?: readonly EventPayload[];
   /** Of a run that another process held before; `turn` is the last one of which the log has anything. */
   readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number };
 }
@@ -89,7 +91,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       void journal.append(past.turn, eventPayload("runTakenOver", {}));
     }
     const conversation = new Conversation(begun.model.id);
-    for (const event of await eventLog.readConversation(session.sessionId)) conversation.add(event);
+    const written = begun.wholeLog?.map((payload) => ({ runId: lease.runId, turn: 0, payload }));
+    for (const event of written ?? (await eventLog.readConversation(session.sessionId))) conversation.add(event);
     const run = {
       sessionId: session.sessionId,
       runId: lease.runId,
