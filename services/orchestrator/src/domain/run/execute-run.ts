@@ -11,7 +11,6 @@ import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
 import type { Mesh } from "../loop/ports.ts";
-import { Records } from "../loop/records.ts";
 import { runLoop } from "../loop/run-loop.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
@@ -82,7 +81,6 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   });
   const progress = new RunProgress(past);
   const outcomes = new OutcomeRecorder(mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
-  const records = new Records();
   let stop: Stop | undefined;
   try {
     if (past !== undefined) {
@@ -103,7 +101,6 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       mesh,
       secrets: begun.secrets,
       journal,
-      records,
       outcomes,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
@@ -123,12 +120,12 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
-  else await handOver(lease, records, ports);
+  else await handOver(lease, journal, ports);
   return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, records: Records, { claims, log }: RunPorts): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log }: RunPorts): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
   await claims
     .release(lease)

@@ -22,7 +22,7 @@ export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permiss
     const verdict = await decide(call, run, signal);
     const check = permissionCheck(call, verdict);
     if (verdict.decision !== Decision.ASK || verdict.approval === undefined) {
-      run.records.add(run.journal.appendSoon(turn, check));
+      void run.journal.appendSoon(turn, check);
       return permissionOf(call, verdict);
     }
     await run.journal.append(turn, check);
