@@ -1,5 +1,7 @@
+import { parseArgs } from "node:util";
 import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
+import { benchManyRuns } from "./many-runs.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchSandboxes } from "./sandboxes.ts";
@@ -8,6 +10,14 @@ import { benchTakeOver } from "./take-over.ts";
 import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: "string", default: "500" },
+    turns: { type: "string", default: "5" },
+    tool: { type: "string", default: "memory_search" },
+  },
+});
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "start-and-size": benchStartAndSize,
   "tool-turn": benchToolTurn,
@@ -18,8 +28,8 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "take-over": benchTakeOver,
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
+  "many-runs": () => benchManyRuns({ runs: Number(values.runs), turns: Number(values.turns), tool: values.tool }),
 };
-const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {
   console.error(`There is no bench "${unknown}". There are: ${Object.keys(benches).join(", ")}.`);

@@ -5,7 +5,7 @@ import type { AssistantMessage, Event, PermissionCheck, ToolEnd } from "@hlvm/pr
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
-import { permissionModeWord } from "./permission-mode-word.ts";
+import { permissionModeWord } from "./permission-mode.ts";
 
 /** A payload that becomes an `agent_event`: every one but the answer's text and the run's end. */
 export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | { case: "messageDelta" } | { case: "runStopped" }>;

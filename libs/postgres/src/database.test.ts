@@ -52,6 +52,12 @@ describe("Database", () => {
   });
 });
 
+it("has a query wait for a connection while all are at work, for longer than it may take to connect", async () => {
+  const busy = Array.from({ length: 10 }, () => test.database.query("SELECT pg_sleep(5.5)"));
+  expect(await test.database.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await Promise.all(busy);
+}, 20_000);
+
 describe("migrate", () => {
   it("applies what is new, once", async () => {
     writeFileSync(join(migrations, "0002_author.sql"), "ALTER TABLE note ADD COLUMN author text");

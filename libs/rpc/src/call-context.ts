@@ -4,6 +4,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import type { VerifiedCaller } from "@hlvm/identity/token-verifier";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { currentTraceId } from "@hlvm/telemetry/trace-context";
+import type { NodeHandlerFn } from "./node-handler.ts";
 
 /** Who is calling, and what the call brings along: everything a domain function needs to know of the transport. */
 export interface CallContext {
@@ -28,6 +29,9 @@ export interface OutgoingCall extends Pick<CallContext, "remainingMilliseconds">
 }
 
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the verified caller" });
+
+/** The HTTP request that a call came with. */
+export const requestKey = createContextKey<Parameters<NodeHandlerFn>[0] | undefined>(undefined, { description: "the HTTP request" });
 
 /** The context of a call that is being handled. */
 export function callContext(context: HandlerContext): CallContext {

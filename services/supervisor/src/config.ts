@@ -4,7 +4,7 @@ import type { LogLevel } from "@hlvm/log/create-log";
 import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 import { LIFETIMES, type Lifetime } from "@hlvm/mesh/lifetime";
 
-/** The door that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
+/** The port that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
 const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-held": 0 };
 
 const lifetimeKnob = choice<Lifetime>({

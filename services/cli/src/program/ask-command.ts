@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { AskFlags } from "../commands/ask.ts";
 import { sessionId } from "./values.ts";
-
-const MODES = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
 
 const ABOUT_INPUT = `
 Standard input that is piped or redirected goes with the question, or is the question:
@@ -31,7 +30,7 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
       ).argParser(secretName),
     )
     .addOption(new Option("--stateless", "keep and remember nothing of this run").conflicts("resume"))
-    .addOption(new Option("--permission-mode <mode>", "what may be done without asking you").choices(MODES))
+    .addOption(new Option("--permission-mode <mode>", "what may be done without asking you").choices(PERMISSION_MODES))
     .option("--auto-edit", "the same as --permission-mode acceptEdits")
     .option("--dangerously-skip-permissions", "the same as --permission-mode bypassPermissions")
     .addOption(new Option("--allowedTools <tools>", "allow these tools, for example git_*; may be repeated").argParser(toolPatterns))

@@ -1,6 +1,6 @@
 import type { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
 import { DecidingStepSchema, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   StopReason,

@@ -1,8 +1,8 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
-import { eventType } from "../../domain/log/event-payload.ts";
 import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
 
@@ -74,7 +74,7 @@ export class PostgresEventLog implements EventLog {
       lease.owner,
       request.position,
       events.map((event) => event.turn),
-      events.map((event) => eventType(event.payload)),
+      events.map((event) => eventType(event.payload.case)),
       events.map((event) => payloadBytes(event.payload)),
       request.principal,
       at,

@@ -1,7 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { eventType } from "../../domain/log/event-payload.ts";
 import type { Session } from "../../domain/session/session.ts";
 import type { NewRun, SessionPage, SessionPlace, SessionStore } from "../../domain/session/session-store.ts";
 import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
@@ -104,7 +104,7 @@ export class PostgresSessionStore implements SessionStore {
       lease.runId,
       run.principal,
       lease.owner,
-      events.map(eventType),
+      events.map((payload) => eventType(payload.case)),
       events.map(payloadBytes),
       run.organization,
       run.model,

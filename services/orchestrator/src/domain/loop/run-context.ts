@@ -8,7 +8,6 @@ import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
-import type { Records } from "./records.ts";
 
 /** All that the parts of one run share. */
 export interface RunContext {
@@ -22,7 +21,6 @@ export interface RunContext {
   readonly mesh: Mesh;
   readonly secrets: RunSecrets;
   readonly journal: RunJournal;
-  readonly records: Records;
   readonly outcomes: OutcomeRecorder;
   readonly limits: Limits;
   readonly detector: LoopDetector;

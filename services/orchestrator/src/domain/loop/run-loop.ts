@@ -45,7 +45,7 @@ export async function runLoop(
     const began = performance.now();
     const messages = [prefix, ...withMemory(conversation.messages(), reminder)];
     const taken = await takeTurn(messages, run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
-      await run.records.settle(run.signal);
+      await run.journal.records.settle(run.signal);
       throw thrown;
     });
     if (taken === undefined) {
@@ -69,15 +69,15 @@ export async function runLoop(
       inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
       outputTokens: usage.outputTokens,
     });
-    run.records.add(run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage })));
-    if (run.signal.aborted) await run.records.settle(run.signal);
+    void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage }));
+    if (run.signal.aborted) await run.journal.records.settle(run.signal);
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined) {
-      await run.records.settle(run.signal);
+      await run.journal.records.settle(run.signal);
       return stop;
     }
   }
-  await run.records.settle(run.signal);
+  await run.journal.records.settle(run.signal);
   return {
     reason: StopReason.MAX_TURNS_REACHED,
     message: `The run used all of its ${run.limits.turns} turns before it was done.`,

@@ -7,12 +7,10 @@ import { callId } from "../tools/call-id.ts";
 import { repairToolCalls } from "../tools/repair-tool-calls.ts";
 import { Answer } from "./answer.ts";
 import { askModel } from "./ask-model.ts";
-import { Coalescer } from "./coalescer.ts";
 import { ModelFailure } from "./model-failure.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 
-const DELTA_INTERVAL_MILLISECONDS = 40;
 const LARGE_WINDOW_TOKENS = 64_000;
 /** Room for a whole file in one call where the window has it; else the seeds' output reserve. */
 const LARGE_OUTPUT_TOKENS = 16_384;
@@ -41,9 +39,6 @@ export async function takeTurn(
 ): Promise<Taken | undefined> {
   const { turn } = progress;
   const { journal, model } = run;
-  const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, 0, (type, text) => {
-    journal.appendDelta(turn, eventPayload(type, { text }));
-  });
   let answer = new Answer();
   journal.appendDelta(turn, eventPayload("thinking", {}));
   try {
@@ -64,19 +59,17 @@ export async function takeTurn(
         answer = attempt;
       },
       onEvent: (event) => {
-        if (event.case === "textDelta") deltas.push("messageDelta", event.value);
-        if (event.case === "thinkingDelta") deltas.push("reasoningUpdate", event.value);
+        if (event.case === "textDelta") journal.appendDelta(turn, eventPayload("messageDelta", { text: event.value }));
+        if (event.case === "thinkingDelta") journal.appendDelta(turn, eventPayload("reasoningUpdate", { text: event.value }));
       },
     });
   } catch (thrown) {
-    deltas.flush();
     if (mayLose && !run.signal.aborted && thrown instanceof ModelFailure && thrown.isConnectionLost && answer.isShown) return undefined;
     if (!isHandOver(run.signal.reason)) keepPartial(answer, run, progress);
     throw thrown;
   } finally {
     progress.addUsage(answer.usage);
   }
-  deltas.flush();
   return give(answer, run, progress);
 }
 
@@ -107,7 +100,7 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
     }),
   );
   progress.text = text;
-  run.records.add(run.journal.append(turn, message, ...selected));
+  void run.journal.append(turn, message, ...selected);
   return { message, toolCalls, answer };
 }
 

@@ -6,12 +6,11 @@ import { Conversation } from "../fold/conversation.ts";
 import type { RunPast } from "../fold/run-past.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
-import { eventPayload } from "../log/event-payload.ts";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
 import type { Mesh } from "../loop/ports.ts";
-import { Records } from "../loop/records.ts";
 import { runLoop } from "../loop/run-loop.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
@@ -41,6 +40,8 @@ export interface BegunRun {
   readonly secrets: RunSecrets;
   /** Events that it has in the log so far. */
   readonly appended: number;
+  /** Of a new session all that its log holds, so that nobody has to read it. */
+  readonly wholeLog?: readonly EventPayload[];
   /** Of a run that another process held before; `turn` is the last one of which the log has anything. */
   readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number };
 }
@@ -80,7 +81,6 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   });
   const progress = new RunProgress(past);
   const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
-  const records = new Records();
   let stop: Stop | undefined;
   try {
     if (past !== undefined) {
@@ -89,7 +89,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       void journal.append(past.turn, eventPayload("runTakenOver", {}));
     }
     const conversation = new Conversation(begun.model.id);
-    for (const event of await eventLog.readConversation(session.sessionId)) conversation.add(event);
+    const written = begun.wholeLog?.map((payload) => ({ runId: lease.runId, turn: 0, payload }));
+    for (const event of written ?? (await eventLog.readConversation(session.sessionId))) conversation.add(event);
     const run = {
       sessionId: session.sessionId,
       runId: lease.runId,
@@ -100,7 +101,6 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       mesh,
       secrets: begun.secrets,
       journal,
-      records,
       outcomes,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
@@ -120,12 +120,12 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
-  else await handOver(lease, records, ports);
+  else await handOver(lease, journal, ports);
   return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, records: Records, { claims, log }: RunPorts): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log }: RunPorts): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
   await claims
     .release(lease)

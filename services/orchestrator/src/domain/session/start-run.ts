@@ -101,6 +101,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     mesh: redactMesh(starter.mesh, secrets),
     secrets,
     appended: events.length,
+    wholeLog: existing === undefined ? events : undefined,
   };
   let sequence = 0;
   const begin = async (): Promise<void> => {

@@ -17,7 +17,7 @@ export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permiss
     const verdict = await retryWhileAway(() => run.mesh.policy.decide(call, signal), run.limits.serviceMilliseconds, signal);
     const check = permissionCheck(call, verdict);
     if (verdict.decision !== Decision.ASK || verdict.approval === undefined) {
-      run.records.add(run.journal.appendSoon(turn, check));
+      void run.journal.appendSoon(turn, check);
       return permissionOf(call, verdict);
     }
     await run.journal.append(turn, check);

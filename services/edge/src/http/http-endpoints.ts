@@ -3,27 +3,34 @@ import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
 import { TracedCall } from "@hlvm/rpc/traced-call";
 import type { Runs } from "../domain/chat.ts";
-import type { Doorkeeper } from "../domain/doorkeeper.ts";
+import type { Authenticator } from "../domain/authenticator.ts";
 import { chat } from "./chat.ts";
 import { isLoopbackHostHeader } from "./loopback-host.ts";
 import type { Request } from "./read-body.ts";
 import { sendError, type Response } from "./send-error.ts";
 
-export interface FrontDoorOptions {
-  readonly doorkeeper: Doorkeeper;
+export interface HttpEndpointsOptions {
+  readonly authenticator: Authenticator;
+  /** Told who sends a request, before anything else reads it. */
+  readonly onAuthenticated: (request: Request, principal: Principal) => void;
   readonly runsOf: (principal: Principal) => Runs;
   readonly log: Log;
 }
 
-type Door = (request: Request, response: Response, principal: Principal) => Promise<void> | void;
+type Endpoint = (request: Request, response: Response, principal: Principal) => Promise<void> | void;
 
 /**
- * Every request passes here first: it is refused unless it is meant for this machine and the doorkeeper knows who sends
- * it. Then the plain HTTP doors answer; what is for none of them is left to Connect.
+ * Every request passes here first: it is refused unless it is meant for this machine and the authenticator knows who
+ * sends it. Then the plain HTTP endpoints answer; what is for none of them is left to Connect.
  * @returns what `startRpcServer` calls before everything else
  */
-export function frontDoor({ doorkeeper, runsOf, log }: FrontDoorOptions): (request: Request, response: Response) => Promise<boolean> {
-  const doors: Readonly<Record<string, Door>> = {
+export function httpEndpoints({
+  authenticator,
+  onAuthenticated,
+  runsOf,
+  log,
+}: HttpEndpointsOptions): (request: Request, response: Response) => Promise<boolean> {
+  const endpoints: Readonly<Record<string, Endpoint>> = {
     "GET /healthz": (_, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"status":"serving"}');
@@ -34,10 +41,11 @@ export function frontDoor({ doorkeeper, runsOf, log }: FrontDoorOptions): (reque
   return async (request, response) => {
     try {
       checkHost(request);
-      const principal = await doorkeeper.admit(request.headers.authorization);
-      const door = doors[`${request.method} ${request.url?.split("?", 1)[0]}`];
-      await door?.(request, response, principal);
-      return door !== undefined;
+      const principal = await authenticator.authenticate(request.headers.authorization);
+      onAuthenticated(request, principal);
+      const endpoint = endpoints[`${request.method} ${request.url?.split("?", 1)[0]}`];
+      await endpoint?.(request, response, principal);
+      return endpoint !== undefined;
     } catch (cause) {
       answerWith(cause, request, response, log);
       return true;

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ROLES, type Principal } from "@hlvm/identity/principal";
-import type { Doorkeeper } from "../domain/doorkeeper.ts";
+import type { Authenticator } from "../domain/authenticator.ts";
 
 const MINIMUM_TOKEN_LENGTH = 32;
 
 /** Local mode: one user, who has every role and proves to be it by the token in a file that only that user can read. */
-export class LocalDoorkeeper implements Doorkeeper {
+export class LocalAuthenticator implements Authenticator {
   readonly #digest: Buffer;
   readonly #principal: Principal;
 
@@ -18,11 +18,11 @@ export class LocalDoorkeeper implements Doorkeeper {
   }
 
   /** @throws HlvmError `token_file_not_usable` */
-  static fromFile(path: string): LocalDoorkeeper {
+  static fromFile(path: string): LocalAuthenticator {
     try {
       const token = readFileSync(path, "utf8").trim();
       if (token.length < MINIMUM_TOKEN_LENGTH) throw new Error(`it holds fewer than ${MINIMUM_TOKEN_LENGTH} characters`);
-      return new LocalDoorkeeper(token, localUserName());
+      return new LocalAuthenticator(token, localUserName());
     } catch (cause) {
       throw new HlvmError({
         code: "failed_precondition",
@@ -34,7 +34,7 @@ export class LocalDoorkeeper implements Doorkeeper {
     }
   }
 
-  async admit(authorization: string | undefined): Promise<Principal> {
+  async authenticate(authorization: string | undefined): Promise<Principal> {
     if (authorization === undefined) throw refusal("token_missing", "The request carries no token.");
     const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
     if (token === undefined || !timingSafeEqual(digest(token), this.#digest))

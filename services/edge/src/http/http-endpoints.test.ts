@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { LocalAuthenticator } from "../adapters/local-authenticator.ts";
 import { AUTHORIZATION, startTestMesh, TOKEN, type TestMesh } from "../testing/test-mesh.ts";
 
 let mesh: TestMesh;
@@ -25,7 +26,7 @@ async function raw(lines: readonly string[]): Promise<string> {
   return answer;
 }
 
-describe("the front door", () => {
+describe("the endpoints of the edge", () => {
   it.each([
     ["GET", "/"],
     ["GET", "/healthz"],
@@ -63,6 +64,16 @@ describe("the front door", () => {
     const response = await fetch(`${mesh.url}/healthz`, { headers: AUTHORIZATION });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: "serving" });
+  });
+
+  it.each(["/healthz", `/${SessionService.typeName}/ListSessions`])("authenticates a request to %s once", async (path) => {
+    const authenticate = vi.spyOn(LocalAuthenticator.prototype, "authenticate");
+    const method = path === "/healthz" ? "GET" : "POST";
+    const headers = { ...AUTHORIZATION, "content-type": "application/json" };
+    const response = await fetch(`${mesh.url}${path}`, { method, headers, body: method === "GET" ? undefined : "{}" });
+    expect(response.status).toBe(200);
+    expect(authenticate).toHaveBeenCalledTimes(1);
+    authenticate.mockRestore();
   });
 
   it("knows no other paths", async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** A run that was stopped waits so long for what is still being written: a person looks on, and a service wants to end. */
-const PATIENCE_MILLISECONDS = 1_500;
+const SETTLE_MILLISECONDS = 1_500;
 
 /** What a run has begun to put on record: entries of its log, outcomes in the audit log. */
 export class Records {
@@ -19,16 +19,16 @@ export class Records {
 
   /** The same at the end of a run: once it is stopped, for a short while only. */
   async settle(signal: AbortSignal): Promise<void> {
-    const patienceOver = new AbortController();
+    const settled = new AbortController();
     const stopped = new Promise<void>((resolve) => {
-      const wait = (): void => void sleep(PATIENCE_MILLISECONDS, undefined, { signal: patienceOver.signal }).then(resolve, () => undefined);
+      const wait = (): void => void sleep(SETTLE_MILLISECONDS, undefined, { signal: settled.signal }).then(resolve, () => undefined);
       if (signal.aborted) wait();
-      else signal.addEventListener("abort", wait, { once: true, signal: patienceOver.signal });
+      else signal.addEventListener("abort", wait, { once: true, signal: settled.signal });
     });
     try {
       await Promise.race([this.#all, stopped]);
     } finally {
-      patienceOver.abort();
+      settled.abort();
     }
   }
 }
