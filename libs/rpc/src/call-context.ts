@@ -1,6 +1,7 @@
 import { createContextKey, type CallOptions, type HandlerContext } from "@connectrpc/connect";
 import type { Delegation } from "@hlvm/identity/delegation";
 import type { Principal } from "@hlvm/identity/principal";
+import type { ServiceName } from "@hlvm/identity/service-name";
 import type { VerifiedCaller } from "@hlvm/identity/token-verifier";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { currentTraceId } from "@hlvm/telemetry/trace-context";
@@ -32,6 +33,14 @@ export const callerKey = createContextKey<Caller | undefined>(undefined, { descr
 
 /** The HTTP request that a call came with. */
 export const requestKey = createContextKey<Parameters<NodeHandlerFn>[0] | undefined>(undefined, { description: "the HTTP request" });
+
+export const serviceCallerKey = createContextKey<string | undefined>(undefined, { description: "the service that calls in its own name" });
+
+/** Lets nobody go on but this service, calling in its own name. @throws HlvmError `other_service` */
+export function demandService(context: HandlerContext, service: ServiceName): void {
+  if (context.values.get(serviceCallerKey) === service) return;
+  throw new HlvmError({ code: "permission_denied", reason: "other_service", message: `Only the ${service} may call this.` });
+}
 
 /** The context of a call that is being handled. */
 export function callContext(context: HandlerContext): CallContext {

@@ -37,6 +37,8 @@ export interface RpcServerOptions {
   readonly services: readonly string[];
   /** Who is calling: verifies the internal token in every service; the edge has its own. */
   readonly authenticate: TokenVerifier | Interceptor;
+  /** Full names of those that other services call in their own name. */
+  readonly forServices?: readonly string[];
   /** Gets every request first, plain HTTP included; returns true where it answered. Must not throw. */
   readonly before?: (...request: Parameters<NodeHandlerFn>) => Promise<boolean>;
   /** `CONNECTION_LIMITS` where none are given. */
@@ -67,7 +69,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     interceptors: [
       traceServerInterceptor,
       errorInterceptor(options.log),
-      isMesh ? authenticateInterceptor(authenticate) : authenticate,
+      isMesh ? authenticateInterceptor(authenticate, options.forServices) : authenticate,
       ...(isMesh ? [streamServerInterceptor({ verifier: authenticate, validator, log: options.log, draining: draining.signal })] : []),
       createValidateInterceptor({ validator }),
     ],

@@ -48,6 +48,13 @@ export const knobs = {
     minimum: 1,
     maximum: 86_400,
   }),
+  parkSeconds: integer({
+    variable: "HLVM_PARK_SECONDS",
+    description: "Seconds after which a run that only waits for a person's answer is put aside, to cost a row and no more, until it is there.",
+    fallback: 5,
+    minimum: 1,
+    maximum: 86_400,
+  }),
   serviceWaitSeconds: integer({
     variable: "HLVM_SERVICE_WAIT_SECONDS",
     description: "Seconds that a run waits for a service that is away, such as policy or the sandbox, before it is stopped.",

@@ -10,6 +10,8 @@ export interface Limits {
   readonly runMilliseconds: number;
   /** Of waiting for a service that is away, and that the run cannot go on without. */
   readonly serviceMilliseconds: number;
+  /** Of holding a run that only waits for a person; then it is parked. */
+  readonly parkMilliseconds: number;
   /** Of tool results that reach the model, in the whole run, in UTF-16 units. */
   readonly toolResultLength: number;
 }

@@ -3,6 +3,7 @@ import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { OutcomeRecorder } from "../tools/outcome-recorder.ts";
+import type { CallWaits } from "../tools/call-waits.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
@@ -25,6 +26,7 @@ export interface RunContext {
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
+  readonly waits: CallWaits;
   /** How many tools run at a time. */
   readonly toolLimit: LimitFunction;
   /** Aborted with an Interruption. */

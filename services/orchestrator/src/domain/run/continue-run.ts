@@ -48,7 +48,7 @@ export function continueRun(claimed: ClaimedRun, ports: ContinuePorts, controlle
 async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
   const { lease } = claimed;
   try {
-    ports.log.info({ runId: lease.runId, turn: claimed.turn }, "a run is taken over");
+    ports.log.info({ runId: lease.runId, turn: claimed.turn }, claimed.wasParked ? "a run that waited goes on" : "a run is taken over");
     if (claimed.fruitlessClaims > MAXIMUM_FRUITLESS_CLAIMS) throw fruitless();
     await ports.execute(await resume(claimed, ports, controller.signal), controller);
   } catch (cause) {
@@ -59,7 +59,7 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 }
 
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
-  const { lease, session, principal, appended, turn, ageMilliseconds } = claimed;
+  const { lease, session, principal, appended, turn, ageMilliseconds, wasParked } = claimed;
   const mesh = ports.meshFor(delegatedTo(claimed, ports));
   const past = runPast(lease.runId, await ports.eventLog.readConversation(lease.sessionId));
   // Whatever ended the process may have ended others too.
@@ -78,7 +78,7 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
     mesh: redactMesh(mesh, secrets),
     secrets,
     appended,
-    past: { ...past, turn, ageMilliseconds },
+    past: { ...past, turn, ageMilliseconds, wasParked },
   };
 }
 

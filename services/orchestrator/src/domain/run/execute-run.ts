@@ -17,6 +17,7 @@ import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
+import { CallWaits } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
@@ -43,14 +44,16 @@ export interface BegunRun {
   /** Of a new session all that its log holds, so that nobody has to read it. */
   readonly wholeLog?: readonly EventPayload[];
   /** Of a run that another process held before; `turn` is the last one of which the log has anything. */
-  readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number };
+  readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number; readonly wasParked: boolean };
 }
 
 /** What all runs of a process share. */
 export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
-  readonly claims: Pick<RunClaims, "release">;
+  readonly claims: Pick<RunClaims, "release" | "park">;
+  /** Whether an approval of the run was answered a moment ago. */
+  readonly wasAnswered: (runId: string) => boolean;
   readonly limits: Limits;
   readonly log: Log;
   /** Aborted with an Interruption when the process ends. */
@@ -80,13 +83,18 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress(past);
+  let parkedUntil: Date | undefined;
+  using waits = new CallWaits(limits.parkMilliseconds, (until) => {
+    parkedUntil = until;
+    controller.abort(new Interruption("parked"));
+  });
   const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
   let stop: Stop | undefined;
   try {
     if (past !== undefined) {
       // The process before may have ended between a call's end and its outcome.
       outcomes.leave();
-      void journal.append(past.turn, eventPayload("runTakenOver", {}));
+      if (!past.wasParked) void journal.append(past.turn, eventPayload("runTakenOver", {}));
     }
     const conversation = new Conversation(begun.model.id);
     const written = begun.wholeLog?.map((payload) => ({ runId: lease.runId, turn: 0, payload }));
@@ -105,6 +113,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
+      waits,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
       draining,
@@ -115,21 +124,22 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))
       log.error({ err: cause, runId: lease.runId }, "a run ended with an error that nobody expected");
     if (!isHandOver(cause)) stop = stopOf(cause, session);
+    else if (cause.kind === "parked") log.debug({ runId: lease.runId }, "a run that waits for a person was put aside");
     else log.warn({ err: cause.cause, runId: lease.runId, kind: cause.kind }, "a run was handed over");
   }
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
-  else await handOver(lease, journal, ports);
+  else await handOver(lease, journal, ports, parkedUntil);
   return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, { records }: RunJournal, { claims, log }: RunPorts): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log, wasAnswered }: RunPorts, parkedUntil?: Date): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
-  await claims
-    .release(lease)
-    .catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
+  // Where the answer came meanwhile nobody tells of it again.
+  const letGo = parkedUntil === undefined || wasAnswered(lease.runId) ? claims.release(lease) : claims.park(lease, parkedUntil);
+  await letGo.catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
 }
 
 interface RunEnd {

@@ -40,7 +40,7 @@ export async function callTools(
 
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
   const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
-  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => callTool(one, where, calls);
+  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => run.waits.call(() => callTool(one, where, calls));
   const keep = async (one: ReadyCall, where: Place): Promise<ToolResult> => {
     const result = await call(one, where);
     const { callId, tool } = one.call;
