@@ -96,7 +96,7 @@ async function systemFolders(mesh: AttackMesh): Promise<Finding> {
   return findingOf(problems.length === 0 ? [] : [`taken as workspaces: ${problems.join(", ")}`], "none is taken as a workspace");
 }
 
-export const seenDoors: readonly AttackCase[] = [
+export const seenEndpoints: readonly AttackCase[] = [
   { group: "seen", name: "a connection that never speaks stays for ever", onlyByCommand: true, run: silentConnections },
   { group: "seen", name: "malformed protobuf is a 500", run: malformedProtobuf },
   { group: "seen", name: "a frame that breaks off", run: malformedFrames },
