@@ -6,11 +6,11 @@ runNodeJs(
   createEcmaScriptPlugin({
     name: "protoc-gen-words",
     version: "v1",
-    generateTs: ({ files, generateFile }) => {
-      for (const file of files) {
+    generateTs: (schema) => {
+      for (const file of schema.files) {
         const enums = [...file.enums, ...file.messages.flatMap(({ nestedEnums }) => nestedEnums)];
         if (enums.length === 0 || !file.proto.package.startsWith("hlvm.")) continue;
-        const words = generateFile(`${file.name}_words.ts`);
+        const words = schema.generateFile(`${file.name}_words.ts`);
         words.preamble(file);
         for (const { name, values } of enums) {
           const specified = values.filter(({ number }) => number !== 0).map(({ localName }) => JSON.stringify(localName.toLowerCase()));

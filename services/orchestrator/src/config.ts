@@ -1,11 +1,11 @@
-import { integer, text } from "@hlvm/config/knob";
+import { integer, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceSettings } from "@hlvm/config/service-settings";
 import { serviceUrl } from "@hlvm/config/service-url";
 
 /** Every setting of the orchestrator. */
-export const knobs = {
-  ...serviceKnobs,
+export const settings = {
+  ...serviceSettings,
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "The orchestrator's own PostgreSQL database." }),
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs a run's tokens." }),
   modelGatewayUrl: serviceUrl({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
@@ -67,5 +67,5 @@ export const knobs = {
 export type Config = ReturnType<typeof readOrchestratorConfig>;
 
 export function readOrchestratorConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(knobs, environment);
+  return readConfig(settings, environment);
 }

@@ -1,10 +1,10 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { choice, integer, text } from "@hlvm/config/knob";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { choice, integer, text } from "@hlvm/config/setting";
+import { serviceSettings } from "@hlvm/config/service-settings";
 
 /** The environment variables of the sandbox. */
-export const knobs = {
-  ...serviceKnobs,
+export const settings = {
+  ...serviceSettings,
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "Path of the JWK set that grants are checked with." }),
   databaseUrl: text({
     variable: "HLVM_DATABASE_URL",

@@ -21,7 +21,7 @@ import { findLimits } from "./adapters/limits/find-limits.ts";
 import { LocalFolders } from "./adapters/local-folders.ts";
 import { PostgresPlacements } from "./adapters/postgres/postgres-placements.ts";
 import { stateVolume } from "./adapters/state-volume.ts";
-import { knobs } from "./config.ts";
+import { settings } from "./config.ts";
 import { Placements } from "./domain/placement/placements.ts";
 import { ReplicaLease } from "./domain/placement/replica-lease.ts";
 import { Sessions } from "./domain/sessions.ts";
@@ -37,7 +37,7 @@ const DRAIN_MILLISECONDS = 3_000;
 
 await runService("sandbox", async (log, environment) => {
   closeInherited(LAST_OWN_DESCRIPTOR);
-  const config = readConfig(knobs, environment);
+  const config = readConfig(settings, environment);
   const tokens = new TokenVerifier("sandbox", readPublicKeys(config.tokenPublicKeys));
   const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
   const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;

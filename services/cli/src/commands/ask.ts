@@ -10,7 +10,6 @@ import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
 import { noteTrouble } from "../mesh/part-trouble.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { readAttachments } from "../options/read-attachments.ts";
-import { questionWithInput } from "../options/question-with-input.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
@@ -172,4 +171,16 @@ async function run(
     desk.close();
     screen.status("");
   }
+}
+
+/**
+ * A question and what was piped into it: a block of its own behind the question, or the question itself where there is no
+ * other. Nothing in the text can end the block: its mark is one that the text does not hold.
+ */
+function questionWithInput(question: string, input: string): string {
+  if (input.trim() === "") return question;
+  if (question.trim() === "") return input;
+  let mark = "stdin";
+  while (input.includes(`</${mark}>`)) mark += "-";
+  return `${question}\n\n<${mark}>\n${input}${input.endsWith("\n") ? "" : "\n"}</${mark}>`;
 }

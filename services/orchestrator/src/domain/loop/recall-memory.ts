@@ -1,6 +1,5 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import { eventPayload } from "../log/event-payload.ts";
-import { memoryMessage } from "../prompt/memory-message.ts";
 import type { Recalled } from "./ports.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -23,4 +22,13 @@ async function recall(question: string, run: RunContext): Promise<Recalled> {
     run.signal.throwIfAborted();
     return { facts: [], moreExist: false, notice: `Nothing was recalled: ${messageOf(thrown)}` };
   }
+}
+
+/** What a run is reminded of: a system message of its own; `withMemory` places it. Empty: nothing was recalled. */
+function memoryMessage(recalled: Recalled): string {
+  if (recalled.facts.length === 0) return "";
+  const more = recalled.moreExist ? "\nMore is remembered than is shown here; memory_search, where you have it, finds it." : "";
+  return `# Your Memory
+From earlier sessions; it may be out of date.
+${recalled.facts.map((fact) => `- ${fact.replace(/\s*\n\s*/g, " ")}`).join("\n")}${more}`;
 }

@@ -31,7 +31,7 @@ function redactModels(models: Models, secrets: RunSecrets): Models {
       try {
         const messages = request.messages.map((message) => revealMessage(message, secrets));
         for await (const event of models.generate({ ...request, messages }, signal)) {
-          // A piece that is held back is a sign of life all the same.
+          // A piece that is held back is a heartbeat all the same.
           if (event.case === "textDelta") yield { case: "textDelta", value: text.push(event.value) };
           else if (event.case === "thinkingDelta") yield { case: "thinkingDelta", value: thinking.push(event.value) };
           else {

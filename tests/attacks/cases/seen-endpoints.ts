@@ -8,7 +8,7 @@ import { shell, type AttackMesh } from "../attack-mesh.ts";
 
 const SERVICES = ["edge", "orchestrator", "policy", "sandbox", "memory", "model-gateway"];
 /** Whoever has said nothing by then will not. */
-const PATIENCE_MILLISECONDS = 150_000;
+const DEADLINE_MILLISECONDS = 150_000;
 const PREFACE = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]);
 
 /** Connects, says this much, and waits: true where the other side ended it. */
@@ -17,9 +17,9 @@ async function isEnded(port: number, said: Uint8Array): Promise<boolean> {
   socket.on("error", () => undefined).resume();
   await once(socket, "connect");
   if (said.length > 0) socket.write(said);
-  const patience = AbortSignal.timeout(PATIENCE_MILLISECONDS);
+  const deadline = AbortSignal.timeout(DEADLINE_MILLISECONDS);
   try {
-    await once(socket, "close", { signal: patience });
+    await once(socket, "close", { signal: deadline });
     return true;
   } catch {
     return false;
@@ -96,7 +96,7 @@ async function systemFolders(mesh: AttackMesh): Promise<Finding> {
   return findingOf(problems.length === 0 ? [] : [`taken as workspaces: ${problems.join(", ")}`], "none is taken as a workspace");
 }
 
-export const seenDoors: readonly AttackCase[] = [
+export const seenEndpoints: readonly AttackCase[] = [
   { group: "seen", name: "a connection that never speaks stays for ever", onlyByCommand: true, run: silentConnections },
   { group: "seen", name: "malformed protobuf is a 500", run: malformedProtobuf },
   { group: "seen", name: "a frame that breaks off", run: malformedFrames },

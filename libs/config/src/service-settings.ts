@@ -1,7 +1,7 @@
-import { integer, text } from "./knob.ts";
+import { integer, text } from "./setting.ts";
 
 /** What every service behind the edge reads, and in the same way. */
-export const serviceKnobs = {
+export const serviceSettings = {
   host: text({ variable: "HLVM_HOST", description: "Address to listen on.", fallback: "127.0.0.1" }),
   port: integer({
     variable: "HLVM_PORT",

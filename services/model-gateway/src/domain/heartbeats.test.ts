@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Delta, Told } from "./generation.ts";
-import { SignsOfLife } from "./signs-of-life.ts";
+import { Heartbeats } from "./heartbeats.ts";
 
 const text = (words: string): Delta => ({ kind: "text", text: words });
 let now: number;
@@ -13,15 +13,15 @@ afterEach(() => vi.restoreAllMocks());
 
 /** What is told of a call that says these deltas, and of whose life is heard this many milliseconds after the last of them. */
 async function told(says: (heard: (after: number) => Promise<void>) => AsyncGenerator<Delta>): Promise<string[]> {
-  const signs = new SignsOfLife();
+  const heartbeats = new Heartbeats();
   const hear = async (after: number): Promise<void> => {
     await turn();
     now += after;
-    signs.heard();
+    heartbeats.heard();
     await turn();
   };
   const all: Told[] = [];
-  for await (const each of signs.among(says(hear))) all.push(each);
+  for await (const each of heartbeats.among(says(hear))) all.push(each);
   return all.map((each) => (each.kind === "text" ? each.text : each.kind));
 }
 
@@ -73,6 +73,6 @@ it("ends as the call ends, and ends it when its reader leaves", async () => {
   };
   await expect(told(says)).rejects.toThrow("broken");
   isEnded = false;
-  for await (const each of new SignsOfLife().among(says())) if (each.kind === "text") break;
+  for await (const each of new Heartbeats().among(says())) if (each.kind === "text") break;
   expect(isEnded).toBe(true);
 });

@@ -4,7 +4,7 @@ const PAUSE_MILLISECONDS = 5_000;
 const ALIVE: Told = { kind: "alive" };
 
 /** Lets the caller of one call hear that it goes on where no delta has come for five seconds. */
-export class SignsOfLife {
+export class Heartbeats {
   #toldAt = performance.now();
   #tell: () => void = () => undefined;
 
@@ -29,7 +29,7 @@ export class SignsOfLife {
     }
   }
 
-  /** The next delta, or a sign of life where one comes before it. */
+  /** The next delta, or a heartbeat where one comes before it. */
   #orAlive(next: Promise<IteratorResult<Delta, void>>): Promise<IteratorResult<Told, void>> {
     return new Promise((resolve, reject) => {
       this.#tell = () => resolve({ done: false, value: ALIVE });
