@@ -34,7 +34,10 @@ export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCal
 }
 
 async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal): Promise<Verdict | undefined> {
-  const expires = approval.expiresAt === undefined ? Date.now() + DEFAULT_WAIT_MILLISECONDS : timestampDate(approval.expiresAt).getTime();
+  const { expiresAt } = approval;
+  const lasts = expiresAt === undefined ? DEFAULT_WAIT_MILLISECONDS : timestampDate(expiresAt).getTime() - Date.now();
+  // From here on by a clock that does not jump.
+  const endsAt = performance.now() + lasts + MARGIN_MILLISECONDS;
   // Once at least: an answer that was given in time is there also where the run was taken over late.
   do {
     try {
@@ -45,6 +48,6 @@ async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal
       if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
-  } while (Date.now() < expires + MARGIN_MILLISECONDS);
+  } while (performance.now() < endsAt);
   return undefined;
 }
