@@ -14,12 +14,13 @@ export function watchForCallerFaults({ signal }: HandlerContext): void {
   signal.addEventListener("abort", () => blameCaller(signal.reason), { once: true });
 }
 
-/** Where messages are read one by one, their reader gets the error first. */
+/** Where messages are read one by one, their reader gets the error first: whatever cannot be read there is the caller's. */
 export async function* blamingCaller<T>(messages: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* messages;
   } catch (thrown) {
     blameCaller(thrown);
+    if (thrown instanceof ConnectError && thrown.code === Code.Internal) Object.assign(thrown, { code: Code.InvalidArgument });
     throw thrown;
   }
 }
