@@ -16,7 +16,7 @@ import { matchesPattern } from "./matches-pattern.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
-import { watchForMalformed } from "./server/malformed-request.ts";
+import { watchForCallerFaults } from "./server/caller-faults.ts";
 import { connectionValues, streamServerInterceptor } from "./stream-server.ts";
 import { traceServerInterceptor } from "./trace-interceptors.ts";
 
@@ -74,7 +74,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
       createValidateInterceptor({ validator }),
     ],
     contextValues: connectionValues,
-    requestGate: watchForMalformed,
+    requestGate: watchForCallerFaults,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     // Connect's client leaves an answer that it refuses lying in the connection, where it stops the answers of other calls.
     writeMaxBytes: MAXIMUM_MESSAGE_BYTES,

@@ -82,6 +82,13 @@ export const settings = {
     minimum: 0,
     maximum: 10_000,
   }),
+  replicasOnMachine: integer({
+    variable: "HLVM_SANDBOX_REPLICAS_ON_MACHINE",
+    description: "Replicas of this service on the same machine: the number of sessions that is found for it is divided by them.",
+    fallback: 1,
+    minimum: 1,
+    maximum: 100,
+  }),
   idleSeconds: integer({
     variable: "HLVM_SANDBOX_IDLE_SECONDS",
     description: "A session without a call for this long has its sandboxes stopped; its files stay. In seconds.",

@@ -61,7 +61,7 @@ await runService("sandbox", async (log, environment) => {
   const store = new PostgresPlacements(database, { name: config.replicaName, volume: stateVolume(stateDirectory) });
   const lease = new ReplicaLease(store, log);
   const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
-  const capacity = findCapacity(config.sandboxes);
+  const capacity = findCapacity(config.sandboxes, config.replicasOnMachine);
   const sessions = new Sessions({
     isolation,
     folders: new LocalFolders(own),

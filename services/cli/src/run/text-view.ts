@@ -55,7 +55,7 @@ export class TextView implements RunView {
     if (error.advice !== "") this.#screen.note(`What to do: ${error.advice}`);
   }
 
-  event({ payload, principal }: Event): void {
+  event({ payload, principal, $unknown: unknown }: Event): void {
     switch (payload.case) {
       case "userMessage":
         this.#textOfRun = false;
@@ -117,9 +117,11 @@ export class TextView implements RunView {
         return this.#screen.status("thinking");
       case "runStopped":
         return this.#runStopped(payload.value);
+      case undefined:
+        if (unknown !== undefined) this.#screen.note("Something happened here that only a newer hlvm can show.", "dim");
+        return;
       case "toolOutput":
       case "usageUpdate":
-      case undefined:
         return;
     }
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
+import { fitDelta } from "./answer-length.ts";
 import type { Delta, Finish, Generation, Told } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
@@ -90,7 +91,7 @@ async function* attemptOnce(name: string, deltas: AsyncIterable<Delta>, progress
     else {
       progress.hasContent = true;
       hasToolCalls ||= delta.kind === "tool-call";
-      yield delta;
+      yield* fitDelta(name, delta);
     }
   }
   if (finish === undefined) throw cut(name);

@@ -21,7 +21,7 @@ async function askedRun(): Promise<{ runId: string; sessionId: string; approvalI
   return { runId, sessionId, approvalId: verdict!.approval!.approvalId };
 }
 
-const answer = (approvalId: string, given = ApprovalAnswer.ONCE) =>
+const answer = (approvalId: string, given: ApprovalAnswer = ApprovalAnswer.ONCE) =>
   service.policy.answerApproval({ approvalId, answer: given }, service.as(testPrincipal));
 
 /** What one watch tells, in its order. */

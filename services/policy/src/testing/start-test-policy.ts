@@ -25,6 +25,7 @@ import { policyRoutes } from "../rpc/routes.ts";
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 
 export interface TestPolicy {
+  readonly url: string;
   readonly policy: Client<typeof PolicyService>;
   readonly audit: Client<typeof AuditService>;
   readonly answers: Client<typeof RunAnswersService>;
@@ -63,8 +64,10 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     forServices: [RunAnswersService.typeName],
     authenticate: identity.verifier("policy"),
   });
-  const transport = createMeshTransport(`http://127.0.0.1:${server.port}`);
+  const url = `http://127.0.0.1:${server.port}`;
+  const transport = createMeshTransport(url);
   return {
+    url,
     policy: createClient(PolicyService, transport),
     audit: createClient(AuditService, transport),
     answers: createClient(RunAnswersService, transport),

@@ -44,7 +44,7 @@ export class SessionSandbox {
   #idle: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
-  #lastUse = Date.now();
+  #lastUse = performance.now();
 
   constructor({ isolation, request, idleMilliseconds, log, onIdle }: SessionSandboxOptions) {
     this.#workspace = request.workspace.path;
@@ -83,7 +83,7 @@ export class SessionSandbox {
       return await this.#useFor(run, use);
     } finally {
       this.#users--;
-      this.#lastUse = Date.now();
+      this.#lastUse = performance.now();
       this.#watchIdle();
       if (!this.isInUse) this.#onIdle();
     }

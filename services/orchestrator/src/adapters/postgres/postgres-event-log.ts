@@ -107,7 +107,8 @@ export class PostgresEventLog implements EventLog {
 
   async read(sessionId: string, from: number): Promise<LogPage> {
     const rows = await this.#database.query<EventRow & { found: string }>(READ, [sessionId, from], "read_events");
-    return { events: rows.map((row) => eventOfRow(sessionId, row)), hasMore: Number(rows[0]?.found ?? 0) > rows.length };
+    const events = readableOf(sessionId, rows);
+    return { events, hasMore: Number(rows[0]?.found ?? 0) > events.length };
   }
 
   async readConversation(sessionId: string): Promise<Event[]> {
@@ -126,6 +127,17 @@ export class PostgresEventLog implements EventLog {
       advice: "Whoever holds the run now goes on with it, or has ended it: its log says so.",
     });
   }
+}
+
+/** Up to the first one that cannot be read, so that what stands before it can be. @throws HlvmError where that is the first one */
+function readableOf(sessionId: string, rows: readonly EventRow[]): Event[] {
+  const events: Event[] = [];
+  try {
+    for (const row of rows) events.push(eventOfRow(sessionId, row));
+  } catch (cause) {
+    if (events.length === 0) throw cause;
+  }
+  return events;
 }
 
 function isConflict(thrown: unknown): boolean {

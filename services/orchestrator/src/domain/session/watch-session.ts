@@ -56,7 +56,8 @@ export async function* watchSession(
         yieldedAt = performance.now();
         yield* fitEvents(events);
       }
-      next += events.length;
+      // Not their number: somebody may have removed entries by hand.
+      next = Number(events.at(-1)?.sequence ?? next - 1) + 1;
       if (stateless && events.some(({ payload }) => payload.case === "runStopped")) return;
       given = undefined;
       // What was in the log before was not waited for.
