@@ -68,6 +68,7 @@ describe("ListSessions and GetSession", () => {
     expect(await find("ÜBER")).toEqual([["Überall", "Überall"]]);
     expect(await find("quetzal überall")).toEqual([]);
     expect(await find("'); drop table event; -- ' | quetzal")).toEqual([]);
+    await expect(find("?! --")).rejects.toMatchObject({ code: Code.InvalidArgument, rawMessage: expect.stringContaining("no letter") });
     expect(await find("quetzal", { ...ada, id: "user:grace" })).toEqual([]);
     expect(await find("quetzal", { ...ada, organization: "other" })).toEqual([]);
   });

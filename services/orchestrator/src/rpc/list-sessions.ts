@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { callContext } from "@hlvm/rpc/call-context";
 import { ListSessionsResponseSchema, type ListSessionsRequest, type SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { searchWords } from "../domain/log/search-words.ts";
@@ -33,8 +34,10 @@ export function listSessionsMethod({ store }: Orchestrator): ServiceImpl<typeof 
 
 function filterOf(request: ListSessionsRequest): SessionFilter {
   const { text, archived, workspace, model, since, until, state, lastStopReason } = request;
+  const words = searchWords(text).slice(0, MAXIMUM_WORDS);
+  if (words.length === 0 && text.trim() !== "") throw withoutWords();
   return {
-    words: searchWords(text).slice(0, MAXIMUM_WORDS),
+    words,
     archived: ARCHIVED[archived] ?? "without",
     workspace,
     model,
@@ -43,4 +46,14 @@ function filterOf(request: ListSessionsRequest): SessionFilter {
     state: STATES[state],
     lastStopReason: lastStopReason || undefined,
   };
+}
+
+/** All sessions would be an answer to another question. */
+function withoutWords(): HlvmError {
+  return new HlvmError({
+    code: "invalid_argument",
+    reason: "search_without_words",
+    message: "There is no letter and no number in the text to search for.",
+    advice: "Give a word, or the beginning of one, that was said in the session.",
+  });
 }
