@@ -1,5 +1,6 @@
 import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
+import { benchCheckpoints } from "./checkpoints.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
   "long-session": benchLongSession,
+  checkpoints: benchCheckpoints,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in benches));

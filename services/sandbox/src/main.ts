@@ -53,6 +53,7 @@ await runService("sandbox", async (log, environment) => {
     ...config,
     stateDirectory: ownDirectory,
     homesDirectory: join(stateDirectory, "homes"),
+    checkpointsDirectory: join(stateDirectory, "checkpoints"),
     bubblewrap,
     limits,
     log,
@@ -86,7 +87,10 @@ await runService("sandbox", async (log, environment) => {
   });
   await migrated;
   await lease.start(config.replicaAddress || `http://${isIPv6(host) ? `[${host}]` : host}:${server.port}`);
-  const prune = async (): Promise<void> => store.forgetExpired(await journal.prune(await store.heldElsewhere()));
+  const prune = async (): Promise<void> => {
+    await store.forgetExpired(await journal.prune(await store.heldElsewhere()));
+    await isolation.pruneCheckpoints();
+  };
   prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
   const pruning = new Sweeper(prune, PRUNE_EVERY_MILLISECONDS, log);
   return {

@@ -26,6 +26,7 @@ export async function openTestIsolation(limits: TestLimits = {}): Promise<{ isol
       limits: findLimits("rlimit", process.getuid!()),
       stateDirectory,
       homesDirectory: join(stateDirectory, "homes"),
+      checkpointsDirectory: join(stateDirectory, "checkpoints"),
       processes: 128,
       memoryMebibytes: 512,
       temporaryMebibytes: 16,

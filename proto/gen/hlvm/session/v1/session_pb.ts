@@ -11,6 +11,8 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
+import type { RestoredPath, RestoredPathJson } from "../../sandbox/v1/runner_pb.ts";
+import { file_hlvm_sandbox_v1_runner } from "../../sandbox/v1/runner_pb.ts";
 import type { Attachment, AttachmentJson, Event, EventJson, StopReason, StopReasonJson } from "./event_pb.ts";
 import { file_hlvm_session_v1_event } from "./event_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -19,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLCAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIqUDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiAAhIWCgR0ZXh0GAMgASgJQgi6SAVyAyiACBI6CghhcmNoaXZlZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5BcmNoaXZlRmlsdGVyQgi6SAWCAQIQARIbCgl3b3Jrc3BhY2UYBSABKAlCCLpIBXIDKIAgEhcKBW1vZGVsGAYgASgJQgi6SAVyAxiAAhIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKBXN0YXRlGAkgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25TdGF0ZUIIukgFggECEAESPwoQbGFzdF9zdG9wX3JlYXNvbhgKIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uQgi6SAWCAQIQASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIoEBChRVcGRhdGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIdCgV0aXRsZRgCIAEoCUIJukgGcgQQARhQSACIAQESFQoIYXJjaGl2ZWQYAyABKAhIAYgBAUIICgZfdGl0bGVCCwoJX2FyY2hpdmVkIkIKFVVwZGF0ZVNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iNAoURGVsZXRlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiFwoVRGVsZXRlU2Vzc2lvblJlc3BvbnNlIm8KFEV4cG9ydFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjkKBmZvcm1hdBgCIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRGb3JtYXRCCrpIB4IBBBABIAAiJQoVRXhwb3J0U2Vzc2lvblJlc3BvbnNlEgwKBHRleHQYASABKAkiVAoUSW1wb3J0U2Vzc2lvblJlcXVlc3QSHAoGbmRqc29uGAEgASgJQgy6SAlyBxABKICAgAYSHgoJd29ya3NwYWNlGAIgASgJQgu6SAhyBiiAIDoBLyJCChVJbXBvcnRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIkcKEkZvcmtTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARITCgthdF9zZXF1ZW5jZRgCIAEoBCJAChNGb3JrU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAypjCgxFeHBvcnRGb3JtYXQSHQoZRVhQT1JUX0ZPUk1BVF9VTlNQRUNJRklFRBAAEhgKFEVYUE9SVF9GT1JNQVRfTkRKU09OEAESGgoWRVhQT1JUX0ZPUk1BVF9NQVJLRE9XThACMp4HCg5TZXNzaW9uU2VydmljZRJPCghTdGFydFJ1bhIgLmhsdm0uc2Vzc2lvbi52MS5TdGFydFJ1blJlcXVlc3QaIS5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXNwb25zZRJICgVXYXRjaBIdLmhsdm0uc2Vzc2lvbi52MS5XYXRjaFJlcXVlc3QaHi5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXNwb25zZTABElIKCUNhbmNlbFJ1bhIhLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXF1ZXN0GiIuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlc3BvbnNlEmAKDExpc3RTZXNzaW9ucxIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgOQAgISWgoKR2V0U2Vzc2lvbhIiLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACAhJjCg1VcGRhdGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDURlbGV0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlEmAKDUV4cG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlc3BvbnNlMAESXgoNSW1wb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVzcG9uc2USWAoLRm9ya1Nlc3Npb24SIy5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiQuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLCAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIqUDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiAAhIWCgR0ZXh0GAMgASgJQgi6SAVyAyiACBI6CghhcmNoaXZlZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5BcmNoaXZlRmlsdGVyQgi6SAWCAQIQARIbCgl3b3Jrc3BhY2UYBSABKAlCCLpIBXIDKIAgEhcKBW1vZGVsGAYgASgJQgi6SAVyAxiAAhIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKBXN0YXRlGAkgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25TdGF0ZUIIukgFggECEAESPwoQbGFzdF9zdG9wX3JlYXNvbhgKIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uQgi6SAWCAQIQASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIoEBChRVcGRhdGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIdCgV0aXRsZRgCIAEoCUIJukgGcgQQARhQSACIAQESFQoIYXJjaGl2ZWQYAyABKAhIAYgBAUIICgZfdGl0bGVCCwoJX2FyY2hpdmVkIkIKFVVwZGF0ZVNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iNAoURGVsZXRlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiFwoVRGVsZXRlU2Vzc2lvblJlc3BvbnNlIm8KFEV4cG9ydFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjkKBmZvcm1hdBgCIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRGb3JtYXRCCrpIB4IBBBABIAAiJQoVRXhwb3J0U2Vzc2lvblJlc3BvbnNlEgwKBHRleHQYASABKAkiVAoUSW1wb3J0U2Vzc2lvblJlcXVlc3QSHAoGbmRqc29uGAEgASgJQgy6SAlyBxABKICAgAYSHgoJd29ya3NwYWNlGAIgASgJQgu6SAhyBiiAIDoBLyJCChVJbXBvcnRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIkcKEkZvcmtTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARITCgthdF9zZXF1ZW5jZRgCIAEoBCJAChNGb3JrU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiKiAQoRVW5kb1RvVHVyblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDwoHdG9fdHVybhgCIAEoDRIPCgdwcmV2aWV3GAMgASgIEhEKCW92ZXJ3cml0ZRgEIAEoCBIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrCgpVbmRvbmVUdXJuEgwKBHR1cm4YASABKA0SDwoHc3VtbWFyeRgCIAEoCSKCAQoSVW5kb1RvVHVyblJlc3BvbnNlEioKBXR1cm5zGAEgAygLMhsuaGx2bS5zZXNzaW9uLnYxLlVuZG9uZVR1cm4SLAoFcGF0aHMYAiADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAyABKA0qZQoNQXJjaGl2ZUZpbHRlchIeChpBUkNISVZFX0ZJTFRFUl9VTlNQRUNJRklFRBAAEhcKE0FSQ0hJVkVfRklMVEVSX09OTFkQARIbChdBUkNISVZFX0ZJTFRFUl9JTkNMVURFRBACKngKDFNlc3Npb25TdGF0ZRIdChlTRVNTSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRU0VTU0lPTl9TVEFURV9ORVcQARIZChVTRVNTSU9OX1NUQVRFX1JVTk5JTkcQAhIXChNTRVNTSU9OX1NUQVRFX0VOREVEEAMqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjL1BwoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISYwoNVXBkYXRlU2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUmVzcG9uc2UiA5ACAhJeCg1EZWxldGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkRlbGV0ZVNlc3Npb25SZXNwb25zZRJgCg1FeHBvcnRTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkV4cG9ydFNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkV4cG9ydFNlc3Npb25SZXNwb25zZTABEl4KDUltcG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuSW1wb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuSW1wb3J0U2Vzc2lvblJlc3BvbnNlElUKClVuZG9Ub1R1cm4SIi5obHZtLnNlc3Npb24udjEuVW5kb1RvVHVyblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuVW5kb1RvVHVyblJlc3BvbnNlElgKC0ZvcmtTZXNzaW9uEiMuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -1175,6 +1177,195 @@ export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse, {jsonTyp
   messageDesc(file_hlvm_session_v1_session, 20);
 
 /**
+ * @generated from message hlvm.session.v1.UndoToTurnRequest
+ */
+export type UndoToTurnRequest = Message<"hlvm.session.v1.UndoToTurnRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The last turn that still counts, from 1 over the whole session, as the model's answers are; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn: number;
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview: boolean;
+
+  /**
+   * Also files that others than the session changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite: boolean;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnRequest
+ */
+export type UndoToTurnRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * The last turn that still counts, from 1 over the whole session, as the model's answers are; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn?: number;
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview?: boolean;
+
+  /**
+   * Also files that others than the session changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite?: boolean;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UndoToTurnRequest.
+ * Use `create(UndoToTurnRequestSchema)` to create a new message.
+ */
+export const UndoToTurnRequestSchema: GenMessage<UndoToTurnRequest, {jsonType: UndoToTurnRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 21);
+
+/**
+ * A turn that no longer counts.
+ *
+ * @generated from message hlvm.session.v1.UndoneTurn
+ */
+export type UndoneTurn = Message<"hlvm.session.v1.UndoneTurn"> & {
+  /**
+   * @generated from field: uint32 turn = 1;
+   */
+  turn: number;
+
+  /**
+   * The beginning of what the model said, or the tools that it called.
+   *
+   * @generated from field: string summary = 2;
+   */
+  summary: string;
+};
+
+/**
+ * A turn that no longer counts.
+ *
+ * @generated from message hlvm.session.v1.UndoneTurn
+ */
+export type UndoneTurnJson = {
+  /**
+   * @generated from field: uint32 turn = 1;
+   */
+  turn?: number;
+
+  /**
+   * The beginning of what the model said, or the tools that it called.
+   *
+   * @generated from field: string summary = 2;
+   */
+  summary?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UndoneTurn.
+ * Use `create(UndoneTurnSchema)` to create a new message.
+ */
+export const UndoneTurnSchema: GenMessage<UndoneTurn, {jsonType: UndoneTurnJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 22);
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnResponse
+ */
+export type UndoToTurnResponse = Message<"hlvm.session.v1.UndoToTurnResponse"> & {
+  /**
+   * @generated from field: repeated hlvm.session.v1.UndoneTurn turns = 1;
+   */
+  turns: UndoneTurn[];
+
+  /**
+   * The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 2;
+   */
+  paths: RestoredPath[];
+
+  /**
+   * @generated from field: uint32 path_count = 3;
+   */
+  pathCount: number;
+};
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnResponse
+ */
+export type UndoToTurnResponseJson = {
+  /**
+   * @generated from field: repeated hlvm.session.v1.UndoneTurn turns = 1;
+   */
+  turns?: UndoneTurnJson[];
+
+  /**
+   * The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 2;
+   */
+  paths?: RestoredPathJson[];
+
+  /**
+   * @generated from field: uint32 path_count = 3;
+   */
+  pathCount?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UndoToTurnResponse.
+ * Use `create(UndoToTurnResponseSchema)` to create a new message.
+ */
+export const UndoToTurnResponseSchema: GenMessage<UndoToTurnResponse, {jsonType: UndoToTurnResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 23);
+
+/**
  * @generated from enum hlvm.session.v1.ArchiveFilter
  */
 export const ArchiveFilter = {
@@ -1381,6 +1572,17 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof ImportSessionRequestSchema;
     output: typeof ImportSessionResponseSchema;
+  },
+  /**
+   * Goes back to an earlier turn: the conversation, and the files that the session's calls changed since. Refused while a run
+   * goes on.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.UndoToTurn
+   */
+  undoToTurn: {
+    methodKind: "unary";
+    input: typeof UndoToTurnRequestSchema;
+    output: typeof UndoToTurnResponseSchema;
   },
   /**
    * Makes a session of the caller's that begins with another one's events and goes its own way from there.

@@ -30,6 +30,7 @@ const MEBIBYTE = 1024 * 1024;
 const START_DEADLINE_MILLISECONDS = 10_000;
 /** Many that start at once would each take as long as all of them together. */
 const STARTS_AT_A_TIME = 2 * availableParallelism();
+const CHECKPOINTS_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1_000;
 const LIMITER = "/usr/bin/prlimit";
 
 export interface BubblewrapOptions {
@@ -39,6 +40,7 @@ export interface BubblewrapOptions {
   readonly stateDirectory: string;
   /** Of all that serve the same sessions, one after the other. */
   readonly homesDirectory: string;
+  readonly checkpointsDirectory: string;
   readonly processes: number;
   readonly memoryMebibytes: number;
   readonly temporaryMebibytes: number;
@@ -54,6 +56,7 @@ export class BubblewrapIsolation implements Isolation {
   readonly #systemFiles: SystemFiles;
   readonly #groups: GroupPool;
   readonly #homes: SessionHomes;
+  readonly #checkpoints: SessionHomes;
   readonly #spawner = new Spawner();
   readonly #startLimit = pLimit(STARTS_AT_A_TIME);
 
@@ -63,6 +66,7 @@ export class BubblewrapIsolation implements Isolation {
     const { limits, processes, memoryMebibytes } = options;
     this.#groups = new GroupPool(limits, { processes, memoryBytes: memoryMebibytes * MEBIBYTE });
     this.#homes = new SessionHomes(options.homesDirectory);
+    this.#checkpoints = new SessionHomes(options.checkpointsDirectory);
   }
 
   /**
@@ -91,7 +95,8 @@ export class BubblewrapIsolation implements Isolation {
     return this.#start(request, async (owner, late) => {
       const { workspace } = request;
       const program = this.#systemFiles.runner(owner);
-      const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
+      const checkpoints = this.#checkpoints.open(request.sessionId, owner);
+      const occupant = { kind: "runner", program, checkpoints, outsidePath: workspace.path, identity: workspace.identity } as const;
       const group = this.#groups.take();
       const spawned = this.#spawner.start(this.#optionsOf(request, occupant, owner), group.entry);
       const runner = new BubblewrapRunner(spawned, group, this.#options.log.child({ sessionId: request.sessionId }));
@@ -115,8 +120,13 @@ export class BubblewrapIsolation implements Isolation {
     });
   }
 
-  forget(sessionId: string): Promise<void> {
-    return this.#homes.remove(sessionId);
+  async forget(sessionId: string): Promise<void> {
+    await Promise.all([this.#homes.remove(sessionId), this.#checkpoints.remove(sessionId)]);
+  }
+
+  /** Removes the checkpoints of sessions that have made none for long. */
+  pruneCheckpoints(): Promise<void> {
+    return this.#checkpoints.prune(CHECKPOINTS_KEPT_MILLISECONDS);
   }
 
   /** Gives back what it keeps for sandboxes to come. */
