@@ -69,6 +69,27 @@ describe("hlvm session", () => {
     expect(edge.changes).toEqual([["deleteSession", { sessionId }]]);
   });
 
+  it("undo shows what goes back and what stays, and asks", async () => {
+    const edge = await edgeWith(async () => {});
+    const { sessionId } = edge;
+    const asked = runHlvm(["session", "undo", sessionId, "--to", "2"], { edgeUrl: edge.url, terminal: true });
+    await asked.shows("Go back? [y/n]");
+    expect(asked.stdout).toContain("turn 3 is undone: made␛[2J it");
+    expect(asked.stdout).toContain("is deleted: made");
+    expect(asked.stdout).toContain("stays, others changed it: by ⏎ hand");
+    asked.child.stdin!.write("y");
+    expect(await asked.ended).toBe(0);
+    expect(asked.stdout).toContain("Back at turn 2: 1 turns undone, 1 paths went back.");
+    const given = { sessionId, toTurn: 2, overwrite: false };
+    expect(edge.changes.map(([, change]) => change)).toEqual([
+      { ...given, preview: true },
+      { ...given, preview: false },
+    ]);
+    const scripted = await session(["undo", sessionId, "--to", "0", "--yes", "--overwrite", "--json"], { edgeUrl: edge.url });
+    expect(JSON.parse(scripted.stdout)).toMatchObject({ type: "undo", path_count: 2, turns: [{ turn: 1 }] });
+    expect(edge.changes.at(-1)).toEqual(["undoToTurn", { sessionId, toTurn: 0, preview: false, overwrite: true }]);
+  });
+
   it("export writes every piece, import sends a file and the folder one is in, fork names the new one", async () => {
     const edge = await edgeWith(async () => {});
     const { sessionId } = edge;

@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
 import type { ExportWord } from "../commands/session-export.ts";
+import type { SessionUndoFlags } from "../commands/session-undo.ts";
 import { jsonOption, sessionId, wholeNumber } from "./values.ts";
 
 interface Flags {
@@ -35,6 +36,19 @@ export function addSessionChangeCommands(session: Command, context: CommandConte
     .action(async (id: string, flags: Flags) => {
       const { sessionDelete } = await import("../commands/session-delete.ts");
       finish(await sessionDelete(id, flags, context));
+    });
+  one("undo", "go back to an earlier turn: conversation and files")
+    .addOption(
+      new Option("--to <turn>", "the last turn that still counts; 0 is before the first")
+        .argParser(wholeNumber(0, 1_000_000))
+        .makeOptionMandatory(),
+    )
+    .option("--overwrite", "also files that others changed since")
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .action(async (id: string, flags: SessionUndoFlags) => {
+      const { sessionUndo } = await import("../commands/session-undo.ts");
+      finish(await sessionUndo(id, flags, context));
     });
   one("export", "write all of one to standard output")
     .addOption(

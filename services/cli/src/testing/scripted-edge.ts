@@ -126,6 +126,17 @@ export class ScriptedEdge {
         this.changes.push(["importSession", { ndjson, workspace }]);
         return { session: { ...this.#session(), imported: true, lastStopReason: StopReason.UNSPECIFIED } };
       },
+      undoToTurn: ({ sessionId, toTurn, preview, overwrite }) => {
+        this.changes.push(["undoToTurn", { sessionId, toTurn, preview, overwrite }]);
+        return {
+          turns: [{ turn: toTurn + 1, summary: "made\u001b[2J it" }],
+          paths: [
+            { path: "made", action: 3 },
+            { path: "by\nhand", action: 2, changedByOthers: true },
+          ],
+          pathCount: 2,
+        };
+      },
       forkSession: ({ sessionId, atSequence }) => {
         this.changes.push(["forkSession", { sessionId, atSequence }]);
         return { session: { ...this.#session(), forkedFrom: sessionId, forkedAtSequence: atSequence } };

@@ -19,7 +19,7 @@ export interface PublicService {
 export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(SessionService, "orchestrator", [
     ...(["startRun", "watch", "cancelRun", "listSessions", "getSession"] as const),
-    ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession"] as const),
+    ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
   ]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
   open(AuditService, "policy", ["query"]),

@@ -16,6 +16,7 @@ import { encodeSession } from "./encode-session.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 import { listSessionsMethod } from "./list-sessions.ts";
 import { startRunMethod } from "./start-run.ts";
+import { undoToTurnMethod } from "./undo-to-turn.ts";
 import { watchMethod } from "./watch.ts";
 
 export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRouter) => void {
@@ -29,6 +30,7 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
       updateSession: updateSessionMethod(orchestrator),
       deleteSession: deleteSessionMethod(orchestrator),
       ...copyMethods(orchestrator),
+      undoToTurn: undoToTurnMethod(orchestrator),
     });
 }
 

@@ -33,6 +33,16 @@ const FORK = `
   )
   SELECT session_id FROM made`;
 
+/** A run that begins at this moment has the session's row first, or finds this event there. */
+const OUTSIDE_RUNS = `
+  WITH grown AS (
+    UPDATE session SET last_seq = last_seq + 1, updated_at = now()
+    WHERE session_id = $1::uuid AND NOT EXISTS (SELECT FROM run WHERE run.session_id = $1::uuid AND ended_at IS NULL)
+    RETURNING session_id, last_seq
+  )
+  INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
+  SELECT session_id, last_seq, $2::uuid, $3, $4, $5, $6, $7 FROM grown RETURNING seq`;
+
 /** Makes a session with events that were read from a file, or nothing. */
 export async function insertImported(
   queries: Queries,
@@ -57,4 +67,11 @@ export async function insertImported(
 export async function insertFork(queries: Queries, { parentId, at, forkId, owner }: Fork, marker: CopiedEvent): Promise<boolean> {
   const mark = [marker.runId, eventType(marker.payload), payloadBytes(marker.payload), marker.at];
   return (await queries.query(FORK, [parentId, forkId, at, owner, ...mark], "fork_session")).length > 0;
+}
+
+/** @returns false where a run goes on, or there is no such session */
+export async function insertOutsideRuns(queries: Queries, sessionId: string, principal: string, event: CopiedEvent): Promise<boolean> {
+  const { runId, turn, payload, at } = event;
+  const rows = await queries.query(OUTSIDE_RUNS, [sessionId, runId, turn, eventType(payload), payloadBytes(payload), principal, at]);
+  return rows.length > 0;
 }

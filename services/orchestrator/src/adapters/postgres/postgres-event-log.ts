@@ -4,6 +4,7 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import { eventWords } from "../../domain/log/search-words.ts";
+import { withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
 
@@ -53,7 +54,7 @@ const READ = `
 
 const READ_CONVERSATION = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update') ORDER BY seq`;
+  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update', 'conversation_undone') ORDER BY seq`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
@@ -114,7 +115,7 @@ export class PostgresEventLog implements EventLog {
 
   async readConversation(sessionId: string): Promise<Event[]> {
     const rows = await this.#database.query<EventRow>(READ_CONVERSATION, [sessionId], "read_conversation");
-    return rows.map((row) => eventOfRow(sessionId, row));
+    return withoutUndone(rows.map((row) => eventOfRow(sessionId, row)));
   }
 
   /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */

@@ -17,7 +17,7 @@ import type {
 import { eventWords, searchWords } from "../../domain/log/search-words.ts";
 import { eventsOfAppend, payloadBytes, wordsOf } from "./event-rows.ts";
 import { deleteSession, runInProgress, updateSession } from "./change-session.ts";
-import { insertFork, insertImported } from "./copy-session.ts";
+import { insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
 import { listSessions } from "./list-sessions.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
@@ -101,6 +101,10 @@ export class PostgresSessionStore implements SessionStore {
 
   createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[]): Promise<void> {
     return insertImported(this.#database, organization, facts, events);
+  }
+
+  appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean> {
+    return insertOutsideRuns(this.#database, sessionId, principal, event);
   }
 
   fork(fork: Fork, marker: CopiedEvent): Promise<boolean> {

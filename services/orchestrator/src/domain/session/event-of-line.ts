@@ -70,6 +70,10 @@ function payloadOf(event: Fields): EventPayload {
       const result = { success: event.success === true, content, summary, errorCode, resultBytes: BigInt(content.length) };
       return eventPayload("toolEnd", { callId: textOf(event, "callId"), tool: textOf(event, "name"), result });
     }
+    case "conversation_undone": {
+      const lastSequence = BigInt(numberOf(event, "lastSequence", Number.MAX_SAFE_INTEGER));
+      return eventPayload("conversationUndone", { lastSequence, toTurn: numberOf(event, "toTurn", MAXIMUM_TURN) });
+    }
     default:
       throw new Error(`its event ${quoted(event.type)} is not known`);
   }

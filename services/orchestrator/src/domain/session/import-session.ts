@@ -21,12 +21,15 @@ export async function importSession(principal: Principal, ndjson: string, worksp
   const secretKey = randomBytes(32);
   const secrets = new RunSecrets(secretKey, []);
   const runIds = new Map<string, string>();
+  /** Sequences of the file that have a place here, in order. */
+  const sequences: number[] = [];
   const imported = eventPayload("sessionImported", { exportedSessionId: secrets.redact(read.sessionId.slice(0, 64)), lines: read.lines });
   const events: CopiedEvent[] = [{ runId: randomUUID(), turn: 0, at: new Date(), payload: imported }];
   for (const event of read.events) {
     const runId = runIds.get(event.runId) ?? randomUUID();
     runIds.set(event.runId, runId);
-    const payload = await cleaned(placed(event, runId), secrets);
+    const payload = await cleaned(placed(event, runId, sequences), secrets);
+    sequences.push(event.sequence);
     events.push({ runId, turn: event.turn, at: event.at, payload });
   }
   const facts = {
@@ -43,8 +46,13 @@ export async function importSession(principal: Principal, ndjson: string, worksp
   return requireSession(store, principal, facts.sessionId, "run");
 }
 
-/** A call is found by its run's id, which is another one here. */
-function placed({ payload, runId: was }: ReadEvent, runId: string): EventPayload {
+/** What a payload names of its file it names of the new session. */
+function placed({ payload, runId: was }: ReadEvent, runId: string, sequences: readonly number[]): EventPayload {
+  if (payload.case === "conversationUndone") {
+    // The first event here tells of the import.
+    const kept = sequences.filter((sequence) => sequence <= Number(payload.value.lastSequence)).length;
+    payload.value.lastSequence = BigInt(kept === 0 ? 0 : kept + 1);
+  }
   if (payload.case !== "toolSelected" && payload.case !== "toolEnd") return payload;
   const { callId } = payload.value;
   payload.value.callId = callId.startsWith(`${was}.`) ? `${runId}${callId.slice(was.length)}` : `${runId}.0.0`;

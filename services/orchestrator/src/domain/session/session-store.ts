@@ -92,6 +92,8 @@ export interface SessionStore {
   delete(sessionId: string): Promise<void>;
   /** Makes a session with these events, numbered from 1, or nothing. */
   createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[]): Promise<void>;
+  /** Appends an event that is no run's. @returns false where a run goes on, or the session is gone */
+  appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean>;
   /** Makes a session with a copy of another one's events and the marker behind them. @returns false where there are none such */
   fork(fork: Fork, marker: CopiedEvent): Promise<boolean>;
   /**
