@@ -30,7 +30,6 @@ const MEBIBYTE = 1024 * 1024;
 const START_DEADLINE_MILLISECONDS = 10_000;
 /** Many that start at once would each take as long as all of them together. */
 const STARTS_AT_A_TIME = 2 * availableParallelism();
-const CHECKPOINTS_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1_000;
 const LIMITER = "/usr/bin/prlimit";
 
 export interface BubblewrapOptions {
@@ -40,7 +39,7 @@ export interface BubblewrapOptions {
   readonly stateDirectory: string;
   /** Of all that serve the same sessions, one after the other. */
   readonly homesDirectory: string;
-  readonly checkpointsDirectory: string;
+  readonly checkpoints: SessionHomes;
   readonly processes: number;
   readonly memoryMebibytes: number;
   readonly temporaryMebibytes: number;
@@ -56,7 +55,6 @@ export class BubblewrapIsolation implements Isolation {
   readonly #systemFiles: SystemFiles;
   readonly #groups: GroupPool;
   readonly #homes: SessionHomes;
-  readonly #checkpoints: SessionHomes;
   readonly #spawner = new Spawner();
   readonly #startLimit = pLimit(STARTS_AT_A_TIME);
 
@@ -66,7 +64,6 @@ export class BubblewrapIsolation implements Isolation {
     const { limits, processes, memoryMebibytes } = options;
     this.#groups = new GroupPool(limits, { processes, memoryBytes: memoryMebibytes * MEBIBYTE });
     this.#homes = new SessionHomes(options.homesDirectory);
-    this.#checkpoints = new SessionHomes(options.checkpointsDirectory);
   }
 
   /**
@@ -95,7 +92,7 @@ export class BubblewrapIsolation implements Isolation {
     return this.#start(request, async (owner, late) => {
       const { workspace } = request;
       const program = this.#systemFiles.runner(owner);
-      const checkpoints = this.#checkpoints.open(request.sessionId, owner);
+      const checkpoints = this.#options.checkpoints.open(request.sessionId, owner);
       const occupant = { kind: "runner", program, checkpoints, outsidePath: workspace.path, identity: workspace.identity } as const;
       const group = this.#groups.take();
       const spawned = this.#spawner.start(this.#optionsOf(request, occupant, owner), group.entry);
@@ -121,12 +118,7 @@ export class BubblewrapIsolation implements Isolation {
   }
 
   async forget(sessionId: string): Promise<void> {
-    await Promise.all([this.#homes.remove(sessionId), this.#checkpoints.remove(sessionId)]);
-  }
-
-  /** Removes the checkpoints of sessions that have made none for long. */
-  pruneCheckpoints(): Promise<void> {
-    return this.#checkpoints.prune(CHECKPOINTS_KEPT_MILLISECONDS);
+    await Promise.all([this.#homes.remove(sessionId), this.#options.checkpoints.remove(sessionId)]);
   }
 
   /** Gives back what it keeps for sandboxes to come. */

@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WorkspaceOwner } from "./inspect-workspace.ts";
 
-/** The homes that a session's open commands share: what one installs the next one finds, and nothing else reads it. */
+/**
+ * A folder a session, kept beside its workspace: the homes that its open commands share, where what one installs the next one
+ * finds and nothing else reads it; and its checkpoints.
+ */
 export class SessionHomes {
   readonly #folder: string;
   readonly #ofOthers = new Map<string, string>();
