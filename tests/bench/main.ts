@@ -1,6 +1,8 @@
 import { parseArgs } from "node:util";
 import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
+import { benchCheckpoints } from "./checkpoints.ts";
+import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
@@ -29,6 +31,8 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs), turns: Number(values.turns), tool: values.tool }),
+  "long-session": benchLongSession,
+  checkpoints: benchCheckpoints,
 };
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

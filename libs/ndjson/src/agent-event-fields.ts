@@ -75,6 +75,14 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       return { callId: payload.value.callId, name: payload.value.tool, position: payload.value.position };
     case "runTakenOver":
       return {};
+    case "sessionForked":
+      return { parentSessionId: payload.value.parentSessionId, parentSequence: Number(payload.value.parentSequence) };
+    case "conversationUndone": {
+      const { lastSequence, toTurn, restoredPaths, keptPaths } = payload.value;
+      return { lastSequence: Number(lastSequence), toTurn, restoredPaths, keptPaths };
+    }
+    case "sessionImported":
+      return { exportedSessionId: payload.value.exportedSessionId, lines: payload.value.lines };
   }
 }
 

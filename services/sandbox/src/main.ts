@@ -15,6 +15,7 @@ import { Sweeper } from "@hlvm/service/sweeper";
 import { closeInherited } from "../runner/close-inherited.ts";
 import { BubblewrapIsolation } from "./adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findBubblewrap } from "./adapters/bubblewrap/find-bubblewrap.ts";
+import { SessionHomes } from "./adapters/bubblewrap/session-homes.ts";
 import { FileJournal } from "./adapters/file-journal.ts";
 import { findCapacity } from "./adapters/limits/find-capacity.ts";
 import { findLimits } from "./adapters/limits/find-limits.ts";
@@ -32,6 +33,7 @@ const MIGRATIONS = join(import.meta.dirname, "../migrations");
 /** The standard ones, and the one on which its starter is told that it is up. */
 const LAST_OWN_DESCRIPTOR = 3;
 const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
+const CHECKPOINTS_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1_000;
 /** Of the time in which a service has to end; callers try again for longer than this. */
 const DRAIN_MILLISECONDS = 3_000;
 
@@ -49,10 +51,12 @@ await runService("sandbox", async (log, environment) => {
   migrated.catch(() => undefined);
   const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");
   const limits = findLimits(config.limits, process.getuid?.() ?? 0);
+  const checkpoints = new SessionHomes(join(stateDirectory, "checkpoints"));
   const isolation = await BubblewrapIsolation.open({
     ...config,
     stateDirectory: ownDirectory,
     homesDirectory: join(stateDirectory, "homes"),
+    checkpoints,
     bubblewrap,
     limits,
     log,
@@ -86,7 +90,10 @@ await runService("sandbox", async (log, environment) => {
   });
   await migrated;
   await lease.start(config.replicaAddress || `http://${isIPv6(host) ? `[${host}]` : host}:${server.port}`);
-  const prune = async (): Promise<void> => store.forgetExpired(await journal.prune(await store.heldElsewhere()));
+  const prune = async (): Promise<void> => {
+    await store.forgetExpired(await journal.prune(await store.heldElsewhere()));
+    await checkpoints.prune(CHECKPOINTS_KEPT_MILLISECONDS);
+  };
   prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
   const pruning = new Sweeper(prune, PRUNE_EVERY_MILLISECONDS, log);
   return {

@@ -156,6 +156,10 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
           },
           isLast: ({ value }) => value.event?.case === "result",
         }),
+      rewindWorkspace: (request, context) => {
+        note(context);
+        return behaviour.rewind(request);
+      },
       getReceipt: ({ callId }, context) => {
         note(context);
         return behaviour.receipt(callId);

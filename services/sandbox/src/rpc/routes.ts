@@ -12,6 +12,7 @@ import type { Sessions } from "../domain/sessions.ts";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
 import { listProcesses, stopProcess } from "./background-processes.ts";
 import { execute } from "./execute.ts";
+import { rewindWorkspace } from "./rewind-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
 import { tellingMoved } from "./tell-moved.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
@@ -38,6 +39,7 @@ export function routes(router: ConnectRouter, { sessions, executor, isolation, c
     execute: (request, context) => execute(executor, request, context),
     streamCalls: (requests, context) => streamCalls(executor, requests, context),
     getReceipt: tellingMoved((request, context) => getReceipt(sessions, request, context)),
+    rewindWorkspace: tellingMoved((request, context) => rewindWorkspace(sessions, request, context)),
     listProcesses: tellingMoved((request, context) => listProcesses(sessions, request, context)),
     stopProcess: tellingMoved((request, context) => stopProcess(sessions, request, context)),
     describeIsolation: () => describeIsolation(isolation, capacity),

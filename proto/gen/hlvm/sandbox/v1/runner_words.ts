@@ -6,3 +6,4 @@
 // descriptor, each a four-byte big-endian length and the JSON form of one of these messages.
 
 export const kindWords = ["absent", "file", "link", "folder", "other"] as const;
+export const actionWords = ["create", "change", "delete"] as const;

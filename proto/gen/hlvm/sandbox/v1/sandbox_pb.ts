@@ -11,6 +11,8 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { CallHead, CallHeadJson, Cancel, CancelJson, Draining, DrainingJson, Status, StatusJson } from "../../call/v1/call_pb.ts";
 import { file_hlvm_call_v1_call } from "../../call/v1/call_pb.ts";
+import type { RestoredPath, RestoredPathJson } from "./runner_pb.ts";
+import { file_hlvm_sandbox_v1_runner } from "./runner_pb.ts";
 import type { ToolCall, ToolCallJson, ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -19,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlIi4KDFNhbmRib3hNb3ZlZBIPCgdhZGRyZXNzGAEgASgJEg0KBWVwb2NoGAIgASgEMo0GCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElwKC1N0cmVhbUNhbGxzEiMuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJaCgpHZXRSZWNlaXB0EiIuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZSIDkAICEmMKDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlIgOQAgISWAoLU3RvcFByb2Nlc3MSIy5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVzcG9uc2USbwoRRGVzY3JpYmVJc29sYXRpb24SKS5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0GiouaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgiWwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0iGgoYRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0IkAKEElzb2xhdGlvbkZlYXR1cmUSDAoEbmFtZRgBIAEoCRIOCgZhY3RpdmUYAiABKAgSDgoGZGV0YWlsGAMgASgJIngKGURlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2USDgoGZHJpdmVyGAEgASgJEhYKDmRyaXZlcl92ZXJzaW9uGAIgASgJEjMKCGZlYXR1cmVzGAMgAygLMiEuaGx2bS5zYW5kYm94LnYxLklzb2xhdGlvbkZlYXR1cmUiLgoMU2FuZGJveE1vdmVkEg8KB2FkZHJlc3MYASABKAkSDQoFZXBvY2gYAiABKAQy8wYKDlNhbmRib3hTZXJ2aWNlEl4KDU9wZW5Xb3Jrc3BhY2USJS5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlc3BvbnNlEmEKDkNsb3NlV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlc3BvbnNlEk4KB0V4ZWN1dGUSHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3QaIC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlMAESXAoLU3RyZWFtQ2FsbHMSIy5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABEloKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlIgOQAgISZAoPUmV3aW5kV29ya3NwYWNlEicuaGx2bS5zYW5kYm94LnYxLlJld2luZFdvcmtzcGFjZVJlcXVlc3QaKC5obHZtLnNhbmRib3gudjEuUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USYwoNTGlzdFByb2Nlc3NlcxIlLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVzcG9uc2UiA5ACAhJYCgtTdG9wUHJvY2VzcxIjLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXNwb25zZRJvChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -185,6 +187,14 @@ export type ExecuteRequest = Message<"hlvm.sandbox.v1.ExecuteRequest"> & {
    * @generated from field: uint32 timeout_milliseconds = 3;
    */
   timeoutMilliseconds: number;
+
+  /**
+   * The turn of the run that made the call. Before the first call of a turn that may write, the workspace's state is kept, so
+   * that RewindWorkspace can go back to it. 0: it is not.
+   *
+   * @generated from field: uint32 turn = 20;
+   */
+  turn: number;
 };
 
 /**
@@ -209,6 +219,14 @@ export type ExecuteRequestJson = {
    * @generated from field: uint32 timeout_milliseconds = 3;
    */
   timeoutMilliseconds?: number;
+
+  /**
+   * The turn of the run that made the call. Before the first call of a turn that may write, the workspace's state is kept, so
+   * that RewindWorkspace can go back to it. 0: it is not.
+   *
+   * @generated from field: uint32 turn = 20;
+   */
+  turn?: number;
 };
 
 /**
@@ -779,6 +797,153 @@ export const StopProcessResponseSchema: GenMessage<StopProcessResponse, {jsonTyp
   messageDesc(file_hlvm_sandbox_v1_sandbox, 14);
 
 /**
+ * @generated from message hlvm.sandbox.v1.RunTurn
+ */
+export type RunTurn = Message<"hlvm.sandbox.v1.RunTurn"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint32 turn = 2;
+   */
+  turn: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunTurn
+ */
+export type RunTurnJson = {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: uint32 turn = 2;
+   */
+  turn?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunTurn.
+ * Use `create(RunTurnSchema)` to create a new message.
+ */
+export const RunTurnSchema: GenMessage<RunTurn, {jsonType: RunTurnJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceRequest
+ */
+export type RewindWorkspaceRequest = Message<"hlvm.sandbox.v1.RewindWorkspaceRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The workspace goes back to how it was before the first of these that wrote.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunTurn turns = 2;
+   */
+  turns: RunTurn[];
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview: boolean;
+
+  /**
+   * Also what others than the session's calls changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite: boolean;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceRequest
+ */
+export type RewindWorkspaceRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * The workspace goes back to how it was before the first of these that wrote.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunTurn turns = 2;
+   */
+  turns?: RunTurnJson[];
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview?: boolean;
+
+  /**
+   * Also what others than the session's calls changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RewindWorkspaceRequest.
+ * Use `create(RewindWorkspaceRequestSchema)` to create a new message.
+ */
+export const RewindWorkspaceRequestSchema: GenMessage<RewindWorkspaceRequest, {jsonType: RewindWorkspaceRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceResponse
+ */
+export type RewindWorkspaceResponse = Message<"hlvm.sandbox.v1.RewindWorkspaceResponse"> & {
+  /**
+   * What went back, or would; and what was left since others changed it. The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 1;
+   */
+  paths: RestoredPath[];
+
+  /**
+   * @generated from field: uint32 path_count = 2;
+   */
+  pathCount: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceResponse
+ */
+export type RewindWorkspaceResponseJson = {
+  /**
+   * What went back, or would; and what was left since others changed it. The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 1;
+   */
+  paths?: RestoredPathJson[];
+
+  /**
+   * @generated from field: uint32 path_count = 2;
+   */
+  pathCount?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RewindWorkspaceResponse.
+ * Use `create(RewindWorkspaceResponseSchema)` to create a new message.
+ */
+export const RewindWorkspaceResponseSchema: GenMessage<RewindWorkspaceResponse, {jsonType: RewindWorkspaceResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
+
+/**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
  */
 export type DescribeIsolationRequest = Message<"hlvm.sandbox.v1.DescribeIsolationRequest"> & {
@@ -795,7 +960,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 18);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -850,7 +1015,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 19);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -897,7 +1062,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 20);
 
 /**
  * The detail of the error `sandbox_moved`: which replica of this service holds the session. Only that one serves it.
@@ -946,7 +1111,7 @@ export type SandboxMovedJson = {
  * Use `create(SandboxMovedSchema)` to create a new message.
  */
 export const SandboxMovedSchema: GenMessage<SandboxMoved, {jsonType: SandboxMovedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 18);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 21);
 
 /**
  * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
@@ -1007,6 +1172,17 @@ export const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof GetReceiptRequestSchema;
     output: typeof GetReceiptResponseSchema;
+  },
+  /**
+   * Has the files of an open session go back to before the first of some turns. `.git` and folders of installed packages are
+   * left as they are.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.RewindWorkspace
+   */
+  rewindWorkspace: {
+    methodKind: "unary";
+    input: typeof RewindWorkspaceRequestSchema;
+    output: typeof RewindWorkspaceResponseSchema;
   },
   /**
    * What runs in the background of a session that is open here; of no other there is any.

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSK9CAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCKSAQoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiEQoPVGhpbmtpbmdTdGFydGVkIh8KD1JlYXNvbmluZ1VwZGF0ZRIMCgR0ZXh0GAEgASgJIhwKDE1lc3NhZ2VEZWx0YRIMCgR0ZXh0GAEgASgJIqMBChBBc3Npc3RhbnRNZXNzYWdlEgwKBHRleHQYASABKAkSKQoIdGhpbmtpbmcYAiADKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nEi8KCnRvb2xfY2FsbHMYAyADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBIlCgZmaW5pc2gYBCABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiawoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEIjIKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSJDCg5NZW1vcnlBY3Rpdml0eRIQCghyZWNhbGxlZBgBIAMoCRIPCgd3cml0dGVuGAIgAygJEg4KBm5vdGljZRgDIAEoCSLPAQoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDSrDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSL5CQoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IpIBCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkiPgoLVG9vbFdhaXRpbmcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhAKCHBvc2l0aW9uGAMgASgNIg4KDFJ1blRha2VuT3ZlciJDCg1TZXNzaW9uRm9ya2VkEhkKEXBhcmVudF9zZXNzaW9uX2lkGAEgASgJEhcKD3BhcmVudF9zZXF1ZW5jZRgCIAEoBCI9Cg9TZXNzaW9uSW1wb3J0ZWQSGwoTZXhwb3J0ZWRfc2Vzc2lvbl9pZBgBIAEoCRINCgVsaW5lcxgCIAEoDSJoChJDb252ZXJzYXRpb25VbmRvbmUSFQoNbGFzdF9zZXF1ZW5jZRgBIAEoBBIPCgd0b190dXJuGAIgASgNEhYKDnJlc3RvcmVkX3BhdGhzGAMgAygJEhIKCmtlcHRfcGF0aHMYBCADKAkiEQoPVGhpbmtpbmdTdGFydGVkIh8KD1JlYXNvbmluZ1VwZGF0ZRIMCgR0ZXh0GAEgASgJIhwKDE1lc3NhZ2VEZWx0YRIMCgR0ZXh0GAEgASgJIqMBChBBc3Npc3RhbnRNZXNzYWdlEgwKBHRleHQYASABKAkSKQoIdGhpbmtpbmcYAiADKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nEi8KCnRvb2xfY2FsbHMYAyADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBIlCgZmaW5pc2gYBCABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiawoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEIjIKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSJDCg5NZW1vcnlBY3Rpdml0eRIQCghyZWNhbGxlZBgBIAMoCRIPCgd3cml0dGVuGAIgAygJEg4KBm5vdGljZRgDIAEoCSLPAQoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDSrDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -167,6 +167,24 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: ToolWaiting;
     case: "toolWaiting";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.SessionForked session_forked = 60;
+     */
+    value: SessionForked;
+    case: "sessionForked";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.SessionImported session_imported = 61;
+     */
+    value: SessionImported;
+    case: "sessionImported";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.ConversationUndone conversation_undone = 62;
+     */
+    value: ConversationUndone;
+    case: "conversationUndone";
   } | { case: undefined; value?: undefined };
 };
 
@@ -294,6 +312,21 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.ToolWaiting tool_waiting = 36;
    */
   toolWaiting?: ToolWaitingJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.SessionForked session_forked = 60;
+   */
+  sessionForked?: SessionForkedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.SessionImported session_imported = 61;
+   */
+  sessionImported?: SessionImportedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.ConversationUndone conversation_undone = 62;
+   */
+  conversationUndone?: ConversationUndoneJson;
 };
 
 /**
@@ -537,6 +570,169 @@ export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOve
   messageDesc(file_hlvm_session_v1_event, 5);
 
 /**
+ * All before this was copied from another session: events up to one of its sequences, with the same numbers.
+ *
+ * @generated from message hlvm.session.v1.SessionForked
+ */
+export type SessionForked = Message<"hlvm.session.v1.SessionForked"> & {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId: string;
+
+  /**
+   * @generated from field: uint64 parent_sequence = 2;
+   */
+  parentSequence: bigint;
+};
+
+/**
+ * All before this was copied from another session: events up to one of its sequences, with the same numbers.
+ *
+ * @generated from message hlvm.session.v1.SessionForked
+ */
+export type SessionForkedJson = {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId?: string;
+
+  /**
+   * @generated from field: uint64 parent_sequence = 2;
+   */
+  parentSequence?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.SessionForked.
+ * Use `create(SessionForkedSchema)` to create a new message.
+ */
+export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 6);
+
+/**
+ * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
+ *
+ * @generated from message hlvm.session.v1.SessionImported
+ */
+export type SessionImported = Message<"hlvm.session.v1.SessionImported"> & {
+  /**
+   * As the file names it; empty where it does not.
+   *
+   * @generated from field: string exported_session_id = 1;
+   */
+  exportedSessionId: string;
+
+  /**
+   * @generated from field: uint32 lines = 2;
+   */
+  lines: number;
+};
+
+/**
+ * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
+ *
+ * @generated from message hlvm.session.v1.SessionImported
+ */
+export type SessionImportedJson = {
+  /**
+   * As the file names it; empty where it does not.
+   *
+   * @generated from field: string exported_session_id = 1;
+   */
+  exportedSessionId?: string;
+
+  /**
+   * @generated from field: uint32 lines = 2;
+   */
+  lines?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.SessionImported.
+ * Use `create(SessionImportedSchema)` to create a new message.
+ */
+export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 7);
+
+/**
+ * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
+ *
+ * @generated from message hlvm.session.v1.ConversationUndone
+ */
+export type ConversationUndone = Message<"hlvm.session.v1.ConversationUndone"> & {
+  /**
+   * The last event that still counts; 0: none does.
+   *
+   * @generated from field: uint64 last_sequence = 1;
+   */
+  lastSequence: bigint;
+
+  /**
+   * The turn of the session that this was; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn: number;
+
+  /**
+   * Paths in the workspace that went back; the first 2,000.
+   *
+   * @generated from field: repeated string restored_paths = 3;
+   */
+  restoredPaths: string[];
+
+  /**
+   * Paths that others changed too, and that were left as they are.
+   *
+   * @generated from field: repeated string kept_paths = 4;
+   */
+  keptPaths: string[];
+};
+
+/**
+ * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
+ *
+ * @generated from message hlvm.session.v1.ConversationUndone
+ */
+export type ConversationUndoneJson = {
+  /**
+   * The last event that still counts; 0: none does.
+   *
+   * @generated from field: uint64 last_sequence = 1;
+   */
+  lastSequence?: string;
+
+  /**
+   * The turn of the session that this was; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn?: number;
+
+  /**
+   * Paths in the workspace that went back; the first 2,000.
+   *
+   * @generated from field: repeated string restored_paths = 3;
+   */
+  restoredPaths?: string[];
+
+  /**
+   * Paths that others changed too, and that were left as they are.
+   *
+   * @generated from field: repeated string kept_paths = 4;
+   */
+  keptPaths?: string[];
+};
+
+/**
+ * Describes the message hlvm.session.v1.ConversationUndone.
+ * Use `create(ConversationUndoneSchema)` to create a new message.
+ */
+export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 8);
+
+/**
  * A model call begins.
  *
  * @generated from message hlvm.session.v1.ThinkingStarted
@@ -557,7 +753,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -584,7 +780,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -615,7 +811,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * What the model said in one turn, whole.
@@ -676,7 +872,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * The model chose a tool.
@@ -751,7 +947,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -846,7 +1042,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -933,7 +1129,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -970,7 +1166,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1021,7 +1217,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1078,7 +1274,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1109,7 +1305,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1164,7 +1360,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1269,7 +1465,7 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason

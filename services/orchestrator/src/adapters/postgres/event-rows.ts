@@ -16,6 +16,11 @@ export interface EventRow extends Record<string, unknown> {
 
 export const EVENT_COLUMNS = "seq, run_id, turn, payload, principal, at";
 
+/** SQL for the words column: they come as one text, separated by blanks, and null where there are none. */
+export function wordsOf(parameter: string): string {
+  return `CASE WHEN ${parameter} IS NOT NULL THEN array_to_tsvector(string_to_array(${parameter}, ' ')) END`;
+}
+
 /** What the payload column holds: an Event with nothing but its payload, so that the type travels with it. */
 export function payloadBytes(payload: EventPayload): Buffer {
   return Buffer.from(toBinary(EventSchema, create(EventSchema, { payload })));

@@ -3,8 +3,10 @@ import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
+import { eventWords } from "../../domain/log/search-words.ts";
+import { withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
-import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
+import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
 
 /** A deadlock, and a transaction that could not be put in order with others. */
 const CONFLICTS: ReadonlySet<unknown> = new Set(["40P01", "40001"]);
@@ -28,17 +30,17 @@ const append = (ending: string): string => `
     RETURNING session.session_id, last_seq - cardinality($5::int[]) AS before
   ),
   added AS (
-    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-    SELECT session_id, before + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9
-    FROM grown, unnest($5::int[], $6::text[], $7::bytea[]) WITH ORDINALITY AS item (turn, type, payload, place)
+    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
+    SELECT session_id, before + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9, ${wordsOf("item.words")}
+    FROM grown, unnest($5::int[], $6::text[], $7::bytea[], $10::text[]) WITH ORDINALITY AS item (turn, type, payload, words, place)
   )
   SELECT before FROM grown`;
 
 /** What policy was still asked when a run ended has been decided by then. */
 const DECIDED = "interval '10 seconds'";
 const APPEND = append("");
-const APPEND_LAST = append(`, ended_at = now(), stop_reason = $10, delegation = CASE WHEN $11 THEN delegation END,
-    reconcile_at = CASE WHEN $11 THEN now() + ${DECIDED} END`);
+const APPEND_LAST = append(`, ended_at = now(), stop_reason = $11, delegation = CASE WHEN $12 THEN delegation END,
+    reconcile_at = CASE WHEN $12 THEN now() + ${DECIDED} END`);
 
 const FOUND = "SELECT appended, ended_at IS NOT NULL AS ended FROM run WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3";
 
@@ -52,7 +54,7 @@ const READ = `
 
 const READ_CONVERSATION = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update') ORDER BY seq`;
+  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update', 'conversation_undone') ORDER BY seq`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
@@ -78,6 +80,7 @@ export class PostgresEventLog implements EventLog {
       events.map((event) => payloadBytes(event.payload)),
       request.principal,
       at,
+      events.map((event) => eventWords(event.payload)),
     ];
     const appending =
       request.stopReason === undefined
@@ -113,7 +116,7 @@ export class PostgresEventLog implements EventLog {
 
   async readConversation(sessionId: string): Promise<Event[]> {
     const rows = await this.#database.query<EventRow>(READ_CONVERSATION, [sessionId], "read_conversation");
-    return rows.map((row) => eventOfRow(sessionId, row));
+    return withoutUndone(rows.map((row) => eventOfRow(sessionId, row)));
   }
 
   /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */

@@ -48,6 +48,6 @@ export interface EventLog {
   appendEach(appends: readonly Append[]): Promise<readonly boolean[]>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
   read(sessionId: string, from: number): Promise<LogPage>;
-  /** Those events of the whole session from which the conversation is folded. */
+  /** Those events of the whole session from which the conversation is folded, without what was undone. */
   readConversation(sessionId: string): Promise<Event[]>;
 }

@@ -87,6 +87,7 @@ function redactSandbox(sandbox: Sandbox, secrets: RunSecrets): Sandbox {
   return {
     openWorkspace: (sessionId, path, signal) => clean(sandbox.openWorkspace(sessionId, path, signal), secrets),
     closeWorkspace: (sessionId) => clean(sandbox.closeWorkspace(sessionId), secrets),
+    rewind: (sessionId, request) => clean(sandbox.rewind(sessionId, request), secrets),
     async receipt(sessionId, callId) {
       const receipt = await clean(sandbox.receipt(sessionId, callId), secrets);
       return receipt.state === "done" ? { state: "done", result: await redactResult(receipt.result, secrets) } : receipt;
