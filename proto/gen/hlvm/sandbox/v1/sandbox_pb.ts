@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlIi4KDFNhbmRib3hNb3ZlZBIPCgdhZGRyZXNzGAEgASgJEg0KBWVwb2NoGAIgASgEMo0GCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElwKC1N0cmVhbUNhbGxzEiMuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJaCgpHZXRSZWNlaXB0EiIuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZSIDkAICEmMKDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlIgOQAgISWAoLU3RvcFByb2Nlc3MSIy5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVzcG9uc2USbwoRRGVzY3JpYmVJc29sYXRpb24SKS5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0GiouaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIkEKEVByZXBhcmVkV29ya3NwYWNlEgwKBHBhdGgYASABKAkSDgoGY29tbWl0GAIgASgJEg4KBmJyYW5jaBgDIAEoCSJlChVDbG9uZVdvcmtzcGFjZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFwoDdXJsGAIgASgJQgq6SAdyBRABKIAgEhUKA3JlZhgDIAEoCUIIukgFcgMo/wEidQoWQ2xvbmVXb3Jrc3BhY2VSZXNwb25zZRISCghwcm9ncmVzcxgBIAEoCUgAEjcKCXdvcmtzcGFjZRgCIAEoCzIiLmhsdm0uc2FuZGJveC52MS5QcmVwYXJlZFdvcmtzcGFjZUgAQg4KBWV2ZW50EgW6SAIIASKlAgoSQmVnaW5VcGxvYWRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBG5hbWUYAiABKAlCCrpIB3IFEAEo/wESJgoEaGVhZBgDIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NDB9KT8kEicKCHNuYXBzaG90GAQgASgJQhW6SBJyEDIOXlswLTlhLWZdezQwfSQSGAoGYnJhbmNoGAUgASgJQgi6SAVyAyj/ARIuCgdzaGFsbG93GAYgAygJQh26SBqSARcQ6AciEnIQMg5eWzAtOWEtZl17NDB9JBIVCgRzaXplGAcgASgEQge6SAQyAigBEiUKBnNoYTI1NhgIIAEoCUIVukgSchAyDl5bMC05YS1mXXs2NH0kIicKE0JlZ2luVXBsb2FkUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAQiXgoSVXBsb2FkQ2h1bmtSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEg4KBm9mZnNldBgCIAEoBBIaCgRkYXRhGAMgASgMQgy6SAl6BxABGICAgAIiJwoTVXBsb2FkQ2h1bmtSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCIzChNGaW5pc2hVcGxvYWRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk0KFEZpbmlzaFVwbG9hZFJlc3BvbnNlEjUKCXdvcmtzcGFjZRgBIAEoCzIiLmhsdm0uc2FuZGJveC52MS5QcmVwYXJlZFdvcmtzcGFjZSIxChFHZXRDaGFuZ2VzUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASKrAgoLQ2hhbmdlZEZpbGUSDAoEcGF0aBgBIAEoDBI0CgZiZWZvcmUYAiABKAsyJC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudBIzCgVhZnRlchgDIAEoCzIkLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50GqIBCgdDb250ZW50EjcKBGtpbmQYASABKA4yKS5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudC5LaW5kEg0KBWJ5dGVzGAIgASgMIk8KBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg0KCUtJTkRfRklMRRABEhMKD0tJTkRfRVhFQ1VUQUJMRRACEg0KCUtJTkRfTElOSxADIlMKEkdldENoYW5nZXNSZXNwb25zZRIrCgVmaWxlcxgBIAMoCzIcLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZRIQCghsZWZ0X291dBgCIAMoCSIaChhEZXNjcmliZUlzb2xhdGlvblJlcXVlc3QiQAoQSXNvbGF0aW9uRmVhdHVyZRIMCgRuYW1lGAEgASgJEg4KBmFjdGl2ZRgCIAEoCBIOCgZkZXRhaWwYAyABKAkieAoZRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZRIOCgZkcml2ZXIYASABKAkSFgoOZHJpdmVyX3ZlcnNpb24YAiABKAkSMwoIZmVhdHVyZXMYAyADKAsyIS5obHZtLnNhbmRib3gudjEuSXNvbGF0aW9uRmVhdHVyZSIuCgxTYW5kYm94TW92ZWQSDwoHYWRkcmVzcxgBIAEoCRINCgVlcG9jaBgCIAEoBDLuCQoOU2FuZGJveFNlcnZpY2USXgoNT3BlbldvcmtzcGFjZRIlLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVzcG9uc2USYQoOQ2xvc2VXb3Jrc3BhY2USJi5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0GicuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVzcG9uc2USTgoHRXhlY3V0ZRIfLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVxdWVzdBogLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2UwARJcCgtTdHJlYW1DYWxscxIjLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWgoKR2V0UmVjZWlwdBIiLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UiA5ACAhJjCg1MaXN0UHJvY2Vzc2VzEiUuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXNwb25zZSIDkAICElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmMKDkNsb25lV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb25lV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9uZVdvcmtzcGFjZVJlc3BvbnNlMAESXQoLQmVnaW5VcGxvYWQSIy5obHZtLnNhbmRib3gudjEuQmVnaW5VcGxvYWRSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLkJlZ2luVXBsb2FkUmVzcG9uc2UiA5ACAhJdCgtVcGxvYWRDaHVuaxIjLmhsdm0uc2FuZGJveC52MS5VcGxvYWRDaHVua1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuVXBsb2FkQ2h1bmtSZXNwb25zZSIDkAICEmAKDEZpbmlzaFVwbG9hZBIkLmhsdm0uc2FuZGJveC52MS5GaW5pc2hVcGxvYWRSZXF1ZXN0GiUuaGx2bS5zYW5kYm94LnYxLkZpbmlzaFVwbG9hZFJlc3BvbnNlIgOQAgISWgoKR2V0Q2hhbmdlcxIiLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVzcG9uc2UiA5ACAhJvChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -31,7 +31,7 @@ export type OpenWorkspaceRequest = Message<"hlvm.sandbox.v1.OpenWorkspaceRequest
   sessionId: string;
 
   /**
-   * An absolute path on the sandbox's machine.
+   * An absolute path on the sandbox's machine. Empty: the workspace that was prepared for this session.
    *
    * @generated from field: string path = 2;
    */
@@ -48,7 +48,7 @@ export type OpenWorkspaceRequestJson = {
   sessionId?: string;
 
   /**
-   * An absolute path on the sandbox's machine.
+   * An absolute path on the sandbox's machine. Empty: the workspace that was prepared for this session.
    *
    * @generated from field: string path = 2;
    */
@@ -779,6 +779,671 @@ export const StopProcessResponseSchema: GenMessage<StopProcessResponse, {jsonTyp
   messageDesc(file_hlvm_sandbox_v1_sandbox, 14);
 
 /**
+ * A workspace that this service has made for a session, in a folder of its own.
+ *
+ * @generated from message hlvm.sandbox.v1.PreparedWorkspace
+ */
+export type PreparedWorkspace = Message<"hlvm.sandbox.v1.PreparedWorkspace"> & {
+  /**
+   * Where it is on the sandbox's machine.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The commit that it is on, in hexadecimal.
+   *
+   * @generated from field: string commit = 2;
+   */
+  commit: string;
+
+  /**
+   * Empty where that is no branch.
+   *
+   * @generated from field: string branch = 3;
+   */
+  branch: string;
+};
+
+/**
+ * A workspace that this service has made for a session, in a folder of its own.
+ *
+ * @generated from message hlvm.sandbox.v1.PreparedWorkspace
+ */
+export type PreparedWorkspaceJson = {
+  /**
+   * Where it is on the sandbox's machine.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * The commit that it is on, in hexadecimal.
+   *
+   * @generated from field: string commit = 2;
+   */
+  commit?: string;
+
+  /**
+   * Empty where that is no branch.
+   *
+   * @generated from field: string branch = 3;
+   */
+  branch?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.PreparedWorkspace.
+ * Use `create(PreparedWorkspaceSchema)` to create a new message.
+ */
+export const PreparedWorkspaceSchema: GenMessage<PreparedWorkspace, {jsonType: PreparedWorkspaceJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceRequest
+ */
+export type CloneWorkspaceRequest = Message<"hlvm.sandbox.v1.CloneWorkspaceRequest"> & {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * `https://host/path`, or `file:///path` where the operator allows it. A name and password in it are used for this only.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * A branch, a tag or a whole commit id; empty: the repository's own branch.
+   *
+   * @generated from field: string ref = 3;
+   */
+  ref: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceRequest
+ */
+export type CloneWorkspaceRequestJson = {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * `https://host/path`, or `file:///path` where the operator allows it. A name and password in it are used for this only.
+   *
+   * @generated from field: string url = 2;
+   */
+  url?: string;
+
+  /**
+   * A branch, a tag or a whole commit id; empty: the repository's own branch.
+   *
+   * @generated from field: string ref = 3;
+   */
+  ref?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.CloneWorkspaceRequest.
+ * Use `create(CloneWorkspaceRequestSchema)` to create a new message.
+ */
+export const CloneWorkspaceRequestSchema: GenMessage<CloneWorkspaceRequest, {jsonType: CloneWorkspaceRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceResponse
+ */
+export type CloneWorkspaceResponse = Message<"hlvm.sandbox.v1.CloneWorkspaceResponse"> & {
+  /**
+   * @generated from oneof hlvm.sandbox.v1.CloneWorkspaceResponse.event
+   */
+  event: {
+    /**
+     * What is going on, in words.
+     *
+     * @generated from field: string progress = 1;
+     */
+    value: string;
+    case: "progress";
+  } | {
+    /**
+     * Last, exactly once.
+     *
+     * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 2;
+     */
+    value: PreparedWorkspace;
+    case: "workspace";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceResponse
+ */
+export type CloneWorkspaceResponseJson = {
+  /**
+   * What is going on, in words.
+   *
+   * @generated from field: string progress = 1;
+   */
+  progress?: string;
+
+  /**
+   * Last, exactly once.
+   *
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 2;
+   */
+  workspace?: PreparedWorkspaceJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.CloneWorkspaceResponse.
+ * Use `create(CloneWorkspaceResponseSchema)` to create a new message.
+ */
+export const CloneWorkspaceResponseSchema: GenMessage<CloneWorkspaceResponse, {jsonType: CloneWorkspaceResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadRequest
+ */
+export type BeginUploadRequest = Message<"hlvm.sandbox.v1.BeginUploadRequest"> & {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Of the folder, for people and models.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The commit that the workspace is on. Empty where nothing is committed yet.
+   *
+   * @generated from field: string head = 3;
+   */
+  head: string;
+
+  /**
+   * A commit whose files are what the workspace begins with: those of `head` and what is not committed.
+   *
+   * @generated from field: string snapshot = 4;
+   */
+  snapshot: string;
+
+  /**
+   * Empty where `head` is no branch.
+   *
+   * @generated from field: string branch = 5;
+   */
+  branch: string;
+
+  /**
+   * Commits whose parents are not sent.
+   *
+   * @generated from field: repeated string shallow = 6;
+   */
+  shallow: string[];
+
+  /**
+   * Of the git pack that is sent, in bytes, and its hash.
+   *
+   * @generated from field: uint64 size = 7;
+   */
+  size: bigint;
+
+  /**
+   * @generated from field: string sha256 = 8;
+   */
+  sha256: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadRequest
+ */
+export type BeginUploadRequestJson = {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Of the folder, for people and models.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+
+  /**
+   * The commit that the workspace is on. Empty where nothing is committed yet.
+   *
+   * @generated from field: string head = 3;
+   */
+  head?: string;
+
+  /**
+   * A commit whose files are what the workspace begins with: those of `head` and what is not committed.
+   *
+   * @generated from field: string snapshot = 4;
+   */
+  snapshot?: string;
+
+  /**
+   * Empty where `head` is no branch.
+   *
+   * @generated from field: string branch = 5;
+   */
+  branch?: string;
+
+  /**
+   * Commits whose parents are not sent.
+   *
+   * @generated from field: repeated string shallow = 6;
+   */
+  shallow?: string[];
+
+  /**
+   * Of the git pack that is sent, in bytes, and its hash.
+   *
+   * @generated from field: uint64 size = 7;
+   */
+  size?: string;
+
+  /**
+   * @generated from field: string sha256 = 8;
+   */
+  sha256?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.BeginUploadRequest.
+ * Use `create(BeginUploadRequestSchema)` to create a new message.
+ */
+export const BeginUploadRequestSchema: GenMessage<BeginUploadRequest, {jsonType: BeginUploadRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 18);
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadResponse
+ */
+export type BeginUploadResponse = Message<"hlvm.sandbox.v1.BeginUploadResponse"> & {
+  /**
+   * So many bytes of that pack are here already: the next chunk begins there.
+   *
+   * @generated from field: uint64 received = 1;
+   */
+  received: bigint;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadResponse
+ */
+export type BeginUploadResponseJson = {
+  /**
+   * So many bytes of that pack are here already: the next chunk begins there.
+   *
+   * @generated from field: uint64 received = 1;
+   */
+  received?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.BeginUploadResponse.
+ * Use `create(BeginUploadResponseSchema)` to create a new message.
+ */
+export const BeginUploadResponseSchema: GenMessage<BeginUploadResponse, {jsonType: BeginUploadResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 19);
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkRequest
+ */
+export type UploadChunkRequest = Message<"hlvm.sandbox.v1.UploadChunkRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Where in the pack the chunk begins: no further than what was received.
+   *
+   * @generated from field: uint64 offset = 2;
+   */
+  offset: bigint;
+
+  /**
+   * @generated from field: bytes data = 3;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkRequest
+ */
+export type UploadChunkRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Where in the pack the chunk begins: no further than what was received.
+   *
+   * @generated from field: uint64 offset = 2;
+   */
+  offset?: string;
+
+  /**
+   * @generated from field: bytes data = 3;
+   */
+  data?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.UploadChunkRequest.
+ * Use `create(UploadChunkRequestSchema)` to create a new message.
+ */
+export const UploadChunkRequestSchema: GenMessage<UploadChunkRequest, {jsonType: UploadChunkRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 20);
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkResponse
+ */
+export type UploadChunkResponse = Message<"hlvm.sandbox.v1.UploadChunkResponse"> & {
+  /**
+   * @generated from field: uint64 received = 1;
+   */
+  received: bigint;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkResponse
+ */
+export type UploadChunkResponseJson = {
+  /**
+   * @generated from field: uint64 received = 1;
+   */
+  received?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.UploadChunkResponse.
+ * Use `create(UploadChunkResponseSchema)` to create a new message.
+ */
+export const UploadChunkResponseSchema: GenMessage<UploadChunkResponse, {jsonType: UploadChunkResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 21);
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadRequest
+ */
+export type FinishUploadRequest = Message<"hlvm.sandbox.v1.FinishUploadRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadRequest
+ */
+export type FinishUploadRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.FinishUploadRequest.
+ * Use `create(FinishUploadRequestSchema)` to create a new message.
+ */
+export const FinishUploadRequestSchema: GenMessage<FinishUploadRequest, {jsonType: FinishUploadRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 22);
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadResponse
+ */
+export type FinishUploadResponse = Message<"hlvm.sandbox.v1.FinishUploadResponse"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 1;
+   */
+  workspace?: PreparedWorkspace | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadResponse
+ */
+export type FinishUploadResponseJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 1;
+   */
+  workspace?: PreparedWorkspaceJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.FinishUploadResponse.
+ * Use `create(FinishUploadResponseSchema)` to create a new message.
+ */
+export const FinishUploadResponseSchema: GenMessage<FinishUploadResponse, {jsonType: FinishUploadResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 23);
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesRequest
+ */
+export type GetChangesRequest = Message<"hlvm.sandbox.v1.GetChangesRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesRequest
+ */
+export type GetChangesRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.GetChangesRequest.
+ * Use `create(GetChangesRequestSchema)` to create a new message.
+ */
+export const GetChangesRequestSchema: GenMessage<GetChangesRequest, {jsonType: GetChangesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 24);
+
+/**
+ * @generated from message hlvm.sandbox.v1.ChangedFile
+ */
+export type ChangedFile = Message<"hlvm.sandbox.v1.ChangedFile"> & {
+  /**
+   * Relative to the workspace, in the bytes of its name.
+   *
+   * @generated from field: bytes path = 1;
+   */
+  path: Uint8Array;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content before = 2;
+   */
+  before?: ChangedFile_Content | undefined;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content after = 3;
+   */
+  after?: ChangedFile_Content | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.ChangedFile
+ */
+export type ChangedFileJson = {
+  /**
+   * Relative to the workspace, in the bytes of its name.
+   *
+   * @generated from field: bytes path = 1;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content before = 2;
+   */
+  before?: ChangedFile_ContentJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content after = 3;
+   */
+  after?: ChangedFile_ContentJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ChangedFile.
+ * Use `create(ChangedFileSchema)` to create a new message.
+ */
+export const ChangedFileSchema: GenMessage<ChangedFile, {jsonType: ChangedFileJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 25);
+
+/**
+ * What stood or stands at the path. Absent: no file.
+ *
+ * @generated from message hlvm.sandbox.v1.ChangedFile.Content
+ */
+export type ChangedFile_Content = Message<"hlvm.sandbox.v1.ChangedFile.Content"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content.Kind kind = 1;
+   */
+  kind: ChangedFile_Content_Kind;
+
+  /**
+   * @generated from field: bytes bytes = 2;
+   */
+  bytes: Uint8Array;
+};
+
+/**
+ * What stood or stands at the path. Absent: no file.
+ *
+ * @generated from message hlvm.sandbox.v1.ChangedFile.Content
+ */
+export type ChangedFile_ContentJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content.Kind kind = 1;
+   */
+  kind?: ChangedFile_Content_KindJson;
+
+  /**
+   * @generated from field: bytes bytes = 2;
+   */
+  bytes?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ChangedFile.Content.
+ * Use `create(ChangedFile_ContentSchema)` to create a new message.
+ */
+export const ChangedFile_ContentSchema: GenMessage<ChangedFile_Content, {jsonType: ChangedFile_ContentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 25, 0);
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ChangedFile.Content.Kind
+ */
+export const ChangedFile_Content_Kind = {
+  /**
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: KIND_FILE = 1;
+   */
+  FILE: 1,
+
+  /**
+   * @generated from enum value: KIND_EXECUTABLE = 2;
+   */
+  EXECUTABLE: 2,
+
+  /**
+   * The bytes are where the symbolic link leads.
+   *
+   * @generated from enum value: KIND_LINK = 3;
+   */
+  LINK: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ChangedFile.Content.Kind
+ */
+export type ChangedFile_Content_Kind = (typeof ChangedFile_Content_Kind)[keyof typeof ChangedFile_Content_Kind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ChangedFile.Content.Kind
+ */
+export type ChangedFile_Content_KindJson = "KIND_UNSPECIFIED" | "KIND_FILE" | "KIND_EXECUTABLE" | "KIND_LINK";
+
+/**
+ * Describes the enum hlvm.sandbox.v1.ChangedFile.Content.Kind.
+ */
+export const ChangedFile_Content_KindSchema: GenEnum<ChangedFile_Content_Kind, ChangedFile_Content_KindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_sandbox_v1_sandbox, 25, 0, 0);
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesResponse
+ */
+export type GetChangesResponse = Message<"hlvm.sandbox.v1.GetChangesResponse"> & {
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ChangedFile files = 1;
+   */
+  files: ChangedFile[];
+
+  /**
+   * Changed paths that are no files: repositories inside the workspace.
+   *
+   * @generated from field: repeated string left_out = 2;
+   */
+  leftOut: string[];
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesResponse
+ */
+export type GetChangesResponseJson = {
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ChangedFile files = 1;
+   */
+  files?: ChangedFileJson[];
+
+  /**
+   * Changed paths that are no files: repositories inside the workspace.
+   *
+   * @generated from field: repeated string left_out = 2;
+   */
+  leftOut?: string[];
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.GetChangesResponse.
+ * Use `create(GetChangesResponseSchema)` to create a new message.
+ */
+export const GetChangesResponseSchema: GenMessage<GetChangesResponse, {jsonType: GetChangesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 26);
+
+/**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
  */
 export type DescribeIsolationRequest = Message<"hlvm.sandbox.v1.DescribeIsolationRequest"> & {
@@ -795,7 +1460,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 27);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -850,7 +1515,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 28);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -897,7 +1562,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 29);
 
 /**
  * The detail of the error `sandbox_moved`: which replica of this service holds the session. Only that one serves it.
@@ -946,7 +1611,7 @@ export type SandboxMovedJson = {
  * Use `create(SandboxMovedSchema)` to create a new message.
  */
 export const SandboxMovedSchema: GenMessage<SandboxMoved, {jsonType: SandboxMovedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 18);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 30);
 
 /**
  * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
@@ -967,7 +1632,8 @@ export const SandboxService: GenService<{
     output: typeof OpenWorkspaceResponseSchema;
   },
   /**
-   * Ends the session's sandbox and forgets its receipts. A session that is not open is no error.
+   * Ends the session's sandbox, forgets its receipts and removes the workspace that was prepared for it. A session that is not
+   * open is no error.
    *
    * @generated from rpc hlvm.sandbox.v1.SandboxService.CloseWorkspace
    */
@@ -1027,6 +1693,54 @@ export const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof StopProcessRequestSchema;
     output: typeof StopProcessResponseSchema;
+  },
+  /**
+   * Makes a workspace of a git repository: its newest commits, without submodules. It is removed where nobody uses it for long.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.CloneWorkspace
+   */
+  cloneWorkspace: {
+    methodKind: "server_streaming";
+    input: typeof CloneWorkspaceRequestSchema;
+    output: typeof CloneWorkspaceResponseSchema;
+  },
+  /**
+   * Makes a workspace of a git pack that the caller sends in chunks. Again with the same pack: goes on with what is here.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.BeginUpload
+   */
+  beginUpload: {
+    methodKind: "unary";
+    input: typeof BeginUploadRequestSchema;
+    output: typeof BeginUploadResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.UploadChunk
+   */
+  uploadChunk: {
+    methodKind: "unary";
+    input: typeof UploadChunkRequestSchema;
+    output: typeof UploadChunkResponseSchema;
+  },
+  /**
+   * Checks the hash and unpacks. Again: no effect.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.FinishUpload
+   */
+  finishUpload: {
+    methodKind: "unary";
+    input: typeof FinishUploadRequestSchema;
+    output: typeof FinishUploadResponseSchema;
+  },
+  /**
+   * What a session has changed in its prepared workspace since that was made. Ignored files are not among it.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.GetChanges
+   */
+  getChanges: {
+    methodKind: "unary";
+    input: typeof GetChangesRequestSchema;
+    output: typeof GetChangesResponseSchema;
   },
   /**
    * @generated from rpc hlvm.sandbox.v1.SandboxService.DescribeIsolation
