@@ -39,7 +39,7 @@ interface Cloned {
   readonly workspace: PreparedWorkspace;
 }
 
-async function clone(url: string, ref = "", principal = testPrincipal, sessionId = randomUUID()): Promise<Cloned> {
+async function clone(url: string, ref = "", principal = testPrincipal, sessionId: string = randomUUID()): Promise<Cloned> {
   const progress: string[] = [];
   for await (const { event } of service.client.cloneWorkspace({ sessionId, url, ref }, await service.headersOf(principal))) {
     if (event.case === "workspace") return { sessionId, progress, workspace: event.value };
