@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
 
 const RECIPE = "water\ntea\nmilk\nsugar\nlemon\nhoney\nginger\nmint\n";
-const edit = { path: "recipe.txt", old_string: "honey", new_string: "maple syrup" };
+const edit = { path: "recipe.txt", old_text: "honey", new_text: "maple syrup" };
 /** A made-up one: nobody takes it. */
 const SECRET = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
 
@@ -120,7 +120,7 @@ describe("a workspace that is cloned", () => {
 
   it.each([
     ["file:///etc", "HLVM_SANDBOX_GIT_FOLDERS"],
-    ["ext::sh -c true", "no URL"],
+    ["ext::sh -c true", "is not used here"],
     ["https://127.0.0.1/repository.git", "private network"],
     ["https://localhost/repository.git", "private network"],
   ])("ends with a clear error for %s", async (url, why) => {

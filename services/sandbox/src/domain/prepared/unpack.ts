@@ -14,7 +14,7 @@ git --git-dir=base.git index-pack --stdin < pack > /dev/null
 git --git-dir=base.git cat-file -e "$2^{tree}"
 `;
 
-/** Files are written by \`read-tree\`, which refuses paths in .git and out of the folder; no filter is defined, and no hook is there. */
+/** For whatever file system the changes come home to. Files are written by \`read-tree\`, which refuses paths in .git and out of the folder; no filter is defined, and no hook is there. */
 const CHECK_OUT = `
 name=$1 head=$2 snapshot=$3 branch=$4 origin=$5
 git init -q --template= -b "$branch" "$name"
@@ -23,7 +23,7 @@ cp base.git/objects/pack/* "$name/.git/objects/pack/"
 cd "$name"
 [ -z "$origin" ] || git config remote.origin.url "$origin"
 [ -z "$head" ] || { if [ -n "$6" ]; then git update-ref --no-deref HEAD "$head"; else git update-ref HEAD "$head"; fi; }
-git read-tree -u --reset "$snapshot"
+git -c core.protectHFS=true -c core.protectNTFS=true read-tree -u --reset "$snapshot"
 [ "$head" = "$snapshot" ] || { if [ -n "$head" ]; then git read-tree --reset "$head"; else git read-tree --empty; fi; }
 git update-index -q --refresh > /dev/null || true
 `;
