@@ -6,6 +6,9 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 
 /** A folder that was unpacked from anywhere may name programs in its configuration; none of these is needed here. */
 const SETTINGS = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false"];
+const USUAL = { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
+/** Of `env`, where there is no git. */
+const NO_PROGRAM = 127;
 const COMPLAINT_CHARACTERS = 1_000;
 
 export interface GitRun {
@@ -29,8 +32,9 @@ export async function runGit(
   words: readonly string[],
   { folder, environment = {}, input, outputFile, signal }: GitRun,
 ): Promise<GitOutput> {
-  const env = { ...process.env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C", ...environment };
-  const child = spawn("git", [...SETTINGS, ...words], { cwd: folder, env, signal, stdio: ["pipe", "pipe", "pipe"] });
+  // `env` adds to what this process was started with.
+  const program = [...Object.entries({ ...USUAL, ...environment }).map(([name, value]) => `${name}=${value}`), "git"];
+  const child = spawn("env", [...program, ...SETTINGS, ...words], { cwd: folder, signal, stdio: ["pipe", "pipe", "pipe"] });
   const closed = once(child, "close") as Promise<[number | null]>;
   const chunks: Buffer[] = [];
   let complaint = "";
@@ -39,20 +43,19 @@ export async function runGit(
   const written = outputFile === undefined ? undefined : pipeline(child.stdout, createWriteStream(outputFile, { mode: 0o600 }));
   written?.catch(() => undefined);
   if (outputFile === undefined) child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-  try {
-    const [code] = await closed;
-    await written;
-    return { exitCode: code ?? -1, output: Buffer.concat(chunks), complaint: complaint.trim() };
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
-    throw new HlvmError({
-      code: "failed_precondition",
-      reason: "git_not_installed",
-      message: "git is not installed on this machine.",
-      advice: "Install it: `apt-get install git`.",
-      cause,
-    });
-  }
+  const [code] = await closed;
+  await written;
+  if (code === NO_PROGRAM) throw noGit();
+  return { exitCode: code ?? -1, output: Buffer.concat(chunks), complaint: complaint.trim() };
+}
+
+function noGit(): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "git_not_installed",
+    message: "git is not installed on this machine.",
+    advice: "Install it: `apt-get install git`.",
+  });
 }
 
 /** What git prints where it must not fail, without the line feed at its end. @throws HlvmError `git_failed` */
