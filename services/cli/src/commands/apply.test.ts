@@ -89,6 +89,12 @@ describe("hlvm apply", () => {
     expect(existsSync(join(folder, "other"))).toBe(true);
   });
 
+  it("warns of what programs obey", async () => {
+    const { folder } = folders();
+    const ended = await apply(folder, [added(".github/workflows/x.yml")]);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining("is obeyed by CI") });
+  });
+
   it("works in a folder that is no repository", async () => {
     const folder = temporaryFolder();
     expect(await apply(folder, [added("new")])).toMatchObject({ code: 0 });

@@ -8,6 +8,8 @@ import {
   type ChangedFile,
   type GetChangesResponse,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { protectedPart } from "@hlvm/protected-paths/protected-paths";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
@@ -18,7 +20,6 @@ import { mergeChange, type MergedFile } from "../workspace/merge-change.ts";
 import { requireGit, runGit, topFolder } from "../workspace/run-git.ts";
 import { requireLinkWithin, safePath } from "../workspace/safe-path.ts";
 import { writeMerged, type Writing } from "../workspace/write-merged.ts";
-import { HlvmError } from "@hlvm/errors/hlvm-error";
 
 /** What could not be merged: nothing was written, or markers where they were asked for. */
 export const EXIT_CONFLICTS = 3;
@@ -124,6 +125,10 @@ function show(files: readonly MergedFile[], { leftOut }: GetChangesResponse, wri
     process.stdout.write(`${printable(path).replaceAll("\n", "\\n")}  ${told}\n`);
     if (merged.outcome === "conflict" && merged.marked !== undefined)
       for (const line of conflictLines(merged.marked.bytes)) process.stdout.write(`    ${printable(line)}\n`);
+  }
+  for (const { path, merged } of files) {
+    const obeyed = merged.outcome === "clean" ? protectedPart(path) : undefined;
+    if (obeyed !== undefined) screen.note(`${path} is obeyed by ${obeyed.obeyer}: read the change before you go on.`, "warning");
   }
   for (const path of leftOut) screen.note(`${path} is left out: it is a repository within the workspace.`, "warning");
   const conflicts = files.filter(({ merged }) => merged.outcome === "conflict").length;

@@ -1,15 +1,18 @@
-import { HlvmError } from "@hlvm/errors/hlvm-error";
+import pLimit from "p-limit";
 import { EventQueue } from "../event-queue.ts";
 import type { Placements } from "../placement/placements.ts";
 import { sessionNotFound, type Owner } from "../receipts.ts";
 import { folderName, parseGitSource, requireReference } from "./git-source.ts";
 import type { FetchPack } from "./pack-source.ts";
+import { damaged, incomplete, notBeingSent, notPrepared, tooSlow, uploadDiffers } from "./preparation-errors.ts";
 import { workspaceTooLarge, type PackFacts, type PreparedFolders, type PreparedRecord, type Upload } from "./prepared-folders.ts";
 import { readChanges, type Changes } from "./read-changes.ts";
 import type { SandboxedGit } from "./sandboxed-git.ts";
 import { unpack } from "./unpack.ts";
 
 const CLONE_MILLISECONDS = 600_000;
+/** Each holds a processor for seconds, and memory for what it reads; sessions at work have the rest of the machine. */
+const AT_A_TIME = 4;
 
 export interface PreparedWorkspace extends Pick<PackFacts, "branch"> {
   readonly path: string;
@@ -28,6 +31,7 @@ export interface PreparedWorkspacesOptions {
 /** Workspaces that this service makes and keeps: of a repository somewhere, or of what a person sends. Each is one session's. */
 export class PreparedWorkspaces {
   readonly #options: PreparedWorkspacesOptions;
+  readonly #limit = pLimit(AT_A_TIME);
   readonly #unpacking = new Map<string, Promise<PreparedWorkspace>>();
 
   constructor(options: PreparedWorkspacesOptions) {
@@ -45,18 +49,20 @@ export class PreparedWorkspaces {
     signal: AbortSignal,
   ): AsyncGenerator<string | PreparedWorkspace, void> {
     const source = parseGitSource(url, ref);
-    const record = { owner, name: source.name, origin: source.kind === "https" ? source.url.href : "" };
+    const record = { owner: idOf(owner), name: source.name, origin: source.kind === "https" ? source.url.href : "" };
     await this.#create(sessionId, record);
     const deadline = AbortSignal.timeout(CLONE_MILLISECONDS);
     const limit = AbortSignal.any([signal, deadline]);
     const events = new EventQueue<string | PreparedWorkspace>();
-    const cloned = (async () => {
+    if (this.#limit.activeCount >= AT_A_TIME) events.push("waiting for other workspaces to be made");
+    const cloned = this.#limit(async () => {
+      limit.throwIfAborted();
       const facts = await this.#receive(sessionId, (take) =>
         this.#options.fetch[source.kind]({ sessionId, source, take, onProgress: (text) => events.push(text), signal: limit }),
       );
       events.push("unpacking");
       events.push(await this.#unpack(sessionId, record, facts, limit));
-    })()
+    })
       .catch(async (thrown: unknown) => {
         await this.#discard(owner, sessionId);
         throw deadline.aborted && !signal.aborted ? tooSlow(thrown) : thrown;
@@ -74,7 +80,7 @@ export class PreparedWorkspaces {
     const { folders, maximumBytes } = this.#options;
     if (upload.size > maximumBytes) throw workspaceTooLarge(maximumBytes);
     const known = await this.#find(owner, sessionId);
-    if (known === undefined) await this.#create(sessionId, { owner, name: upload.name, origin: "", upload });
+    if (known === undefined) await this.#create(sessionId, { owner: idOf(owner), name: upload.name, origin: "", upload });
     else if (known.ready === undefined && known.upload?.sha256 !== upload.sha256) throw uploadDiffers();
     return known?.ready === undefined ? folders.received(sessionId) : upload.size;
   }
@@ -95,7 +101,9 @@ export class PreparedWorkspaces {
     if (upload === undefined) throw notBeingSent(sessionId);
     const running = this.#unpacking.get(sessionId);
     if (running !== undefined) return running;
-    const finished = this.#finish(sessionId, { ...record, upload }, signal).finally(() => this.#unpacking.delete(sessionId));
+    const finished = this.#limit(() => this.#finish(sessionId, { ...record, upload }, signal)).finally(() =>
+      this.#unpacking.delete(sessionId),
+    );
     this.#unpacking.set(sessionId, finished);
     return finished;
   }
@@ -109,7 +117,8 @@ export class PreparedWorkspaces {
       throw await placements.explain(notPrepared(sessionId), owner, { sessionId, path });
     }
     const { name, ready } = record;
-    return readChanges(git, { sessionId, workspace: await folders.content(sessionId) }, { name, snapshot: ready.snapshot, signal });
+    const folder = { sessionId, workspace: await folders.content(sessionId) };
+    return this.#limit(() => readChanges(git, folder, { name, snapshot: ready.snapshot, signal }));
   }
 
   /** Where there is none, or another person's, nothing is removed. */
@@ -194,39 +203,7 @@ export function isOwner({ owner }: PreparedRecord, { organization, id }: Owner):
   return owner.organization === organization && owner.id === id;
 }
 
-function failed(reason: string, message: string, advice: string, cause?: unknown): HlvmError {
-  return new HlvmError({ code: "failed_precondition", reason, message, advice, cause });
+/** A principal is more than an owner: its roles are of the moment. */
+function idOf({ organization, id }: Owner): Owner {
+  return { organization, id };
 }
-
-const tooSlow = (cause: unknown): HlvmError =>
-  failed("clone_too_slow", "The repository could not be cloned within 10 minutes.", "Clone it on your machine and use --upload.", cause);
-
-const uploadDiffers = (): HlvmError =>
-  failed("upload_differs", "What is sent is not what this upload began with.", "Ask again, which sends the folder as it is now.");
-
-const incomplete = (): HlvmError =>
-  failed("upload_incomplete", "Not all of the workspace has come.", "Begin the upload again, which tells where to go on.");
-
-const damaged = (): HlvmError =>
-  failed(
-    "upload_damaged",
-    "What came is not what was sent: its hash is another.",
-    "Ask again; check the network where that repeats itself.",
-  );
-
-/** A reason of a folder's: it may be on the machine of another replica. */
-const notBeingSent = (sessionId: string): HlvmError =>
-  new HlvmError({
-    code: "not_found",
-    reason: "workspace_not_found",
-    message: `Nothing is being sent for the session ${sessionId}.`,
-    advice: "Ask again, which begins anew.",
-  });
-
-const notPrepared = (sessionId: string): HlvmError =>
-  new HlvmError({
-    code: "not_found",
-    reason: "workspace_not_found",
-    message: `The session ${sessionId} has no workspace of its own here: it works on a folder where HLVM runs, or was not used for long.`,
-    advice: "What a session does in a folder is in that folder already. `hlvm session show` tells which one it is.",
-  });
