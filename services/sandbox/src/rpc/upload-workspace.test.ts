@@ -122,6 +122,18 @@ describe("an upload", () => {
   });
 });
 
+describe("a workspace whose placement is forgotten", () => {
+  it("is still nobody's but its owner's, by its own record", async () => {
+    const { sessionId } = await upload();
+    const file = join(service.stateDirectory, "workspaces", sessionId, "record.json");
+    const record = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(file, JSON.stringify({ ...record, owner: { organization: stranger.organization, id: stranger.id } }));
+    expect(await refusal(changes(sessionId))).toBe("NotFound session_not_found");
+    const opened = service.client.openWorkspace({ sessionId, path: "" }, await options());
+    expect(await refusal(opened)).toBe("NotFound workspace_not_found");
+  });
+});
+
 describe("GetChanges", () => {
   it("tells what a session changed since the upload, whatever it did to its own .git, and not what is ignored", async () => {
     const { sessionId, path } = await upload();
