@@ -50,7 +50,8 @@ export const settings = {
   }),
   parkSeconds: integer({
     variable: "HLVM_PARK_SECONDS",
-    description: "Seconds after which a run that only waits for a person's answer is put aside, to cost a row and no more, until it is there.",
+    description:
+      "Seconds after which a run that only waits for a person's answer is put aside, to cost a row and no more, until it is there.",
     fallback: 5,
     minimum: 1,
     maximum: 86_400,

@@ -104,11 +104,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     onWoken: () => heart.hurry(),
     log,
   });
-  const sweepers = [
-    heart,
-    new Sweeper(sweep, SWEEP_MILLISECONDS, log),
-    new Sweeper(reconcile, SWEEP_MILLISECONDS, log),
-  ];
+  const sweepers = [heart, new Sweeper(sweep, SWEEP_MILLISECONDS, log), new Sweeper(reconcile, SWEEP_MILLISECONDS, log)];
 
   const server = await startRpcServer({
     host: config.host,

@@ -19,7 +19,6 @@ import { SessionHomes } from "./adapters/bubblewrap/session-homes.ts";
 import { FileJournal } from "./adapters/file-journal.ts";
 import { findCapacity } from "./adapters/limits/find-capacity.ts";
 import { findLimits } from "./adapters/limits/find-limits.ts";
-import { LocalFolders } from "./adapters/local-folders.ts";
 import { PostgresPlacements } from "./adapters/postgres/postgres-placements.ts";
 import { stateVolume } from "./adapters/state-volume.ts";
 import { settings } from "./config.ts";
@@ -27,6 +26,7 @@ import { Placements } from "./domain/placement/placements.ts";
 import { ReplicaLease } from "./domain/placement/replica-lease.ts";
 import { Sessions } from "./domain/sessions.ts";
 import { ToolExecutor } from "./domain/tool-executor.ts";
+import { openPreparedWorkspaces } from "./open-prepared-workspaces.ts";
 import { routes } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
@@ -66,11 +66,13 @@ await runService("sandbox", async (log, environment) => {
   const lease = new ReplicaLease(store, log);
   const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
   const capacity = findCapacity(config.sandboxes, config.replicasOnMachine);
+  const placements = new Placements(store, lease);
+  const { prepared, folders } = openPreparedWorkspaces(config, { isolation, placements, protectedPaths: own });
   const sessions = new Sessions({
     isolation,
-    folders: new LocalFolders(own),
+    folders,
     journal,
-    placements: new Placements(store, lease),
+    placements,
     maximumSandboxes: capacity.sessions,
     idleMilliseconds: config.idleSeconds * 1_000,
     log,
@@ -84,17 +86,19 @@ await runService("sandbox", async (log, environment) => {
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: (router) => routes(router, { sessions, executor, isolation, capacity: capacity.detail }),
+    routes: (router) => routes(router, { sessions, prepared, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });
   await migrated;
   await lease.start(config.replicaAddress || `http://${isIPv6(host) ? `[${host}]` : host}:${server.port}`);
   const prune = async (): Promise<void> => {
-    await store.forgetExpired(await journal.prune(await store.heldElsewhere()));
+    const heldElsewhere = await store.heldElsewhere();
+    await prepared.prune(heldElsewhere);
+    await store.forgetExpired(await journal.prune(heldElsewhere));
     await checkpoints.prune(CHECKPOINTS_KEPT_MILLISECONDS);
   };
-  prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
+  prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts, workspaces and checkpoints could not be pruned"));
   const pruning = new Sweeper(prune, PRUNE_EVERY_MILLISECONDS, log);
   return {
     port: server.port,

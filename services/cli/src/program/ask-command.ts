@@ -20,7 +20,12 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
     .description("ask a question about the folder you are in, and have things done in it")
     .argument("[question...]", "what you want to know or have done")
     .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")
-    .option("--workspace <folder>", "the folder to work in (default: the one you are in)")
+    .option(
+      "--workspace <folder or URL>",
+      "the folder to work in (default: the one you are in), or a git repository: https://HOST/PATH#REF",
+    )
+    .option("--upload", "send a copy of the folder's repository to where HLVM runs, with what is not committed, and work in that")
+    .option("--upload-secrets", "the same, and send files that are not committed and hold what looks like a secret")
     .option("--attach <file>", "give a text file along with the question; may be repeated", collect)
     .addOption(new Option("--resume <session-id>", "go on with a session").argParser(sessionId))
     .addOption(

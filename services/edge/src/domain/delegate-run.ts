@@ -19,12 +19,13 @@ export interface DelegateRun {
 
 /**
  * Chooses the ids of a run, and of its session where it makes one, and signs for them what the person lets the run do: who
- * they are and the settings as they set them. Nobody behind the edge can choose or change any of it.
+ * they are and the settings as they set them. Nobody behind the edge can choose or change any of it. The id of a session whose
+ * workspace was prepared is the client's choice: the sandbox service opens it for who prepared it and for nobody else.
  */
 export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
   const delegateRun = (principal: Principal, request: StartRunRequest): StartRunRequest => {
     const runId = randomUUID();
-    const newSessionId = request.sessionId === "" ? randomUUID() : "";
+    const newSessionId = request.sessionId === "" ? request.preparedSessionId || randomUUID() : "";
     const settings = request.settings ?? create(PermissionSettingsSchema);
     const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
     return Object.assign(clone(StartRunRequestSchema, request), { newSessionId, runId, delegation });

@@ -25,7 +25,16 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(AuditService, "policy", ["query"]),
   open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),
   open(ModelService, "model-gateway", ["listModels", "resolveModel"]),
-  open(SandboxService, "sandbox", ["describeIsolation", "listProcesses", "stopProcess"]),
+  open(SandboxService, "sandbox", [
+    "describeIsolation",
+    "listProcesses",
+    "stopProcess",
+    "cloneWorkspace",
+    "beginUpload",
+    "uploadChunk",
+    "finishUpload",
+    "getChanges",
+  ]),
 ];
 
 function open<Service extends DescService>(

@@ -73,6 +73,15 @@ describe("StartRun at the edge", () => {
     expect(mesh.delegations.verify(started[0]!.delegation).sessionId).toBe(SESSION);
   });
 
+  it("takes the id of a session whose workspace was prepared, for a new session only", async () => {
+    const { mesh, started } = await edgeThatStarts();
+    const asked = { prompt: "q", settings, preparedSessionId: SESSION };
+    await clientOf(mesh).startRun(asked, { headers: AUTHORIZATION });
+    await clientOf(mesh).startRun({ ...asked, sessionId: RUN }, { headers: AUTHORIZATION });
+    expect(started.map(({ newSessionId }) => newSessionId)).toEqual([SESSION, ""]);
+    expect(started.map(({ delegation }) => mesh.delegations.verify(delegation).sessionId)).toEqual([SESSION, RUN]);
+  });
+
   it("overwrites what a client sends in the place of its own", async () => {
     const { mesh, started } = await edgeThatStarts();
     const sent = { newSessionId: SESSION, runId: RUN, delegation: "of my own" };

@@ -29,7 +29,8 @@ function watch() {
   const stop = new AbortController();
   const told: string[] = [];
   const read = async (): Promise<void> => {
-    for await (const { runIds } of service.answers.watchAnswers({}, { ...service.asOrchestrator(), signal: stop.signal })) told.push(...runIds);
+    for await (const { runIds } of service.answers.watchAnswers({}, { ...service.asOrchestrator(), signal: stop.signal }))
+      told.push(...runIds);
   };
   const ended = read().catch(() => undefined);
   return { told, stop: () => (stop.abort(), ended) };

@@ -56,7 +56,7 @@ export async function insertImported(
     ...session,
     events.map(({ runId }) => runId),
     events.map(({ turn }) => turn),
-    events.map(({ payload }) => eventType(payload)),
+    events.map(({ payload }) => eventType(payload.case)),
     events.map(({ payload }) => payloadBytes(payload)),
     events.map(({ at }) => at),
     events.map(({ payload }) => eventWords(payload)),
@@ -65,13 +65,13 @@ export async function insertImported(
 
 /** @returns false where there is no such session with such an event */
 export async function insertFork(queries: Queries, { parentId, at, forkId, owner }: Fork, marker: CopiedEvent): Promise<boolean> {
-  const mark = [marker.runId, eventType(marker.payload), payloadBytes(marker.payload), marker.at];
+  const mark = [marker.runId, eventType(marker.payload.case), payloadBytes(marker.payload), marker.at];
   return (await queries.query(FORK, [parentId, forkId, at, owner, ...mark], "fork_session")).length > 0;
 }
 
 /** @returns false where a run goes on, or there is no such session */
 export async function insertOutsideRuns(queries: Queries, sessionId: string, principal: string, event: CopiedEvent): Promise<boolean> {
   const { runId, turn, payload, at } = event;
-  const rows = await queries.query(OUTSIDE_RUNS, [sessionId, runId, turn, eventType(payload), payloadBytes(payload), principal, at]);
+  const rows = await queries.query(OUTSIDE_RUNS, [sessionId, runId, turn, eventType(payload.case), payloadBytes(payload), principal, at]);
   return rows.length > 0;
 }

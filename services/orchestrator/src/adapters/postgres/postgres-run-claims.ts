@@ -44,7 +44,8 @@ const CLAIM = `
 
 const PARK = `UPDATE run SET held_by = '${NOBODY}', parked_until = $3 WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
 
-const WAKE = "UPDATE run SET parked_until = now() WHERE run_id = ANY ($1::uuid[]) AND parked_until > now() AND ended_at IS NULL RETURNING run_id";
+const WAKE =
+  "UPDATE run SET parked_until = now() WHERE run_id = ANY ($1::uuid[]) AND parked_until > now() AND ended_at IS NULL RETURNING run_id";
 
 const RELEASE = `UPDATE run SET held_by = '${NOBODY}' WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
 

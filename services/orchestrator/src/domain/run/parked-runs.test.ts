@@ -47,7 +47,11 @@ function askBeforeCommands(expiresAt = new Date(Date.now() + 60_000)) {
     signal.addEventListener("abort", () => gone.reject(signal.reason as Error));
     try {
       const decision = await Promise.race([answer.promise, gone.promise]);
-      return { decision, step: DecidingStep.APPROVAL, ...(decision === Decision.ALLOW ? { grant: "granted" } : { reason: "Bob denied it." }) };
+      return {
+        decision,
+        step: DecidingStep.APPROVAL,
+        ...(decision === Decision.ALLOW ? { grant: "granted" } : { reason: "Bob denied it." }),
+      };
     } finally {
       waiting--;
     }
