@@ -76,6 +76,8 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     runMilliseconds: config.runSeconds * 1_000,
     outcomeMilliseconds: config.outcomeSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
+    outputReserveTokens: config.outputReserveTokens,
+    compactionPercent: config.compactionPercent,
   };
   const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> => executeRun(run, ports, controller);

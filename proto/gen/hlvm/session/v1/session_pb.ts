@@ -4,8 +4,8 @@
 
 // Sessions, runs and the event log that they are.
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -13,13 +13,15 @@ import type { PermissionSettings, PermissionSettingsJson } from "../../policy/v1
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { Attachment, AttachmentJson, Event, EventJson, StopReason, StopReasonJson } from "./event_pb.ts";
 import { file_hlvm_session_v1_event } from "./event_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Trust, TrustFloor, TrustFloorJson, TrustJson } from "../../tool/v1/tool_pb.ts";
+import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsIDCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQSRwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJQi66SCuSASgQICIkciIyIF5bQS1aYS16MC05XVtBLVphLXowLTkgLV17MCw0N30kIlcKEFN0YXJ0UnVuUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDQoFbW9kZWwYBCABKAkiUwoMV2F0Y2hSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSDgoGZm9sbG93GAMgASgIIjcKDVdhdGNoUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkoKEENhbmNlbFJ1blJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABASImChFDYW5jZWxSdW5SZXNwb25zZRIRCgljYW5jZWxsZWQYASABKAgiTAoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAIiWwoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMQoRR2V0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiPwoSR2V0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbjK9AwoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsIDCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQSRwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJQi66SCuSASgQICIkciIyIF5bQS1aYS16MC05XVtBLVphLXowLTkgLV17MCw0N30kIlcKEFN0YXJ0UnVuUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDQoFbW9kZWwYBCABKAkiUwoMV2F0Y2hSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSDgoGZm9sbG93GAMgASgIIjcKDVdhdGNoUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkoKEENhbmNlbFJ1blJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABASImChFDYW5jZWxSdW5SZXNwb25zZRIRCgljYW5jZWxsZWQYASABKAgiTAoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAIiWwoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMQoRR2V0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiPwoSR2V0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiLMAQoPQ29udGV4dEZyYWdtZW50Eg4KBnNvdXJjZRgBIAEoCRIiCgV0cnVzdBgCIAEoDjITLmhsdm0udG9vbC52MS5UcnVzdBIqCgRraW5kGAMgASgOMhwuaGx2bS5zZXNzaW9uLnYxLkNvbnRleHRLaW5kEhAKCHNlcXVlbmNlGAQgASgEEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZ0b2tlbnMYBiABKA0SDwoHcHJldmlldxgHIAEoCSJaCg9Ecm9wcGVkRnJhZ21lbnQSDgoGc291cmNlGAEgASgJEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSEwoLdG9fc2VxdWVuY2UYAyABKAQSCwoDd2h5GAQgASgJIjEKEUdldENvbnRleHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIqwCChJHZXRDb250ZXh0UmVzcG9uc2USDQoFbW9kZWwYASABKAkSFgoOY29udGV4dF93aW5kb3cYAiABKA0SFgoOb3V0cHV0X3Jlc2VydmUYAyABKA0SHAoUY29tcGFjdGlvbl90aHJlc2hvbGQYBCABKA0SDgoGdG9rZW5zGAUgASgNEhIKCmNvcnJlY3Rpb24YBiABKAESMwoJZnJhZ21lbnRzGAcgAygLMiAuaGx2bS5zZXNzaW9uLnYxLkNvbnRleHRGcmFnbWVudBIxCgdkcm9wcGVkGAggAygLMiAuaGx2bS5zZXNzaW9uLnYxLkRyb3BwZWRGcmFnbWVudBItCgt0cnVzdF9mbG9vchgJIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yKpQBCgtDb250ZXh0S2luZBIcChhDT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDT05URVhUX0tJTkRfSU5TVFJVQ1RJT04QARIZChVDT05URVhUX0tJTkRfRVZJREVOQ0UQAhIYChRDT05URVhUX0tJTkRfU1VNTUFSWRADEhQKEENPTlRFWFRfS0lORF9SQVcQBDKZBAoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISWgoKR2V0Q29udGV4dBIiLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -669,6 +671,364 @@ export const GetSessionResponseSchema: GenMessage<GetSessionResponse, {jsonType:
   messageDesc(file_hlvm_session_v1_session, 10);
 
 /**
+ * @generated from message hlvm.session.v1.ContextFragment
+ */
+export type ContextFragment = Message<"hlvm.session.v1.ContextFragment"> & {
+  /**
+   * For people: `system prompt`, `user:ada`, `read_file`, `model`.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * @generated from field: hlvm.tool.v1.Trust trust = 2;
+   */
+  trust: Trust;
+
+  /**
+   * @generated from field: hlvm.session.v1.ContextKind kind = 3;
+   */
+  kind: ContextKind;
+
+  /**
+   * Of the event that it comes from; 0 where it is none's.
+   *
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 5;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * @generated from field: uint32 tokens = 6;
+   */
+  tokens: number;
+
+  /**
+   * The beginning of its text.
+   *
+   * @generated from field: string preview = 7;
+   */
+  preview: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ContextFragment
+ */
+export type ContextFragmentJson = {
+  /**
+   * For people: `system prompt`, `user:ada`, `read_file`, `model`.
+   *
+   * @generated from field: string source = 1;
+   */
+  source?: string;
+
+  /**
+   * @generated from field: hlvm.tool.v1.Trust trust = 2;
+   */
+  trust?: TrustJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.ContextKind kind = 3;
+   */
+  kind?: ContextKindJson;
+
+  /**
+   * Of the event that it comes from; 0 where it is none's.
+   *
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 5;
+   */
+  at?: TimestampJson;
+
+  /**
+   * @generated from field: uint32 tokens = 6;
+   */
+  tokens?: number;
+
+  /**
+   * The beginning of its text.
+   *
+   * @generated from field: string preview = 7;
+   */
+  preview?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ContextFragment.
+ * Use `create(ContextFragmentSchema)` to create a new message.
+ */
+export const ContextFragmentSchema: GenMessage<ContextFragment, {jsonType: ContextFragmentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 11);
+
+/**
+ * @generated from message hlvm.session.v1.DroppedFragment
+ */
+export type DroppedFragment = Message<"hlvm.session.v1.DroppedFragment"> & {
+  /**
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * @generated from field: uint64 from_sequence = 2;
+   */
+  fromSequence: bigint;
+
+  /**
+   * @generated from field: uint64 to_sequence = 3;
+   */
+  toSequence: bigint;
+
+  /**
+   * @generated from field: string why = 4;
+   */
+  why: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.DroppedFragment
+ */
+export type DroppedFragmentJson = {
+  /**
+   * @generated from field: string source = 1;
+   */
+  source?: string;
+
+  /**
+   * @generated from field: uint64 from_sequence = 2;
+   */
+  fromSequence?: string;
+
+  /**
+   * @generated from field: uint64 to_sequence = 3;
+   */
+  toSequence?: string;
+
+  /**
+   * @generated from field: string why = 4;
+   */
+  why?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.DroppedFragment.
+ * Use `create(DroppedFragmentSchema)` to create a new message.
+ */
+export const DroppedFragmentSchema: GenMessage<DroppedFragment, {jsonType: DroppedFragmentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 12);
+
+/**
+ * @generated from message hlvm.session.v1.GetContextRequest
+ */
+export type GetContextRequest = Message<"hlvm.session.v1.GetContextRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.GetContextRequest
+ */
+export type GetContextRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.GetContextRequest.
+ * Use `create(GetContextRequestSchema)` to create a new message.
+ */
+export const GetContextRequestSchema: GenMessage<GetContextRequest, {jsonType: GetContextRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 13);
+
+/**
+ * What the model would be given if it were asked now, in its order.
+ *
+ * @generated from message hlvm.session.v1.GetContextResponse
+ */
+export type GetContextResponse = Message<"hlvm.session.v1.GetContextResponse"> & {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Tokens: the model's window, what of it is kept free for the answer, and from how many on the context is compacted.
+   *
+   * @generated from field: uint32 context_window = 2;
+   */
+  contextWindow: number;
+
+  /**
+   * @generated from field: uint32 output_reserve = 3;
+   */
+  outputReserve: number;
+
+  /**
+   * @generated from field: uint32 compaction_threshold = 4;
+   */
+  compactionThreshold: number;
+
+  /**
+   * Of all fragments.
+   *
+   * @generated from field: uint32 tokens = 5;
+   */
+  tokens: number;
+
+  /**
+   * The provider's count over the estimate, from its last answer; 1 before there is one.
+   *
+   * @generated from field: double correction = 6;
+   */
+  correction: number;
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.ContextFragment fragments = 7;
+   */
+  fragments: ContextFragment[];
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.DroppedFragment dropped = 8;
+   */
+  dropped: DroppedFragment[];
+
+  /**
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 9;
+   */
+  trustFloor?: TrustFloor | undefined;
+};
+
+/**
+ * What the model would be given if it were asked now, in its order.
+ *
+ * @generated from message hlvm.session.v1.GetContextResponse
+ */
+export type GetContextResponseJson = {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * Tokens: the model's window, what of it is kept free for the answer, and from how many on the context is compacted.
+   *
+   * @generated from field: uint32 context_window = 2;
+   */
+  contextWindow?: number;
+
+  /**
+   * @generated from field: uint32 output_reserve = 3;
+   */
+  outputReserve?: number;
+
+  /**
+   * @generated from field: uint32 compaction_threshold = 4;
+   */
+  compactionThreshold?: number;
+
+  /**
+   * Of all fragments.
+   *
+   * @generated from field: uint32 tokens = 5;
+   */
+  tokens?: number;
+
+  /**
+   * The provider's count over the estimate, from its last answer; 1 before there is one.
+   *
+   * @generated from field: double correction = 6;
+   */
+  correction?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.ContextFragment fragments = 7;
+   */
+  fragments?: ContextFragmentJson[];
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.DroppedFragment dropped = 8;
+   */
+  dropped?: DroppedFragmentJson[];
+
+  /**
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 9;
+   */
+  trustFloor?: TrustFloorJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.GetContextResponse.
+ * Use `create(GetContextResponseSchema)` to create a new message.
+ */
+export const GetContextResponseSchema: GenMessage<GetContextResponse, {jsonType: GetContextResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 14);
+
+/**
+ * What a fragment of a context is to the model.
+ *
+ * @generated from enum hlvm.session.v1.ContextKind
+ */
+export const ContextKind = {
+  /**
+   * @generated from enum value: CONTEXT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_INSTRUCTION = 1;
+   */
+  INSTRUCTION: 1,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_EVIDENCE = 2;
+   */
+  EVIDENCE: 2,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_SUMMARY = 3;
+   */
+  SUMMARY: 3,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_RAW = 4;
+   */
+  RAW: 4,
+} as const;
+
+/**
+ * What a fragment of a context is to the model.
+ *
+ * @generated from enum hlvm.session.v1.ContextKind
+ */
+export type ContextKind = (typeof ContextKind)[keyof typeof ContextKind] | UnknownEnum;
+
+/**
+ * What a fragment of a context is to the model.
+ *
+ * @generated from enum hlvm.session.v1.ContextKind
+ */
+export type ContextKindJson = "CONTEXT_KIND_UNSPECIFIED" | "CONTEXT_KIND_INSTRUCTION" | "CONTEXT_KIND_EVIDENCE" | "CONTEXT_KIND_SUMMARY" | "CONTEXT_KIND_RAW";
+
+/**
+ * Describes the enum hlvm.session.v1.ContextKind.
+ */
+export const ContextKindSchema: GenEnum<ContextKind, ContextKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_session, 0);
+
+/**
  * @generated from service hlvm.session.v1.SessionService
  */
 export const SessionService: GenService<{
@@ -713,6 +1073,16 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof GetSessionRequestSchema;
     output: typeof GetSessionResponseSchema;
+  },
+  /**
+   * For whoever may read the session.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.GetContext
+   */
+  getContext: {
+    methodKind: "unary";
+    input: typeof GetContextRequestSchema;
+    output: typeof GetContextResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hlvm_session_v1_session, 0);

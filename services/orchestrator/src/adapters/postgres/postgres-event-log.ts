@@ -1,6 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database } from "@hlvm/postgres/database";
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Event, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventType } from "../../domain/log/event-payload.ts";
 import { appendEach } from "./append-each.ts";
@@ -50,9 +50,16 @@ const READ = `
     WINDOW w AS (ORDER BY seq)
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
-const READ_CONVERSATION = `
+const CONTEXT_TYPES = "'user_message', 'run_started', 'memory_activity', 'assistant_message', 'tool_end', 'turn_stats', 'compaction'";
+const READ_COMPACTION = `SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' ORDER BY seq DESC LIMIT 1`;
+const READ_CONTEXT = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update') ORDER BY seq`;
+  WHERE session_id = $1 AND (seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES}) ORDER BY seq`;
+const READ_RUN = `
+  SELECT ${EVENT_COLUMNS} FROM event
+  WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')
+  ORDER BY seq`;
+const READ_RESULT = `SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND seq = $2 AND type = 'tool_end'`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
@@ -110,9 +117,23 @@ export class PostgresEventLog implements EventLog {
     return { events: rows.map((row) => eventOfRow(sessionId, row)), hasMore: Number(rows[0]?.found ?? 0) > rows.length };
   }
 
-  async readConversation(sessionId: string): Promise<Event[]> {
-    const rows = await this.#database.query<EventRow>(READ_CONVERSATION, [sessionId], "read_conversation");
+  async readContext(sessionId: string): Promise<Event[]> {
+    const [last] = await this.#database.query<EventRow>(READ_COMPACTION, [sessionId], "read_compaction");
+    const payload = last === undefined ? undefined : eventOfRow(sessionId, last).payload;
+    const { toSequence = 0n, keptSequences = [] } = payload?.case === "compaction" ? payload.value : {};
+    const rows = await this.#database.query<EventRow>(READ_CONTEXT, [sessionId, toSequence, keptSequences], "read_context");
     return rows.map((row) => eventOfRow(sessionId, row));
+  }
+
+  async readRun(sessionId: string, runId: string): Promise<Event[]> {
+    const rows = await this.#database.query<EventRow>(READ_RUN, [sessionId, runId], "read_run");
+    return rows.map((row) => eventOfRow(sessionId, row));
+  }
+
+  async readResult(sessionId: string, sequence: number): Promise<ToolEnd | undefined> {
+    const [row] = await this.#database.query<EventRow>(READ_RESULT, [sessionId, sequence], "read_result");
+    const payload = row === undefined ? undefined : eventOfRow(sessionId, row).payload;
+    return payload?.case === "toolEnd" ? payload.value : undefined;
   }
 
   /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */

@@ -17,7 +17,9 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
     append,
     appendEach: () => Promise.resolve([]),
     read: () => Promise.resolve({ events: [], hasMore: false }),
-    readConversation: () => Promise.resolve([]),
+    readContext: () => Promise.resolve([]),
+    readRun: () => Promise.resolve([]),
+    readResult: () => Promise.resolve(undefined),
   };
   return {
     journal: new RunJournal({

@@ -1,19 +1,20 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import { eventPayload } from "../log/event-payload.ts";
-import { memoryMessage } from "../prompt/memory-message.ts";
 import type { Recalled } from "./ports.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** What recall is given of a question. */
 const QUERY_LENGTH = 4_000;
 
-/** What the run is reminded of, as a message; empty for nothing. A memory that does not answer does not stop a run. */
-export async function recallMemory(question: string, run: RunContext): Promise<string> {
-  if (run.stateless) return "";
+/** Puts what the run is reminded of into its log and its context. A memory that does not answer does not stop a run. */
+export async function recallMemory(question: string, run: RunContext): Promise<void> {
+  if (run.stateless) return;
   const recalled = await recall(question, run);
-  if (recalled.facts.length > 0 || recalled.notice !== "")
-    void run.journal.append(0, eventPayload("memoryActivity", { recalled: [...recalled.facts], notice: recalled.notice }));
-  return memoryMessage(recalled);
+  const { facts, moreExist, notice } = recalled;
+  if (facts.length === 0 && notice === "") return;
+  const payload = eventPayload("memoryActivity", { recalled: [...facts], notice, moreExist });
+  run.records.add(run.journal.append(0, payload));
+  run.context.add({ runId: run.runId, turn: 0, payload });
 }
 
 async function recall(question: string, run: RunContext): Promise<Recalled> {

@@ -61,7 +61,7 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
   const { lease, session, principal, appended, turn, ageMilliseconds } = claimed;
   const mesh = ports.meshFor(delegatedTo(claimed, ports));
-  const past = runPast(lease.runId, await ports.eventLog.readConversation(lease.sessionId));
+  const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
   const [, model] = await Promise.all([
     untilThere(() => mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal), signal),
     untilThere(() => mesh.models.resolve(past.model, signal), signal),

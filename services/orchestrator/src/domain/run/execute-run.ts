@@ -2,7 +2,8 @@ import pLimit from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { Conversation } from "../fold/conversation.ts";
+import { ContextWindow } from "../context/context-window.ts";
+import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
@@ -88,8 +89,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       outcomes.leave();
       void journal.append(past.turn, eventPayload("runTakenOver", {}));
     }
-    const conversation = new Conversation(begun.model.id);
-    for (const event of await eventLog.readConversation(session.sessionId)) conversation.add(event);
+    const budget = tokenBudget(begun.model.contextWindow, limits);
+    const context = await ContextWindow.open(eventLog, session, begun.model.id, budget);
     const run = {
       sessionId: session.sessionId,
       runId: lease.runId,
@@ -100,6 +101,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       mesh,
       secrets: begun.secrets,
       journal,
+      log: eventLog,
+      context,
       records,
       outcomes,
       limits,
@@ -109,7 +112,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       signal,
       draining,
     };
-    stop = await runLoop(begun.question, conversation, run, progress, past?.answered);
+    stop = await runLoop(begun.question, run, progress, past?.answered);
   } catch (thrown) {
     const cause: unknown = signal.aborted ? signal.reason : thrown;
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))

@@ -33,7 +33,7 @@ export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permiss
 async function decide(call: ToolCall, run: RunContext, signal: AbortSignal): Promise<Verdict> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await run.mesh.policy.decide(call, signal);
+      return await run.mesh.policy.decide(call, run.context.floor, signal);
     } catch (thrown) {
       signal.throwIfAborted();
       const isUnanswered = thrown instanceof HlvmError && (thrown.code === "unavailable" || thrown.code === "deadline_exceeded");
