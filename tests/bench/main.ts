@@ -1,5 +1,6 @@
 import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
+import { benchContext } from "./context.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchSandboxes } from "./sandboxes.ts";
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "take-over": benchTakeOver,
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
+  context: benchContext,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in benches));

@@ -115,6 +115,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       delegations,
       mesh,
       execute,
+      contextLimits: limits,
       closing: closing.signal,
     }),
   });

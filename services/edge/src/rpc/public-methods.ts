@@ -17,7 +17,7 @@ export interface PublicService {
 
 /** All that clients may call. A method that is not named here is closed, new ones too. */
 export const PUBLIC_SERVICES: readonly PublicService[] = [
-  open(SessionService, "orchestrator", ["startRun", "watch", "cancelRun", "listSessions", "getSession"]),
+  open(SessionService, "orchestrator", ["startRun", "watch", "cancelRun", "listSessions", "getSession", "getContext"]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
   open(AuditService, "policy", ["query"]),
   open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),

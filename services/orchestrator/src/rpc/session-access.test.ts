@@ -4,7 +4,7 @@ import type { Principal, Role } from "@hlvm/identity/principal";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
-const READS = ["watch", "getSession"] as const;
+const READS = ["watch", "getSession", "getContext"] as const;
 const RUNS = ["cancelRun", "startRun"] as const;
 const test = useTestOrchestrator();
 
@@ -23,6 +23,7 @@ async function hiddenFrom(principal: Principal): Promise<string[]> {
       for await (const response of client.watch({ sessionId }, options)) return response;
     },
     getSession: () => client.getSession({ sessionId }, options),
+    getContext: () => client.getContext({ sessionId }, options),
     cancelRun: () => client.cancelRun({ sessionId, runId }, options),
     startRun: () => client.startRun(test.asEdge({ sessionId, prompt: "and now?", settings }, principal), options),
   };

@@ -1059,7 +1059,7 @@ export const DecisionSchema: GenEnum<Decision, DecisionJson> = /*@__PURE__*/
   enumDesc(file_hlvm_policy_v1_policy, 1);
 
 /**
- * The one step of the pipeline that decided. Their numbers are the order in which they are asked.
+ * The one step of the pipeline that decided. Their numbers are the order in which they are asked, but for the last.
  *
  * @generated from enum hlvm.policy.v1.DecidingStep
  */
@@ -1120,14 +1120,14 @@ export const DecidingStep = {
 } as const;
 
 /**
- * The one step of the pipeline that decided. Their numbers are the order in which they are asked.
+ * The one step of the pipeline that decided. Their numbers are the order in which they are asked, but for the last.
  *
  * @generated from enum hlvm.policy.v1.DecidingStep
  */
 export type DecidingStep = (typeof DecidingStep)[keyof typeof DecidingStep] | UnknownEnum;
 
 /**
- * The one step of the pipeline that decided. Their numbers are the order in which they are asked.
+ * The one step of the pipeline that decided. Their numbers are the order in which they are asked, but for the last.
  *
  * @generated from enum hlvm.policy.v1.DecidingStep
  */
