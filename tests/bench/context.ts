@@ -2,9 +2,6 @@ import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { CompactionSchema, SummaryMethod } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { createTestDatabase } from "@hlvm/testing/create-test-database";
-import { PostgresEventLog } from "@hlvm/service-orchestrator/src/adapters/postgres/postgres-event-log.ts";
-import { PostgresSessionStore } from "@hlvm/service-orchestrator/src/adapters/postgres/postgres-session-store.ts";
 import { assembleContext } from "@hlvm/service-orchestrator/src/domain/context/assemble-context.ts";
 import { Conversation } from "@hlvm/service-orchestrator/src/domain/fold/conversation.ts";
 import { eventPayload, type EventPayload } from "@hlvm/service-orchestrator/src/domain/log/event-payload.ts";
@@ -12,6 +9,7 @@ import { compilePrefix } from "@hlvm/service-orchestrator/src/domain/prompt/comp
 import { getContext } from "@hlvm/service-orchestrator/src/domain/session/get-context.ts";
 import { callId } from "@hlvm/service-orchestrator/src/domain/tools/call-id.ts";
 import { beginTestRun } from "@hlvm/service-orchestrator/src/testing/begin-test-run.ts";
+import { startAppendReplicas } from "./append-replicas.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
 
@@ -38,12 +36,10 @@ export async function benchContext(): Promise<void> {
 }
 
 async function measureSession(what: string, keptTurns: number | undefined): Promise<Record<string, string | number>> {
-  const { database, drop } = await createTestDatabase(new URL("../../services/orchestrator/migrations", import.meta.url).pathname);
+  const { replicas, stop } = await startAppendReplicas(1, "apart");
+  const { store, log } = replicas[0]!;
   try {
-    const store = new PostgresSessionStore(database, randomUUID(), () => undefined);
-    const log = new PostgresEventLog(database, () => undefined);
     const lease = await beginTestRun(store);
-    await database.query("UPDATE run SET lease_until = now() + interval '10 minutes'");
     let position = 2;
     for (let turn = 1; turn <= EVENTS / EVENTS_A_TURN; turn += 50) {
       const events = Array.from({ length: 50 }, (_, index) => turnEvents(lease.runId, turn + index)).flat();
@@ -77,7 +73,7 @@ async function measureSession(what: string, keptTurns: number | undefined): Prom
       limit: contextLimit,
     };
   } finally {
-    await drop();
+    await stop();
   }
 }
 

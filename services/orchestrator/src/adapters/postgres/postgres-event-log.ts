@@ -50,11 +50,13 @@ const READ = `
     WINDOW w AS (ORDER BY seq)
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
-const CONTEXT_TYPES = "'user_message', 'run_started', 'memory_activity', 'assistant_message', 'tool_end', 'turn_stats', 'compaction'";
+const CONTEXT_TYPES = "'user_message', 'run_started', 'memory_activity', 'assistant_message', 'tool_end', 'compaction'";
+/** Of the figures of turns the last ones alone correct what is estimated. */
+const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
 const READ_COMPACTION = `SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' ORDER BY seq DESC LIMIT 1`;
 const READ_CONTEXT = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND (seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES}) ORDER BY seq`;
+  WHERE session_id = $1 AND ((seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES}) OR seq = ${LAST_FIGURES}) ORDER BY seq`;
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')

@@ -13,8 +13,8 @@ const CLOSING = "\n</summary>";
 export type Provenances = WeakMap<Part, Provenance>;
 
 /**
- * The messages as a compaction leaves them: what stays of the beginning, then the summary, then all that came later. What it
- * is given may lack what was folded.
+ * The messages as a compaction leaves them: the summary, then what stays of the beginning, so that the words of a person have
+ * the last word in their message, then all that came later. What it is given may lack what was folded.
  */
 export function foldCompaction(messages: readonly Message[], compaction: Compaction, provenances: Provenances): Message[] {
   const { toSequence, keptSequences, putAside } = compaction;
@@ -29,7 +29,7 @@ export function foldCompaction(messages: readonly Message[], compaction: Compact
     const shown = later.map((part) => putPartAside(part, aside.get(sequenceOf(part)), provenances));
     if (shown.length > 0) tail.push(create(MessageSchema, { role, parts: shown }));
   }
-  if (toSequence > 0n) head.push(summaryPart(compaction, provenances));
+  if (toSequence > 0n) head.unshift(summaryPart(compaction, provenances));
   if (head.length === 0) return tail;
   // Some models take no two messages of a user in a row.
   if (tail[0]?.role === Role.USER) head.push(...tail.shift()!.parts);
