@@ -101,8 +101,13 @@ export class ContextWindow {
   }
 
   async #compact(run: RunContext, progress: RunProgress, full: AssembledContext, cause: CompactionCause): Promise<void> {
-    await run.records.written;
-    const conversation = await this.#fold();
+    await run.records.settle(run.signal);
+    run.signal.throwIfAborted();
+    const conversation = await this.#fold().catch((thrown: unknown) => {
+      // While the log cannot be read a context that still fits is left as it is.
+      if (full.tokens > this.budget.limit || cause === CompactionCause.OVERFLOW) throw thrown;
+    });
+    if (conversation === undefined) return;
     const correction = full.tokens / Math.max(1, full.estimate);
     const limit = this.budget.limit / correction;
     const fixed = full.estimate - estimateOf(conversation);

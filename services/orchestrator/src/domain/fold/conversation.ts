@@ -22,6 +22,9 @@ interface OpenTurn {
   readonly event: FoldedEvent;
 }
 
+/** Messages of people to one run that stay word for word. */
+const MOST_ASKED = 8;
+
 /** Sequences of what a compaction leaves as it is. */
 interface Anchors {
   /** The session's first question. */
@@ -129,6 +132,8 @@ export class Conversation {
       this.memory = undefined;
     }
     this.anchors.asked.push(sequence);
+    // The question and what was said last; what lies between is folded with the rest.
+    if (this.anchors.asked.length > MOST_ASKED) this.anchors.asked.splice(1, 1);
   }
 
   #remember(event: FoldedEvent, text: string): void {
