@@ -67,7 +67,7 @@ export class ContextWindow {
 
   add(event: FoldedEvent): void {
     this.#conversation.add(event);
-    if (event.payload.case === "turnStats") this.#overflowCorrection = 1;
+    if (event.payload.case === "turnStats" && event.payload.value.inputTokens > 0n) this.#overflowCorrection = 1;
   }
 
   /**
