@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const scratch = process.argv[2];
 const template = join(scratch, "buf.gen.yaml");
-writeFileSync(template, readFileSync("proto/buf.gen.yaml", "utf8").replace("out: proto/gen", `out: ${join(scratch, "gen")}`));
+writeFileSync(template, readFileSync("proto/buf.gen.yaml", "utf8").replaceAll("out: proto/gen", `out: ${join(scratch, "gen")}`));
 execFileSync("buf", ["generate", "--template", template], { stdio: "inherit" });
 
 const filesOf = (folder) =>

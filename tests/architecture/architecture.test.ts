@@ -54,6 +54,13 @@ describe("the house", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("no library reaches into a service, not by a path either", () => {
+    const wrong = sources.filter(
+      (path) => path.startsWith("libs/") && !isTest(path) && /\.\.\/services\//.test(readFileSync(join(repositoryRoot, path), "utf8")),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it("what is imported is declared in the package's own package.json", () => {
     const wrong = imports.filter(({ path, specifier }) => {
       if (specifier.startsWith(".") || isBuiltin(specifier)) return false;

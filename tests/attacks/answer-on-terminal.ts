@@ -14,7 +14,7 @@ const PROMPT = /y \/ n \/ a|\bmore\b|\bspace\b/i;
 /** Without output for so long, a screen is complete. */
 const QUIET_MILLISECONDS = 200;
 /** Without output for so long after a key, nothing more comes of it. */
-const PATIENCE_MILLISECONDS = 2_000;
+const SILENCE_MILLISECONDS = 2_000;
 const DEADLINE_MILLISECONDS = 20_000;
 
 /** The screens of 24 by 80 to which the person answered `y`. */
@@ -53,7 +53,7 @@ export async function answerOnTerminal(
       answered = written.length;
       child.stdin.write("y");
       changedAt = performance.now();
-    } else if (screens.length > 0 && performance.now() - changedAt > PATIENCE_MILLISECONDS) break;
+    } else if (screens.length > 0 && performance.now() - changedAt > SILENCE_MILLISECONDS) break;
   }
   child.kill("SIGKILL");
   await closed;

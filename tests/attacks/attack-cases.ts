@@ -6,7 +6,7 @@ import { resources } from "./cases/f-resources.ts";
 import { audit } from "./cases/g-audit.ts";
 import { tenants } from "./cases/h-tenants.ts";
 import { seenCloneTraps } from "./cases/seen-clone-traps.ts";
-import { seenDoors } from "./cases/seen-doors.ts";
+import { seenEndpoints } from "./cases/seen-endpoints.ts";
 import { seenDressedUpApproval } from "./cases/seen-dressed-up-approval.ts";
 import { seenIdentity } from "./cases/seen-identity.ts";
 import { seenOverwritingReaders } from "./cases/seen-overwriting-readers.ts";
@@ -25,7 +25,7 @@ export const attackCases: readonly AttackCase[] = [
   ...seenDressedUpApproval,
   ...seenIdentity,
   ...seenRecords,
-  ...seenDoors,
+  ...seenEndpoints,
   ...commandClassification,
   ...paths,
   ...promptInjection,

@@ -1,6 +1,10 @@
+import { parseArgs } from "node:util";
 import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
+import { benchCheckpoints } from "./checkpoints.ts";
 import { benchContext } from "./context.ts";
+import { benchLongSession } from "./long-session.ts";
+import { benchManyRuns } from "./many-runs.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchSandboxes } from "./sandboxes.ts";
@@ -9,6 +13,14 @@ import { benchTakeOver } from "./take-over.ts";
 import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runs: { type: "string", default: "500" },
+    turns: { type: "string", default: "5" },
+    tool: { type: "string", default: "memory_search" },
+  },
+});
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "start-and-size": benchStartAndSize,
   "tool-turn": benchToolTurn,
@@ -20,8 +32,10 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
   context: benchContext,
+  "many-runs": () => benchManyRuns({ runs: Number(values.runs), turns: Number(values.turns), tool: values.tool }),
+  "long-session": benchLongSession,
+  checkpoints: benchCheckpoints,
 };
-const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {
   console.error(`There is no bench "${unknown}". There are: ${Object.keys(benches).join(", ")}.`);

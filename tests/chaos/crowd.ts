@@ -37,14 +37,14 @@ export async function crowd({ chats, commands, onProgress }: CrowdOptions): Prom
     let ended = 0;
     const timed = async (ask: (number: number, workspace: string) => Promise<string>, number: number): Promise<Asked> => {
       const workspace = mesh.workspace(`run-${number}`);
-      const fault = (await ask(number, workspace).catch(messageOf)) || lineFault(number, workspace);
+      const fault = (await ask(number, workspace).catch(reasonsOf)) || lineFault(number, workspace);
       onProgress(`${++ended} of ${chats + commands} answered`);
       return { milliseconds: performance.now() - began, fault: fault === "" ? "" : `run ${number}: ${fault}` };
     };
-    const [chatted, commanded] = await Promise.all([
-      Promise.all(Array.from({ length: chats }, (_, index) => timed((...asked) => chat(mesh, ...asked), index + 1))),
-      Promise.all(Array.from({ length: commands }, (_, index) => timed((...asked) => command(mesh, ...asked), chats + index + 1))),
-    ]);
+    // Starting processes keeps this one busy for seconds, in which a chat's connection would be open and silent.
+    const commanding = Array.from({ length: commands }, (_, index) => timed((...asked) => command(mesh, ...asked), chats + index + 1));
+    const chatting = Array.from({ length: chats }, (_, index) => timed((...asked) => chat(mesh, ...asked), index + 1));
+    const [chatted, commanded] = await Promise.all([Promise.all(chatting), Promise.all(commanding)]);
     return {
       rows: [row("/api/chat", chatted), row("hlvm ask", commanded)],
       faults: [...chatted, ...commanded].flatMap(({ fault }) => (fault === "" ? [] : [fault])),
@@ -53,6 +53,11 @@ export async function crowd({ chats, commands, onProgress }: CrowdOptions): Prom
   } finally {
     await mesh.stop();
   }
+}
+
+/** fetch says why it failed in the causes of its error. */
+function reasonsOf(thrown: unknown): string {
+  return thrown instanceof Error && thrown.cause !== undefined ? `${thrown.message}: ${reasonsOf(thrown.cause)}` : messageOf(thrown);
 }
 
 function row(through: string, asked: readonly Asked[]): Readonly<Record<string, string | number>> {

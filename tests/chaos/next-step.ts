@@ -46,7 +46,8 @@ export function nextStep(messages: readonly ChatMessage[]): Step {
   }
   if (line > turns) return { done: `All ${turns} lines are written.` };
   const text = lineOf(run, line);
-  const count = `echo "counted=$(grep -c '^${text}$' ${LINES_FILE})"`;
+  // The file is not there before the first append.
+  const count = `touch ${LINES_FILE}; echo "counted=$(grep -c '^${text}$' ${LINES_FILE})"`;
   // The number keeps the same look twice from being the very same call.
   if (!isSure) return { command: `${count} # call ${calls + 1}`, words: `I look for line ${line}.` };
   return { command: `${PAUSE}; echo '${text}' >> ${LINES_FILE}; ${PAUSE}; ${count} # call ${calls + 1}`, words: `I write line ${line}.` };

@@ -54,6 +54,8 @@ it("runs two of each service that can have several, and one of the others", asyn
   expect(new Set(servicesNow().map(({ pid }) => pid)).size).toBe(names.length);
   const status = await mesh.hlvm(["status"]);
   for (const name of twice) expect(status.stdout).toMatch(new RegExp(`${name} +up`));
+  // Each of them would take the whole machine for its own.
+  expect((await mesh.hlvm(["doctor"])).stdout).toContain("which 2 replicas share");
 });
 
 it("answers questions with the calls spread over both policies and both gateways", async () => {

@@ -1,4 +1,4 @@
-/** What a knob's value is read with where it is the address of a server. @throws Error whose message completes "VARIABLE …" */
+/** What a setting's value is read with where it is the address of a server. @throws Error whose message completes "VARIABLE …" */
 export function httpUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return value;

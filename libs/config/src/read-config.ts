@@ -1,26 +1,26 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { Knob } from "./knob.ts";
+import type { Setting } from "./setting.ts";
 
-type Values<T> = { readonly [Name in keyof T]: T[Name] extends Knob<infer Value> ? Value : never };
+type Values<T> = { readonly [Name in keyof T]: T[Name] extends Setting<infer Value> ? Value : never };
 
 /**
- * Reads every knob at once, so that a person sees all that is wrong in one message.
+ * Reads every setting at once, so that a person sees all that is wrong in one message.
  * @throws HlvmError `invalid_configuration`
  */
-export function readConfig<T extends Record<string, Knob<unknown>>>(
-  knobs: T,
+export function readConfig<T extends Record<string, Setting<unknown>>>(
+  settings: T,
   environment: Readonly<Record<string, string | undefined>>,
 ): Values<T> {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, knob] of Object.entries(knobs)) {
-    const text = environment[knob.variable];
+  for (const [name, setting] of Object.entries(settings)) {
+    const text = environment[setting.variable];
     try {
-      if (text !== undefined && text !== "") values[name] = knob.parse(text);
-      else if (knob.fallback !== undefined) values[name] = knob.fallback;
-      else throw new Error(`is not set: ${knob.description}`);
+      if (text !== undefined && text !== "") values[name] = setting.parse(text);
+      else if (setting.fallback !== undefined) values[name] = setting.fallback;
+      else throw new Error(`is not set: ${setting.description}`);
     } catch (cause) {
-      problems.push(`${knob.variable} ${(cause as Error).message}`);
+      problems.push(`${setting.variable} ${(cause as Error).message}`);
     }
   }
   if (problems.length > 0)

@@ -1,4 +1,4 @@
-import { text, type Knob } from "./knob.ts";
+import { text, type Setting } from "./setting.ts";
 
 const PORT = String.raw`:\d{1,5}`;
 /** One server, a name that has an address for each replica, or the addresses themselves: `createMeshTransport` takes these. */
@@ -10,7 +10,7 @@ const FORMS = [
 ];
 
 /** Where a service of the mesh is. */
-export const serviceUrl = (described: { readonly variable: string; readonly description: string }): Knob<string> => ({
+export const serviceUrl = (described: { readonly variable: string; readonly description: string }): Setting<string> => ({
   ...text(described),
   parse: (value) => {
     if (FORMS.some((form) => form.test(value))) return value;

@@ -31,7 +31,7 @@ export function expiryOf(claims: Claims, longestSeconds: number): number {
     throw new Error("it does not say from when to when it holds");
   const now = Date.now() / 1000;
   if (exp <= now) throw new Error("it has expired");
-  if (iat > now + SKEW_SECONDS) throw new Error("it is from the future");
+  if (iat > now + SKEW_SECONDS) throw new Error("it is from the future: the clocks of the two machines differ");
   if (exp - iat > longestSeconds) throw new Error(`it would hold for more than ${longestSeconds} s`);
   return exp;
 }

@@ -5,6 +5,8 @@ import type { CurrentSigningKey } from "./signing-key.ts";
 
 const LIFETIME_SECONDS = 120;
 const REUSE_SECONDS = 60;
+/** Of a service that calls in its own name: no organization has this name. */
+const OWN_ORGANIZATION = "-";
 
 interface Minted {
   readonly token: string;
@@ -40,6 +42,12 @@ export class TokenMinter {
     this.#minted.delete(name);
     this.#minted.set(name, { token, kid: key.kid, reuseUntil: now + REUSE_SECONDS });
     return token;
+  }
+
+  /** For a call in this service's own name, of the few methods that are for services. */
+  mintOwn(audience: ServiceName): string {
+    const { service } = this.#key();
+    return this.mint({ organization: OWN_ORGANIZATION, id: `service:${service}`, roles: [] }, audience);
   }
 
   #forget(now: number): void {

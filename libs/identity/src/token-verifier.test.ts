@@ -199,6 +199,23 @@ describe("TokenVerifier", () => {
   });
 });
 
+describe("a token that a service calls with in its own name", () => {
+  it("says which service that is, and is good for nothing else", () => {
+    const token = new TokenMinter(() => orchestrator).mintOwn("policy");
+    expect(verifier.verifyOwn(token)).toBe("orchestrator");
+    expect(() => verifier.verify(token)).toThrow("a service calls with it in its own name");
+    expect(() => new TokenVerifier("memory", publicKeysOf([orchestrator.publicJwk])).verifyOwn(token)).toThrow("for another service");
+  });
+
+  it("is no person's where the edge signed it, and a person's token is none", async () => {
+    expect(() => verifier.verify(new TokenMinter(() => edge).mintOwn("policy"))).toThrow("a service calls with it");
+    const personal = new TokenMinter(() => edge).mint(ada, "policy");
+    expect(() => verifier.verifyOwn(personal)).toThrow("a person calls with it");
+    const forged = await forge(stranger, { sub: "service:edge", roles: [] });
+    expect(() => verifier.verifyOwn(forged)).toThrow();
+  });
+});
+
 describe("TokenMinter", () => {
   it("hands a token out again for a minute, for the same person, service, delegation and key alone", () => {
     vi.useFakeTimers({ toFake: ["Date"] });

@@ -12,6 +12,8 @@ const MAXIMUM_REMEMBERED = 1_000;
 const LONGEST_SECONDS = 300;
 /** The only service that says by itself who is calling. */
 const PRINCIPALS_ISSUER = "edge";
+/** What the name of a service begins with that calls in its own name. */
+const OWN = "service:";
 
 /** Who is calling. */
 export interface VerifiedCaller {
@@ -57,22 +59,46 @@ export class TokenVerifier {
       this.#remembered.set(token, checked);
       return checked.caller;
     } catch (cause) {
-      throw new HlvmError({
-        code: "unauthenticated",
-        reason: "token_refused",
-        message: `The call carries no token that ${this.#service} accepts: ${(cause as Error).message}`,
-        advice: "Call through the edge; it gives every call its token.",
-        cause,
-      });
+      throw this.#refused(cause);
     }
   }
 
-  #check(token: string): Remembered {
-    const { claims, kid, signer } = verifyJws(token, "hlvm-call+jwt", this.#keys);
+  /**
+   * Which service calls in its own name, for the methods that are for services alone; everywhere else such a token is refused.
+   * @throws HlvmError `token_refused`
+   */
+  verifyOwn(token: string): string {
+    try {
+      const { claims, signer } = this.#open(token);
+      if (claims.delegation !== undefined || claims.sub !== `${OWN}${signer.service}`) throw new Error("a person calls with it");
+      return signer.service;
+    } catch (cause) {
+      throw this.#refused(cause);
+    }
+  }
+
+  #refused(cause: unknown): HlvmError {
+    return new HlvmError({
+      code: "unauthenticated",
+      reason: "token_refused",
+      message: `The call carries no token that ${this.#service} accepts: ${(cause as Error).message}`,
+      advice: "Call through the edge; it gives every call its token.",
+      cause,
+    });
+  }
+
+  #open(token: string): ReturnType<typeof verifyJws> & { readonly expiresAt: number } {
+    const verified = verifyJws(token, "hlvm-call+jwt", this.#keys);
+    const { claims, signer } = verified;
     if (claims.iss !== signer.service) throw new Error("issuer and key differ");
     if (claims.aud !== this.#service) throw new Error("it is for another service");
-    const expiresAt = expiryOf(claims, LONGEST_SECONDS);
+    return { ...verified, expiresAt: expiryOf(claims, LONGEST_SECONDS) };
+  }
+
+  #check(token: string): Remembered {
+    const { claims, kid, signer, expiresAt } = this.#open(token);
     const principal = principalOf(claims);
+    if (principal.id.startsWith(OWN)) throw new Error("a service calls with it in its own name, and this is for people");
     if (claims.delegation === undefined) {
       if (signer.service !== PRINCIPALS_ISSUER) throw new Error("only the edge says by itself who is calling");
       return { caller: { principal }, kid, expiresAt };

@@ -7,13 +7,14 @@ import {
   type AssistantMessage,
   type Compaction,
   type Event,
+  type FoldedResult,
   type PermissionCheck,
   type ToolEnd,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
-import { permissionModeWord } from "./permission-mode-word.ts";
+import { permissionModeWord } from "./permission-mode.ts";
 
 /** A payload that becomes an `agent_event`: every one but the answer's text and the run's end. */
 export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | { case: "messageDelta" } | { case: "runStopped" }>;
@@ -85,6 +86,14 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       return {};
     case "compaction":
       return compaction(payload.value);
+    case "sessionForked":
+      return { parentSessionId: payload.value.parentSessionId, parentSequence: Number(payload.value.parentSequence) };
+    case "conversationUndone": {
+      const { lastSequence, toTurn, restoredPaths, keptPaths } = payload.value;
+      return { lastSequence: Number(lastSequence), toTurn, restoredPaths, keptPaths };
+    }
+    case "sessionImported":
+      return { exportedSessionId: payload.value.exportedSessionId, lines: payload.value.lines };
   }
 }
 
@@ -149,12 +158,18 @@ function compaction(value: Compaction): JsonObject {
     method: enumWord(SummaryMethodSchema, value.method),
     methodReason: value.methodReason,
     summary: value.summary,
-    putAside: value.putAside.map(({ sequence }) => Number(sequence)),
+    keptSequences: value.keptSequences.map(Number),
+    pointers: value.results.map(foldedResult),
+    putAside: value.putAside.map(foldedResult),
     tokensBefore: value.tokensBefore,
     tokensAfter: value.tokensAfter,
     turns: value.turns,
     results: value.resultCount,
   };
+}
+
+function foldedResult({ sequence, tool, argumentsSummary, length }: FoldedResult): JsonObject {
+  return { sequence: Number(sequence), name: tool, argsSummary: argumentsSummary, characters: length };
 }
 
 function isoTime(time: Timestamp | undefined): string | undefined {

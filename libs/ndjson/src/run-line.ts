@@ -2,6 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { StopReasonSchema, type Event, type RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { agentEventFields } from "./agent-event-fields.ts";
 import { enumWord } from "./enum-word.ts";
+import { eventType } from "./event-type.ts";
 import type { JsonObject } from "./json-object.ts";
 
 /** A piece of the answer. */
@@ -60,7 +61,7 @@ export function runLine(event: Event): RunLine | undefined {
   return {
     type: "agent_event",
     event: {
-      type: payload.case.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      type: eventType(payload.case),
       sequence: Number(event.sequence),
       session_id: event.sessionId,
       run_id: event.runId,

@@ -52,6 +52,12 @@ describe("Database", () => {
   });
 });
 
+it("has a query wait for a connection while all are at work, for longer than it may take to connect", async () => {
+  const busy = Array.from({ length: 10 }, () => test.database.query("SELECT pg_sleep(5.5)"));
+  expect(await test.database.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await Promise.all(busy);
+}, 20_000);
+
 describe("migrate", () => {
   it("applies what is new, once", async () => {
     writeFileSync(join(migrations, "0002_author.sql"), "ALTER TABLE note ADD COLUMN author text");
@@ -110,27 +116,27 @@ describe("Notifications", () => {
   });
 
   it("leaves no connection when it is closed in the middle of coming back", async () => {
-    const door = await openDoor(test.url);
-    const notifications = await Notifications.open(door.url, "news", testLog);
-    const held = door.holdNext();
-    door.cut();
+    const proxy = await openProxy(test.url);
+    const notifications = await Notifications.open(proxy.url, "news", testLog);
+    const held = proxy.holdNext();
+    proxy.cut();
     await held;
     const closed = notifications.close();
-    door.letThrough();
+    proxy.letThrough();
     await closed;
-    await expect.poll(() => door.openConnections()).toBe(0);
-    await door.close();
+    await expect.poll(() => proxy.openConnections()).toBe(0);
+    await proxy.close();
   });
 });
 
 /** A way to the same database on which a connection can be cut, or held up before anything goes through. */
-async function openDoor(url: string) {
-  const folder = mkdtempSync(join(tmpdir(), "hlvm-door-"));
+async function openProxy(url: string) {
+  const folder = mkdtempSync(join(tmpdir(), "hlvm-proxy-"));
   const server = new URL(url.replace("@/", "@local/")).searchParams.get("host")!;
   const sockets = new Set<Socket>();
   const events = new EventEmitter();
   let holding = false;
-  const door = createServer((socket) => {
+  const proxy = createServer((socket) => {
     sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => undefined));
     const through = (): void => {
       const inner = connect(join(server, ".s.PGSQL.5432")).on("error", () => undefined);
@@ -141,7 +147,7 @@ async function openDoor(url: string) {
     events.once("let through", through);
     events.emit("held");
   }).listen(join(folder, ".s.PGSQL.5432"));
-  await once(door, "listening");
+  await once(proxy, "listening");
   return {
     url: url.replace(encodeURIComponent(server), encodeURIComponent(folder)),
     holdNext: () => {
@@ -152,8 +158,8 @@ async function openDoor(url: string) {
     letThrough: () => void events.emit("let through"),
     openConnections: () => sockets.size,
     close: async () => {
-      door.close();
-      await once(door, "close");
+      proxy.close();
+      await once(proxy, "close");
       rmSync(folder, { recursive: true });
     },
   };

@@ -2,10 +2,13 @@ import type { Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
-import { callerKey, callerOf } from "./call-context.ts";
+import { callerKey, callerOf, serviceCallerKey } from "./call-context.ts";
 
-/** Refuses every call without a good internal token; health checks alone need none. */
-export function authenticateInterceptor(verifier: TokenVerifier): Interceptor {
+/**
+ * Refuses every call without a good internal token; health checks alone need none.
+ * @param forServices full names of the services that others call in their own name, and nobody in a person's
+ */
+export function authenticateInterceptor(verifier: TokenVerifier, forServices: readonly string[] = []): Interceptor {
   return (next) => (request) => {
     if (request.service.typeName === Health.typeName) return next(request);
     const token = /^Bearer (.+)$/.exec(request.header.get("authorization") ?? "")?.[1];
@@ -16,7 +19,8 @@ export function authenticateInterceptor(verifier: TokenVerifier): Interceptor {
         message: "The call carries no token.",
         advice: "Call through the edge; it gives every call its token.",
       });
-    request.contextValues.set(callerKey, callerOf(verifier.verify(token)));
+    if (forServices.includes(request.service.typeName)) request.contextValues.set(serviceCallerKey, verifier.verifyOwn(token));
+    else request.contextValues.set(callerKey, callerOf(verifier.verify(token)));
     return next(request);
   };
 }

@@ -55,19 +55,22 @@ export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMillis
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    const deadline = setTimeout(() => socket.destroy(), requestHeadMilliseconds);
+    // Where this process was busy, what came meanwhile is read before anything is called late.
+    const deadline = setTimeout(() => setImmediate(() => isKnown || socket.destroy()), requestHeadMilliseconds);
     socket.once("close", () => clearTimeout(deadline));
     socket.once("finish", () => {
       const cut = setTimeout(() => socket.destroy(), closeGraceMilliseconds);
       socket.once("close", () => clearTimeout(cut));
     });
     let first = Buffer.alloc(0);
+    let isKnown = false;
     const look = (piece: Buffer): void => {
       first = Buffer.concat([first, piece]);
       const beginning = first.subarray(0, HTTP2_PREFACE.length);
       const isHttp2 = beginning.equals(HTTP2_PREFACE.subarray(0, beginning.length));
       // "P" may yet become "POST".
       if (isHttp2 && beginning.length < HTTP2_PREFACE.length) return;
+      isKnown = true;
       clearTimeout(deadline);
       socket.off("data", look);
       socket.pause();

@@ -1,9 +1,11 @@
 import { createContextKey, type CallOptions, type HandlerContext } from "@connectrpc/connect";
 import type { Delegation } from "@hlvm/identity/delegation";
 import type { Principal } from "@hlvm/identity/principal";
+import type { ServiceName } from "@hlvm/identity/service-name";
 import type { VerifiedCaller } from "@hlvm/identity/token-verifier";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { currentTraceId } from "@hlvm/telemetry/trace-context";
+import type { NodeHandlerFn } from "./node-handler.ts";
 
 /** Who is calling, and what the call brings along: everything a domain function needs to know of the transport. */
 export interface CallContext {
@@ -28,6 +30,17 @@ export interface OutgoingCall extends Pick<CallContext, "remainingMilliseconds">
 }
 
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the verified caller" });
+
+/** The HTTP request that a call came with. */
+export const requestKey = createContextKey<Parameters<NodeHandlerFn>[0] | undefined>(undefined, { description: "the HTTP request" });
+
+export const serviceCallerKey = createContextKey<string | undefined>(undefined, { description: "the service that calls in its own name" });
+
+/** Lets nobody go on but this service, calling in its own name. @throws HlvmError `other_service` */
+export function demandService(context: HandlerContext, service: ServiceName): void {
+  if (context.values.get(serviceCallerKey) === service) return;
+  throw new HlvmError({ code: "permission_denied", reason: "other_service", message: `Only the ${service} may call this.` });
+}
 
 /** The context of a call that is being handled. */
 export function callContext(context: HandlerContext): CallContext {

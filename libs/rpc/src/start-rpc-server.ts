@@ -16,7 +16,7 @@ import { matchesPattern } from "./matches-pattern.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
-import { watchForMalformed } from "./server/malformed-request.ts";
+import { watchForCallerFaults } from "./server/caller-faults.ts";
 import { connectionValues, streamServerInterceptor } from "./stream-server.ts";
 import { traceServerInterceptor } from "./trace-interceptors.ts";
 
@@ -37,6 +37,8 @@ export interface RpcServerOptions {
   readonly services: readonly string[];
   /** Who is calling: verifies the internal token in every service; the edge has its own. */
   readonly authenticate: TokenVerifier | Interceptor;
+  /** Full names of those that other services call in their own name. */
+  readonly forServices?: readonly string[];
   /** Gets every request first, plain HTTP included; returns true where it answered. Must not throw. */
   readonly before?: (...request: Parameters<NodeHandlerFn>) => Promise<boolean>;
   /** `CONNECTION_LIMITS` where none are given. */
@@ -67,12 +69,12 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     interceptors: [
       traceServerInterceptor,
       errorInterceptor(options.log),
-      isMesh ? authenticateInterceptor(authenticate) : authenticate,
+      isMesh ? authenticateInterceptor(authenticate, options.forServices) : authenticate,
       ...(isMesh ? [streamServerInterceptor({ verifier: authenticate, validator, log: options.log, draining: draining.signal })] : []),
       createValidateInterceptor({ validator }),
     ],
     contextValues: connectionValues,
-    requestGate: watchForMalformed,
+    requestGate: watchForCallerFaults,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     // Connect's client leaves an answer that it refuses lying in the connection, where it stops the answers of other calls.
     writeMaxBytes: MAXIMUM_MESSAGE_BYTES,

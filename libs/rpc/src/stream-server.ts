@@ -3,6 +3,7 @@ import { createContextKey, createContextValues, type ContextValues, type Handler
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
+import { requestKey } from "./call-context.ts";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { connectionDraining } from "./server/connection-age.ts";
 
@@ -20,7 +21,7 @@ const streamServerKey = createContextKey<StreamServer | undefined>(undefined, { 
 const connectionDrainingKey = createContextKey<AbortSignal | undefined>(undefined, { description: "its connection is too old" });
 
 export function connectionValues(request: Parameters<NodeHandlerFn>[0]): ContextValues {
-  return createContextValues().set(connectionDrainingKey, connectionDraining(request));
+  return createContextValues().set(connectionDrainingKey, connectionDraining(request)).set(requestKey, request);
 }
 
 /** Hands it to the methods that answer calls on a stream. */

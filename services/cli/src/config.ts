@@ -1,9 +1,9 @@
-import { text } from "@hlvm/config/knob";
+import { text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 
 /** Every variable that the command reads, besides those that it hands on to a mesh that it starts. */
-export const knobs = {
+export const settings = {
   edgeUrl: text({ variable: "HLVM_EDGE_URL", description: "the edge to call instead of the mesh of this machine", fallback: "" }),
   token: text({ variable: "HLVM_TOKEN", description: "the token for HLVM_EDGE_URL", fallback: "" }),
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "bwrap to isolate with, instead of the one on the PATH", fallback: "" }),
@@ -12,11 +12,11 @@ export const knobs = {
   noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),
 };
 
-export interface CliConfig extends ReturnType<typeof readConfig<typeof knobs>> {
+export interface CliConfig extends ReturnType<typeof readConfig<typeof settings>> {
   /** HLVM_DIR, else `~/.hlvm`. */
   readonly directory: string;
 }
 
 export function readCliConfig(environment: NodeJS.ProcessEnv): CliConfig {
-  return { ...readConfig(knobs, environment), directory: hlvmDirectory(environment) };
+  return { ...readConfig(settings, environment), directory: hlvmDirectory(environment) };
 }

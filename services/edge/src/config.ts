@@ -1,11 +1,11 @@
-import { integer, text, type Knob } from "@hlvm/config/knob";
+import { integer, text, type Setting } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceSettings } from "@hlvm/config/service-settings";
 import { serviceUrl } from "@hlvm/config/service-url";
 import { isLoopback } from "./http/loopback-host.ts";
 
 /** The one user of the local mode comes over plain HTTP, which must not leave the machine. */
-const loopbackAddress: Knob<string> = {
+const loopbackAddress: Setting<string> = {
   variable: "HLVM_HOST",
   description: "Loopback address to listen on.",
   fallback: "127.0.0.1",
@@ -17,7 +17,7 @@ const loopbackAddress: Knob<string> = {
 };
 
 /** Every setting of the edge. */
-export const knobs = {
+export const settings = {
   host: loopbackAddress,
   port: integer({
     variable: "HLVM_PORT",
@@ -26,7 +26,7 @@ export const knobs = {
     minimum: 0,
     maximum: 65_535,
   }),
-  connectionAgeSeconds: serviceKnobs.connectionAgeSeconds,
+  connectionAgeSeconds: serviceSettings.connectionAgeSeconds,
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs internal tokens." }),
   localTokenFile: text({ variable: "HLVM_LOCAL_TOKEN_FILE", description: "File with the token of the local user." }),
   orchestrator: serviceUrl({ variable: "HLVM_ORCHESTRATOR_URL", description: "Where the orchestrator listens." }),
@@ -37,5 +37,5 @@ export const knobs = {
 } as const;
 
 export function readEdgeConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(knobs, environment);
+  return readConfig(settings, environment);
 }

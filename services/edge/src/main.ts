@@ -2,7 +2,7 @@ import { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { runService } from "@hlvm/service/run-service";
-import { LocalDoorkeeper } from "./adapters/local-doorkeeper.ts";
+import { LocalAuthenticator } from "./adapters/local-authenticator.ts";
 import { readEdgeConfig } from "./config.ts";
 import { connectBackends } from "./rpc/backends.ts";
 import { startEdge } from "./start-edge.ts";
@@ -14,7 +14,7 @@ await runService("edge", async (log, environment) => {
     host: config.host,
     port: config.port,
     connectionAgeSeconds: config.connectionAgeSeconds,
-    doorkeeper: LocalDoorkeeper.fromFile(config.localTokenFile),
+    authenticator: LocalAuthenticator.fromFile(config.localTokenFile),
     minter: new TokenMinter(signingKey),
     delegations: new DelegationSigner(signingKey),
     backends: connectBackends(config),

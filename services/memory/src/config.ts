@@ -1,11 +1,11 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { text } from "@hlvm/config/knob";
+import { text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceSettings } from "@hlvm/config/service-settings";
 
 /** Every setting of memory. */
-const knobs = {
-  ...serviceKnobs,
+const settings = {
+  ...serviceSettings,
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "File with the JWK set of those who may give grants." }),
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "Memory's own PostgreSQL database." }),
   meilisearchUrl: {
@@ -19,5 +19,5 @@ export type Config = ReturnType<typeof readMemoryConfig>;
 
 /** @throws HlvmError `invalid_configuration` */
 export function readMemoryConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(knobs, environment);
+  return readConfig(settings, environment);
 }

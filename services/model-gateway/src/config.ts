@@ -1,12 +1,12 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { list, text } from "@hlvm/config/knob";
+import { list, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceSettings } from "@hlvm/config/service-settings";
 
 const llamaUrls = list({ variable: "HLVM_LLAMA_URLS", description: "llama-servers, separated by commas", fallback: [] });
 
-const knobs = {
-  ...serviceKnobs,
+const settings = {
+  ...serviceSettings,
   defaultModel: {
     ...text({
       variable: "HLVM_MODEL",
@@ -41,7 +41,7 @@ const knobs = {
 export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(knobs, environment);
+  return readConfig(settings, environment);
 }
 
 function modelName(value: string): string {

@@ -1,11 +1,11 @@
-import { integer, text } from "@hlvm/config/knob";
+import { integer, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { serviceSettings } from "@hlvm/config/service-settings";
 import { serviceUrl } from "@hlvm/config/service-url";
 
 /** Every setting of the orchestrator. */
-export const knobs = {
-  ...serviceKnobs,
+export const settings = {
+  ...serviceSettings,
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "The orchestrator's own PostgreSQL database." }),
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs a run's tokens." }),
   modelGatewayUrl: serviceUrl({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
@@ -62,10 +62,18 @@ export const knobs = {
     minimum: 20,
     maximum: 95,
   }),
-  outcomeSeconds: integer({
-    variable: "HLVM_OUTCOME_SECONDS",
-    description: "Seconds that a run goes on trying to have what came of a call on record, while policy cannot be reached.",
-    fallback: 30,
+  parkSeconds: integer({
+    variable: "HLVM_PARK_SECONDS",
+    description:
+      "Seconds after which a run that only waits for a person's answer is put aside, to cost a row and no more, until it is there.",
+    fallback: 5,
+    minimum: 1,
+    maximum: 86_400,
+  }),
+  serviceWaitSeconds: integer({
+    variable: "HLVM_SERVICE_WAIT_SECONDS",
+    description: "Seconds that a run waits for a service that is away, such as policy or the sandbox, before it is stopped.",
+    fallback: 120,
     minimum: 1,
     maximum: 3_600,
   }),
@@ -74,5 +82,5 @@ export const knobs = {
 export type Config = ReturnType<typeof readOrchestratorConfig>;
 
 export function readOrchestratorConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(knobs, environment);
+  return readConfig(settings, environment);
 }

@@ -17,6 +17,7 @@ import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
+import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
@@ -26,6 +27,7 @@ import { readOrchestratorConfig, type Config } from "./config.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { Mesh } from "./domain/loop/ports.ts";
+import { AnsweredRuns } from "./domain/run/answered-runs.ts";
 import { continueRun, type ContinuePorts } from "./domain/run/continue-run.ts";
 import { executeRun, type BegunRun } from "./domain/run/execute-run.ts";
 import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
@@ -74,31 +76,37 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     modelSilenceMilliseconds: config.modelSilenceSeconds * 1_000,
     modelMilliseconds: config.modelSeconds * 1_000,
     runMilliseconds: config.runSeconds * 1_000,
-    outcomeMilliseconds: config.outcomeSeconds * 1_000,
+    serviceMilliseconds: config.serviceWaitSeconds * 1_000,
+    parkMilliseconds: config.parkSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
+  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, wasAnswered: (runId: string) => answered.has(runId) };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> => executeRun(run, ports, controller);
   const continuing: ContinuePorts = {
     eventLog,
     claims,
     verifyDelegation: (text) => delegations.verify(text),
+    serviceMilliseconds: config.serviceWaitSeconds * 1_000,
     meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text }),
     execute,
     log,
   };
   const beat = async (): Promise<void> => {
     await runs.renew();
-    await runs.takeOver((run, controller) => continueRun(run, continuing, controller));
+    // There may be more than are claimed at once.
+    while ((await runs.takeOver((run, controller) => continueRun(run, continuing, controller))) > 0);
   };
   await runs.renew();
-  const sweepers = [
-    new Sweeper(beat, HEARTBEAT_MILLISECONDS, log),
-    new Sweeper(sweep, SWEEP_MILLISECONDS, log),
-    new Sweeper(reconcile, SWEEP_MILLISECONDS, log),
-  ];
+  const heart = new Sweeper(beat, HEARTBEAT_MILLISECONDS, log);
+  const answered = new AnsweredRuns({
+    watchAnswers: meshAnswers(config.policyUrl, minter),
+    claims,
+    onWoken: () => heart.hurry(),
+    log,
+  });
+  const sweepers = [heart, new Sweeper(sweep, SWEEP_MILLISECONDS, log), new Sweeper(reconcile, SWEEP_MILLISECONDS, log)];
 
   const server = await startRpcServer({
     host: config.host,
@@ -122,6 +130,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   return {
     port: server.port,
     close: async () => {
+      await answered.close();
       await runs.close();
       closing.abort(stopping());
       await Promise.all(sweepers.map((sweeper) => sweeper.close()));

@@ -1,9 +1,9 @@
-import { integer, text } from "@hlvm/config/knob";
-import { readConfig as readKnobs } from "@hlvm/config/read-config";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { integer, text } from "@hlvm/config/setting";
+import { readConfig as readSettings } from "@hlvm/config/read-config";
+import { serviceSettings } from "@hlvm/config/service-settings";
 
-export const knobs = {
-  ...serviceKnobs,
+export const settings = {
+  ...serviceSettings,
   databaseUrl: text({ variable: "HLVM_DATABASE_URL", description: "URL of the service's own PostgreSQL database" }),
   grantSigningKey: text({ variable: "HLVM_GRANT_SIGNING_KEY", description: "path of the private JWK that grants are signed with" }),
   approvalSeconds: integer({
@@ -16,6 +16,6 @@ export const knobs = {
 } as const;
 
 /** @throws HlvmError `invalid_configuration` */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): ReturnType<typeof readKnobs<typeof knobs>> {
-  return readKnobs(knobs, environment);
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): ReturnType<typeof readSettings<typeof settings>> {
+  return readSettings(settings, environment);
 }

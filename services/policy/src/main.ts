@@ -8,7 +8,7 @@ import { Database } from "@hlvm/postgres/database";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
@@ -48,8 +48,9 @@ await runService("policy", async (log, environment) => {
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: policyRoutes(ports),
-    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],
+    services: [PolicyService.typeName, RunPolicyService.typeName, RunAnswersService.typeName, AuditService.typeName],
     authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
+    forServices: [RunAnswersService.typeName],
   });
   const openCalls = new PostgresOpenCalls(database);
   const sweep = async (): Promise<void> => {

@@ -2,12 +2,16 @@ import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import type {
   RunnerRequest_ApplyJson,
+  RunnerRequest_CheckpointJson,
+  RunnerRequest_RewindJson,
   RunnerRequest_ExecuteJson,
   RunnerRequest_RestoreJson,
   RunnerRequestJson,
   RunnerResponseJson,
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import { changeFromJson, changeToJson } from "./change-json.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import type { Rewound } from "./checkpoints.ts";
 import { closeInherited } from "./close-inherited.ts";
 import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
@@ -20,6 +24,10 @@ import { WORKSPACE } from "./workspace-path.ts";
 const SERVICE_DESCRIPTOR = 3;
 const KEPT_CHANGES_BYTES = 4 * 1024 * 1024;
 const KEPT_CHANGES = 500;
+
+/** Where this process alone finds the session's checkpoints. */
+const CHECKPOINTS = "/checkpoints";
+let checkpoints: Checkpoints | undefined;
 
 requireWorkspace();
 closeInherited(SERVICE_DESCRIPTOR);
@@ -73,9 +81,42 @@ function applyFor({ callId = "", changes = [] }: RunnerRequest_ApplyJson): void 
   send({ applied: { callId, failure: apply(changes.map(changeFromJson)) } });
 }
 
+function checkpointFor({ callId = "", turn = "" }: RunnerRequest_CheckpointJson): void {
+  send({
+    checkpointed: { callId, failure: failureOfCheckpoint(() => (checkpoints ??= new Checkpoints(WORKSPACE, CHECKPOINTS)).note(turn)) },
+  });
+}
+
+function rewindFor({ callId = "", turns = [], preview = false, overwrite = false }: RunnerRequest_RewindJson): void {
+  let rewound: Rewound = { failure: "", paths: [], pathCount: 0 };
+  const failure = failureOfCheckpoint(() => {
+    rewound = (checkpoints ??= new Checkpoints(WORKSPACE, CHECKPOINTS)).rewind({ turns, preview, overwrite });
+  });
+  send({ rewound: { callId, failure, paths: [...rewound.paths], pathCount: rewound.pathCount } });
+}
+
+/** What is noted in part is read again from where it was written down. */
+function failureOfCheckpoint(work: () => void): string {
+  try {
+    work();
+    return "";
+  } catch (thrown) {
+    checkpoints = undefined;
+    return (thrown as Error).message;
+  }
+}
+
 service.on("data", (chunk: Buffer) => {
   for (const message of decoder.push(chunk)) {
-    const { execute: call, cancel, protect: protecting, restore: restoring, apply: applying } = message as RunnerRequestJson;
+    const {
+      execute: call,
+      cancel,
+      protect: protecting,
+      restore: restoring,
+      apply: applying,
+      checkpoint,
+      rewind,
+    } = message as RunnerRequestJson;
     if (call !== undefined) void execute(call);
     if (cancel !== undefined) running.get(cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
     if (protecting !== undefined) {
@@ -84,6 +125,8 @@ service.on("data", (chunk: Buffer) => {
     }
     if (restoring !== undefined) restoreFor(restoring);
     if (applying !== undefined) applyFor(applying);
+    if (checkpoint !== undefined) checkpointFor(checkpoint);
+    if (rewind !== undefined) rewindFor(rewind);
   }
 });
 service.on("error", () => process.exit(1));

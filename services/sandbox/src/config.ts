@@ -1,10 +1,10 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { choice, integer, text } from "@hlvm/config/knob";
-import { serviceKnobs } from "@hlvm/config/service-knobs";
+import { choice, integer, list, text } from "@hlvm/config/setting";
+import { serviceSettings } from "@hlvm/config/service-settings";
 
 /** The environment variables of the sandbox. */
-export const knobs = {
-  ...serviceKnobs,
+export const settings = {
+  ...serviceSettings,
   grantPublicKeys: text({ variable: "HLVM_GRANT_PUBLIC_KEYS", description: "Path of the JWK set that grants are checked with." }),
   databaseUrl: text({
     variable: "HLVM_DATABASE_URL",
@@ -81,6 +81,37 @@ export const knobs = {
     fallback: 0,
     minimum: 0,
     maximum: 10_000,
+  }),
+  replicasOnMachine: integer({
+    variable: "HLVM_SANDBOX_REPLICAS_ON_MACHINE",
+    description: "Replicas of this service on the same machine: the number of sessions that is found for it is divided by them.",
+    fallback: 1,
+    minimum: 1,
+    maximum: 100,
+  }),
+  workspaceMebibytes: integer({
+    variable: "HLVM_SANDBOX_WORKSPACE_MEBIBYTES",
+    description: "The most that a workspace which is cloned or sent may hold, packed and unpacked, in MiB.",
+    fallback: 1_024,
+    minimum: 1,
+    maximum: 1_048_576,
+  }),
+  workspaceDays: integer({
+    variable: "HLVM_SANDBOX_WORKSPACE_DAYS",
+    description: "A workspace that was cloned or sent is removed when no run has begun in it for so many days.",
+    fallback: 14,
+    minimum: 1,
+    maximum: 3_650,
+  }),
+  gitPrivateHosts: list({
+    variable: "HLVM_SANDBOX_GIT_PRIVATE_HOSTS",
+    description: "Hosts of the operator's own network that repositories may be cloned from, separated by commas.",
+    fallback: [],
+  }),
+  gitFolders: list({
+    variable: "HLVM_SANDBOX_GIT_FOLDERS",
+    description: "Folders of this machine whose repositories anybody may clone by file://, separated by commas.",
+    fallback: [],
   }),
   idleSeconds: integer({
     variable: "HLVM_SANDBOX_IDLE_SECONDS",

@@ -15,29 +15,31 @@ import { Sweeper } from "@hlvm/service/sweeper";
 import { closeInherited } from "../runner/close-inherited.ts";
 import { BubblewrapIsolation } from "./adapters/bubblewrap/bubblewrap-isolation.ts";
 import { findBubblewrap } from "./adapters/bubblewrap/find-bubblewrap.ts";
+import { SessionHomes } from "./adapters/bubblewrap/session-homes.ts";
 import { FileJournal } from "./adapters/file-journal.ts";
 import { findCapacity } from "./adapters/limits/find-capacity.ts";
 import { findLimits } from "./adapters/limits/find-limits.ts";
-import { LocalFolders } from "./adapters/local-folders.ts";
 import { PostgresPlacements } from "./adapters/postgres/postgres-placements.ts";
 import { stateVolume } from "./adapters/state-volume.ts";
-import { knobs } from "./config.ts";
+import { settings } from "./config.ts";
 import { Placements } from "./domain/placement/placements.ts";
 import { ReplicaLease } from "./domain/placement/replica-lease.ts";
 import { Sessions } from "./domain/sessions.ts";
 import { ToolExecutor } from "./domain/tool-executor.ts";
+import { openPreparedWorkspaces } from "./open-prepared-workspaces.ts";
 import { routes } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
 /** The standard ones, and the one on which its starter is told that it is up. */
 const LAST_OWN_DESCRIPTOR = 3;
 const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
+const CHECKPOINTS_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1_000;
 /** Of the time in which a service has to end; callers try again for longer than this. */
 const DRAIN_MILLISECONDS = 3_000;
 
 await runService("sandbox", async (log, environment) => {
   closeInherited(LAST_OWN_DESCRIPTOR);
-  const config = readConfig(knobs, environment);
+  const config = readConfig(settings, environment);
   const tokens = new TokenVerifier("sandbox", readPublicKeys(config.tokenPublicKeys));
   const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
   const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;
@@ -49,10 +51,12 @@ await runService("sandbox", async (log, environment) => {
   migrated.catch(() => undefined);
   const bubblewrap = await findBubblewrap(config.bubblewrap, environment.PATH ?? "");
   const limits = findLimits(config.limits, process.getuid?.() ?? 0);
+  const checkpoints = new SessionHomes(join(stateDirectory, "checkpoints"));
   const isolation = await BubblewrapIsolation.open({
     ...config,
     stateDirectory: ownDirectory,
     homesDirectory: join(stateDirectory, "homes"),
+    checkpoints,
     bubblewrap,
     limits,
     log,
@@ -61,12 +65,14 @@ await runService("sandbox", async (log, environment) => {
   const store = new PostgresPlacements(database, { name: config.replicaName, volume: stateVolume(stateDirectory) });
   const lease = new ReplicaLease(store, log);
   const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
-  const capacity = findCapacity(config.sandboxes);
+  const capacity = findCapacity(config.sandboxes, config.replicasOnMachine);
+  const placements = new Placements(store, lease);
+  const { prepared, folders } = openPreparedWorkspaces(config, { isolation, placements, protectedPaths: own });
   const sessions = new Sessions({
     isolation,
-    folders: new LocalFolders(own),
+    folders,
     journal,
-    placements: new Placements(store, lease),
+    placements,
     maximumSandboxes: capacity.sessions,
     idleMilliseconds: config.idleSeconds * 1_000,
     log,
@@ -80,14 +86,19 @@ await runService("sandbox", async (log, environment) => {
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: (router) => routes(router, { sessions, executor, isolation, capacity: capacity.detail }),
+    routes: (router) => routes(router, { sessions, prepared, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });
   await migrated;
   await lease.start(config.replicaAddress || `http://${isIPv6(host) ? `[${host}]` : host}:${server.port}`);
-  const prune = async (): Promise<void> => store.forgetExpired(await journal.prune(await store.heldElsewhere()));
-  prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts could not be pruned"));
+  const prune = async (): Promise<void> => {
+    const heldElsewhere = await store.heldElsewhere();
+    await prepared.prune(heldElsewhere);
+    await store.forgetExpired(await journal.prune(heldElsewhere));
+    await checkpoints.prune(CHECKPOINTS_KEPT_MILLISECONDS);
+  };
+  prune().catch((cause: unknown) => log.warn({ err: cause }, "receipts, workspaces and checkpoints could not be pruned"));
   const pruning = new Sweeper(prune, PRUNE_EVERY_MILLISECONDS, log);
   return {
     port: server.port,

@@ -1,13 +1,13 @@
-import { choice, integer, text } from "@hlvm/config/knob";
+import { choice, integer, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import type { LogLevel } from "@hlvm/log/create-log";
 import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 import { LIFETIMES, type Lifetime } from "@hlvm/mesh/lifetime";
 
-/** The door that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
+/** The port that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
 const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-held": 0 };
 
-const lifetimeKnob = choice<Lifetime>({
+const lifetimeSetting = choice<Lifetime>({
   variable: "HLVM_LIFETIME",
   description: "How long the mesh lives.",
   fallback: "foreground",
@@ -15,7 +15,7 @@ const lifetimeKnob = choice<Lifetime>({
 });
 
 /** Every setting of the supervisor, besides HLVM_DIR; the others in the environment are handed on to the services. */
-const knobs = (lifetime: Lifetime) => ({
+const settings = (lifetime: Lifetime) => ({
   edgePort: integer({
     variable: "HLVM_PORT",
     description: "Port of the edge; 0 takes any free one.",
@@ -54,8 +54,8 @@ export interface SupervisorConfig {
 }
 
 export function readSupervisorConfig(environment: NodeJS.ProcessEnv): SupervisorConfig {
-  const { lifetime } = readConfig({ lifetime: lifetimeKnob }, environment);
-  return { ...readConfig(knobs(lifetime), environment), lifetime, directory: hlvmDirectory(environment), environment };
+  const { lifetime } = readConfig({ lifetime: lifetimeSetting }, environment);
+  return { ...readConfig(settings(lifetime), environment), lifetime, directory: hlvmDirectory(environment), environment };
 }
 
 /** As a URL has an IPv6 address, and an address is not written elsewhere. */

@@ -131,6 +131,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
         HLVM_SANDBOX_STATE_DIRECTORY: files.data("sandbox"),
         HLVM_SOCKET_DIR: files.sockets,
+        HLVM_SANDBOX_REPLICAS_ON_MACHINE: String(replicas.sandbox),
         ...findBwrap(files.directory, config.environment),
       }),
       ...replicated("orchestrator", "front", {

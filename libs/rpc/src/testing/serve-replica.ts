@@ -14,6 +14,8 @@ const MILLISECONDS = 5;
 export interface ServedReplica {
   /** What it answers to every call. */
   readonly name: string;
+  /** 127.0.0.1 where none is given. */
+  readonly host?: string;
   readonly port: number;
   readonly tokenKeys: readonly JWK[];
   /** How long a call of CancelRun takes; the others take 5 ms. */
@@ -22,9 +24,16 @@ export interface ServedReplica {
 }
 
 /** One of several servers of a service: it says which one it is. */
-export function serveReplica({ name, port, tokenKeys, cancelMilliseconds, ageMilliseconds }: ServedReplica): Promise<RpcServer> {
+export function serveReplica({
+  name,
+  host = "127.0.0.1",
+  port,
+  tokenKeys,
+  cancelMilliseconds,
+  ageMilliseconds,
+}: ServedReplica): Promise<RpcServer> {
   return startRpcServer({
-    host: "127.0.0.1",
+    host,
     port,
     log: testLog,
     services: [SessionService.typeName, SandboxService.typeName],

@@ -10,16 +10,16 @@ import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
 import { noteTrouble } from "../mesh/part-trouble.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { readAttachments } from "../options/read-attachments.ts";
-import { questionWithInput } from "../options/question-with-input.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
-import { readWorkspace } from "../options/read-workspace.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
+import { describeSource, workspaceSource, type WorkspaceFlags } from "../options/workspace-source.ts";
 import { followSession } from "../run/follow-session.ts";
 import { JsonView } from "../run/json-view.ts";
 import type { RunView } from "../run/run-view.ts";
 import { StreamJsonView } from "../run/stream-json-view.ts";
 import { TextView } from "../run/text-view.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { prepareWorkspace } from "../workspace/prepare-workspace.ts";
 import { meshEnded } from "./mesh-ended.ts";
 
 const CANCEL_MILLISECONDS = 2_000;
@@ -27,16 +27,14 @@ const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
-export interface AskFlags extends PermissionFlags {
+export interface AskFlags extends PermissionFlags, WorkspaceFlags {
   readonly model?: string;
   readonly verbose?: boolean;
   readonly outputFormat: OutputFormat;
   readonly attach?: readonly string[];
-  readonly resume?: string;
   /** Fingerprints or kinds. */
   readonly allowSecret?: readonly string[];
   readonly stateless?: boolean;
-  readonly workspace?: string;
   /** Wait for standard input however long it takes to come. */
   readonly waitsForInput: boolean;
 }
@@ -91,10 +89,12 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
     throw wrongUsage("The question is larger than 1 MB, with what was piped into it.", "Put long text into a file and use --attach.");
   const canAsk = flags.outputFormat === "text" && flags.print !== true && process.stdin.isTTY && process.stderr.isTTY;
   const resuming = flags.resume !== undefined;
+  const source = workspaceSource(flags);
   return {
     sessionId: flags.resume ?? "",
     prompt: question,
-    workspace: resuming && flags.workspace === undefined ? "" : readWorkspace(flags.workspace ?? "."),
+    source,
+    workspace: source.kind === "folder" ? source.path : "",
     model: flags.model ?? (resuming ? "" : config.model),
     settings: permissionSettings(flags, canAsk),
     attachments: readAttachments(flags.attach ?? []),
@@ -134,7 +134,8 @@ async function run(
   if (interrupts.signal.aborted)
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
-  const { sessionId, runId, sequence, model } = await sessions.startRun(request);
+  const preparedSessionId = await prepareWorkspace(mesh.transport, request.source, { screen, signal: interrupts.signal });
+  const { sessionId, runId, sequence, model } = await sessions.startRun({ ...request, preparedSessionId });
   const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), {
     screen,
     keyboard: process.stdin,
@@ -156,7 +157,7 @@ async function run(
   if (interrupts.signal.aborted) cancel();
   else interrupts.signal.addEventListener("abort", cancel, { once: true });
   try {
-    view.started({ sessionId, model, workspace: request.workspace });
+    view.started({ sessionId, model, workspace: describeSource(request.source) });
     const onLost = (): void => view.connectionLost();
     for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal, onLost })) {
       if (event.runId !== runId) continue;
@@ -171,5 +172,18 @@ async function run(
   } finally {
     desk.close();
     screen.status("");
+    if (preparedSessionId !== "" && !request.stateless) screen.note(`To bring home what it changed: hlvm apply ${sessionId}`, "dim");
   }
+}
+
+/**
+ * A question and what was piped into it: a block of its own behind the question, or the question itself where there is no
+ * other. Nothing in the text can end the block: its mark is one that the text does not hold.
+ */
+function questionWithInput(question: string, input: string): string {
+  if (input.trim() === "") return question;
+  if (question.trim() === "") return input;
+  let mark = "stdin";
+  while (input.includes(`</${mark}>`)) mark += "-";
+  return `${question}\n\n<${mark}>\n${input}${input.endsWith("\n") ? "" : "\n"}</${mark}>`;
 }

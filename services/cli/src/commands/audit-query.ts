@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
 import {
   AuditEventSchema,
   AuditKind,

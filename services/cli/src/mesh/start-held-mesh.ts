@@ -1,8 +1,12 @@
+import { fileURLToPath } from "node:url";
 import { holdMesh } from "@hlvm/mesh/hold-mesh";
 import type { Lifetime } from "@hlvm/mesh/lifetime";
 import type { CommandContext } from "../command.ts";
 import type { HeldMesh } from "./hold-running-mesh.ts";
 import { startProgress } from "./start-progress.ts";
+
+/** Run as a program: nothing of it is imported. */
+const SUPERVISOR = fileURLToPath(new URL("../../../supervisor/src/main.ts", import.meta.url));
 
 /**
  * Starts this machine's mesh and holds it. Where somebody else was quicker it is theirs, with their lifetime.
@@ -14,10 +18,10 @@ export async function startHeldMesh(
   lifetime: Lifetime,
   signal: AbortSignal | undefined,
 ): Promise<HeldMesh> {
-  const { startSupervisor } = await import("@hlvm/mesh/start-supervisor");
+  const { startLocked } = await import("@hlvm/mesh/start-locked");
   const progress = startProgress(screen);
   try {
-    const state = await startSupervisor({ directory: config.directory, lifetime, onProgress: progress.line, signal });
+    const state = await startLocked(SUPERVISOR, { directory: config.directory, lifetime, onProgress: progress.line, signal });
     return { state, hold: await holdMesh(state.controlSocket) };
   } finally {
     progress.end();

@@ -1,16 +1,6 @@
-import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { permissionModeOf } from "@hlvm/ndjson/permission-mode";
+import type { PermissionModeName } from "@hlvm/ndjson/permission-mode-name";
 import { wrongUsage } from "./wrong-usage.ts";
-
-export const PERMISSION_MODES = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"] as const;
-export type PermissionModeName = (typeof PERMISSION_MODES)[number];
-
-const MODES: Readonly<Record<PermissionModeName, PermissionMode>> = {
-  default: PermissionMode.DEFAULT,
-  plan: PermissionMode.PLAN,
-  acceptEdits: PermissionMode.ACCEPT_EDITS,
-  bypassPermissions: PermissionMode.BYPASS_PERMISSIONS,
-  dontAsk: PermissionMode.DONT_ASK,
-};
 
 export interface PermissionFlags {
   readonly print?: boolean;
@@ -27,7 +17,7 @@ export interface PermissionFlags {
  */
 export function permissionSettings(flags: PermissionFlags, canAsk: boolean) {
   return {
-    mode: MODES[modeName(flags)],
+    mode: permissionModeOf(modeName(flags)),
     allowedTools: [...(flags.allowedTools ?? [])],
     disallowedTools: [...(flags.disallowedTools ?? [])],
     canAsk,

@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { AskFlags } from "../commands/ask.ts";
 import { sessionId } from "./values.ts";
-
-const MODES = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
 
 const ABOUT_INPUT = `
 Standard input that is piped or redirected goes with the question, or is the question:
@@ -21,7 +20,12 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
     .description("ask a question about the folder you are in, and have things done in it")
     .argument("[question...]", "what you want to know or have done")
     .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")
-    .option("--workspace <folder>", "the folder to work in (default: the one you are in)")
+    .option(
+      "--workspace <folder or URL>",
+      "the folder to work in (default: the one you are in), or a git repository: https://HOST/PATH#REF",
+    )
+    .option("--upload", "send a copy of the folder's repository to where HLVM runs, with what is not committed, and work in that")
+    .option("--upload-secrets", "the same, and send files that are not committed and hold what looks like a secret")
     .option("--attach <file>", "give a text file along with the question; may be repeated", collect)
     .addOption(new Option("--resume <session-id>", "go on with a session").argParser(sessionId))
     .addOption(
@@ -31,7 +35,7 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
       ).argParser(secretName),
     )
     .addOption(new Option("--stateless", "keep and remember nothing of this run").conflicts("resume"))
-    .addOption(new Option("--permission-mode <mode>", "what may be done without asking you").choices(MODES))
+    .addOption(new Option("--permission-mode <mode>", "what may be done without asking you").choices(PERMISSION_MODES))
     .option("--auto-edit", "the same as --permission-mode acceptEdits")
     .option("--dangerously-skip-permissions", "the same as --permission-mode bypassPermissions")
     .addOption(new Option("--allowedTools <tools>", "allow these tools, for example git_*; may be repeated").argParser(toolPatterns))

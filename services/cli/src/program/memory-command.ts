@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
 import type { CommandContext, Finish } from "../command.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { jsonOption, wholeNumber } from "./values.ts";
@@ -9,14 +10,8 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
     .command("write")
     .description("remember a fact")
     .argument("<text...>", "the fact, in a sentence that stands alone")
-    .addOption(new Option("--type <type>", "what kind of fact").choices(["user", "feedback", "project", "reference"]))
-    .addOption(
-      new Option("--scope <scope>", "who is reminded of it: project means sessions in this folder").choices([
-        "personal",
-        "team",
-        "project",
-      ]),
-    )
+    .addOption(new Option("--type <type>", "what kind of fact").choices(factTypeWords))
+    .addOption(new Option("--scope <scope>", "who is reminded of it: project means sessions in this folder").choices(factScopeWords))
     .option("--subject <words>", "what it is about; with --predicate it replaces an older fact on the same")
     .option("--predicate <words>", "which property of the subject")
     .option("--pinned", "recall it in every session")

@@ -1,13 +1,28 @@
 import { Command, Option } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
 import type { SessionListFlags } from "../commands/session-list.ts";
-import { jsonOption, sessionId, wholeNumber } from "./values.ts";
+import { addSessionChangeCommands } from "./session-change-commands.ts";
+import { jsonOption, moment, sessionId, wholeNumber } from "./values.ts";
+
+const STATES = ["new", "running", "completed", "max_turns_reached", "max_budget_reached", "user_cancelled", "error", "timeout"].concat([
+  "permission_denied",
+  "workflow_blocked",
+  "context_exhausted",
+]);
 
 export function sessionCommand(context: CommandContext, finish: Finish): Command {
   const session = new Command("session").description("conversations, running and past");
   session
     .command("list")
-    .description("list them, latest first")
+    .description("list them, latest first; all filters that are given hold")
+    .option("--text <words>", "with these words, or their beginnings, in the title or in one message")
+    .addOption(new Option("--archived", "those that are archived").conflicts("withArchived"))
+    .option("--with-archived", "also those that are archived")
+    .option("--workspace <folder>", "that work in this folder, or below it")
+    .option("--model <provider/name>", "whose last run had this model")
+    .addOption(new Option("--since <time>", "changed since: 30m, 1h, 7d ago, or 2026-11-21T10:00:00Z").argParser(moment))
+    .addOption(new Option("--until <time>", "changed before").argParser(moment))
+    .addOption(new Option("--state <state>", "new, running, or how the last run ended").choices(STATES))
     .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 1_000_000)).default(50))
     .addOption(new Option("--all", "every one").conflicts("limit"))
     .addOption(jsonOption())
@@ -64,5 +79,6 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
       const { sessionWatch } = await import("../commands/session-watch.ts");
       finish(await sessionWatch(id, flags, context));
     });
+  addSessionChangeCommands(session, context, finish);
   return session;
 }

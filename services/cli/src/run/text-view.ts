@@ -1,6 +1,6 @@
 import type { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { permissionModeWord } from "@hlvm/ndjson/permission-mode-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
 import { DecidingStepSchema, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   StopReason,
@@ -55,7 +55,7 @@ export class TextView implements RunView {
     if (error.advice !== "") this.#screen.note(`What to do: ${error.advice}`);
   }
 
-  event({ payload, principal }: Event): void {
+  event({ payload, principal, $unknown: unknown }: Event): void {
     switch (payload.case) {
       case "userMessage":
         this.#textOfRun = false;
@@ -122,9 +122,11 @@ export class TextView implements RunView {
       }
       case "runStopped":
         return this.#runStopped(payload.value);
+      case undefined:
+        if (unknown !== undefined) this.#screen.note("Something happened here that only a newer hlvm can show.", "dim");
+        return;
       case "toolOutput":
       case "usageUpdate":
-      case undefined:
         return;
     }
   }

@@ -21,8 +21,8 @@ export interface WatchStreamOptions {
  */
 export async function* watchStream(sessions: Client<typeof SessionService>, options: WatchStreamOptions): AsyncGenerator<Event, void> {
   const { sessionId, from, follow, onAlive } = options;
-  const leaving = new AbortController();
-  const signal = AbortSignal.any([options.signal, leaving.signal]);
+  const closing = new AbortController();
+  const signal = AbortSignal.any([options.signal, closing.signal]);
   let next = from;
   let lookedAt = next;
   const look = async (): Promise<void> => {
@@ -33,9 +33,9 @@ export async function* watchStream(sessions: Client<typeof SessionService>, opti
       const { session } = await sessions.getSession({ sessionId }, { signal, timeoutMs: LOOK_DEADLINE_MILLISECONDS });
       if (next !== lookedAt) return;
       if (session === undefined || session.lastSequence < next) onAlive();
-      else leaving.abort(new ConnectError("the stream is silent, and there are events", Code.Unavailable));
+      else closing.abort(new ConnectError("the stream is silent, and there are events", Code.Unavailable));
     } catch (thrown) {
-      leaving.abort(thrown);
+      closing.abort(thrown);
     }
   };
   const timer = setInterval(() => void look(), LOOK_MILLISECONDS);
@@ -51,7 +51,7 @@ export async function* watchStream(sessions: Client<typeof SessionService>, opti
     }
   } finally {
     clearInterval(timer);
-    leaving.abort();
+    closing.abort();
   }
 }
 

@@ -6,11 +6,12 @@ import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { AuditKind, AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SandboxService, type BackgroundProcessSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { SandboxService, type BackgroundProcessSchema, type ChangedFileSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import {
   SessionService,
   type GetContextResponseSchema,
+  type ListSessionsRequest,
   type StartRunRequest,
   type WatchRequest,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -31,10 +32,15 @@ export class ScriptedEdge {
   readonly requests: StartRunRequest[] = [];
   readonly watches: WatchRequest[] = [];
   readonly answers: AnswerApprovalRequest[] = [];
+  readonly lists: ListSessionsRequest[] = [];
+  /** What was asked for besides runs, in order: the method, and what it was given. */
+  readonly changes: (readonly [method: string, given: object])[] = [];
   /** What policy has to be approved. */
   readonly approvals: MessageInitShape<typeof ApprovalSchema>[] = [];
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
   readonly processes: MessageInitShape<typeof BackgroundProcessSchema>[] = [];
+  /** What a session changed in a workspace of its own. */
+  readonly changedFiles: MessageInitShape<typeof ChangedFileSchema>[] = [];
   readonly #log: Event[] = [];
   readonly #happened = new EventEmitter();
   readonly #script: Script;
@@ -115,11 +121,45 @@ export class ScriptedEdge {
       },
       getSession: () => ({ session: this.#session() }),
       getContext: () => this.context,
-      listSessions: ({ limit, pageToken }) => {
+      updateSession: ({ sessionId, title, archived }) => {
+        this.changes.push(["updateSession", { sessionId, title, archived }]);
+        return { session: { ...this.#session(), title: title ?? "a title", archived } };
+      },
+      deleteSession: ({ sessionId }) => {
+        this.changes.push(["deleteSession", { sessionId }]);
+        return {};
+      },
+      exportSession: async function* ({ format }) {
+        yield { text: `format ${format}, ` };
+        yield { text: "\u001b[2J the rest\n" };
+      },
+      importSession: ({ ndjson, workspace }) => {
+        this.changes.push(["importSession", { ndjson, workspace }]);
+        return { session: { ...this.#session(), imported: true, lastStopReason: StopReason.UNSPECIFIED } };
+      },
+      undoToTurn: ({ sessionId, toTurn, preview, overwrite }) => {
+        this.changes.push(["undoToTurn", { sessionId, toTurn, preview, overwrite }]);
+        return {
+          turns: [{ turn: toTurn + 1, summary: "made\u001b[2J it" }],
+          paths: [
+            { path: "made", action: 3 },
+            { path: "by\nhand", action: 2, changedByOthers: true },
+          ],
+          pathCount: 2,
+        };
+      },
+      forkSession: ({ sessionId, atSequence }) => {
+        this.changes.push(["forkSession", { sessionId, atSequence }]);
+        return { session: { ...this.#session(), forkedFrom: sessionId, forkedAtSequence: atSequence } };
+      },
+      listSessions: (request) => {
+        this.lists.push(request);
+        const { limit, pageToken, text } = request;
         const from = Number(pageToken);
         const end = Math.min(from + limit, this.sessionCount);
         const sessions = Array.from({ length: end - from }, () => this.#session());
-        return { sessions, nextPageToken: end < this.sessionCount ? String(end) : "" };
+        const excerpts = text === "" ? [] : sessions.map(() => `…said ${text}`);
+        return { sessions, excerpts, nextPageToken: end < this.sessionCount ? String(end) : "" };
       },
     });
     router.service(PolicyService, {
@@ -132,6 +172,7 @@ export class ScriptedEdge {
       },
     });
     router.service(SandboxService, {
+      getChanges: () => ({ files: this.changedFiles }),
       listProcesses: () => ({ processes: this.processes }),
       stopProcess: ({ processId }) => ({
         process: { ...this.processes.find((one) => one.processId === processId)!, end: "it was stopped" },

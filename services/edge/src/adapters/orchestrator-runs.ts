@@ -3,13 +3,14 @@ import { createClient, type CallOptions, type Client, type Transport } from "@co
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
-import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { permissionModeOf } from "@hlvm/ndjson/permission-mode";
+import type { PermissionModeName } from "@hlvm/ndjson/permission-mode-name";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService, StartRunRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
 import { fromConnectError } from "@hlvm/rpc/from-connect-error";
 import { serverStream } from "@hlvm/rpc/server-stream";
-import type { ChatRequest, PermissionModeWord } from "../domain/chat-request.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Runs, StartedRun } from "../domain/chat.ts";
 import type { DelegateRun } from "../domain/delegate-run.ts";
 import type { Backend } from "../rpc/backends.ts";
@@ -18,15 +19,8 @@ import { passedOnError } from "../rpc/passed-on-error.ts";
 const CALL_DEADLINE_MILLISECONDS = 15_000;
 const NO_DEADLINE = 0;
 
-const MODES: Readonly<Record<PermissionModeWord, PermissionMode>> = {
-  default: PermissionMode.DEFAULT,
-  plan: PermissionMode.PLAN,
-  acceptEdits: PermissionMode.ACCEPT_EDITS,
-  bypassPermissions: PermissionMode.BYPASS_PERMISSIONS,
-  dontAsk: PermissionMode.DONT_ASK,
-};
 /** In these modes somebody may be asked: the answer comes through `PolicyService.AnswerApproval`. */
-const ASKING: ReadonlySet<PermissionModeWord> = new Set(["default", "plan"]);
+const ASKING: ReadonlySet<PermissionModeName> = new Set(["default", "plan"]);
 
 export interface RunsParts {
   readonly orchestrator: Backend;
@@ -59,7 +53,7 @@ export class OrchestratorRuns implements Runs {
       workspace: request.workspace,
       stateless: request.stateless,
       settings: {
-        mode: MODES[request.permissionMode],
+        mode: permissionModeOf(request.permissionMode),
         canAsk: ASKING.has(request.permissionMode),
         allowedTools: [...request.allowedTools],
         disallowedTools: [...request.disallowedTools],

@@ -1,7 +1,5 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-
-export const PERMISSION_MODES = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"] as const;
-export type PermissionModeWord = (typeof PERMISSION_MODES)[number];
+import { PERMISSION_MODES, type PermissionModeName } from "@hlvm/ndjson/permission-mode-name";
 
 /** What a chat request asks for. */
 export interface ChatRequest {
@@ -12,7 +10,7 @@ export interface ChatRequest {
   readonly sessionId: string;
   /** An absolute path; empty only with a session. */
   readonly workspace: string;
-  readonly permissionMode: PermissionModeWord;
+  readonly permissionMode: PermissionModeName;
   readonly allowedTools: readonly string[];
   readonly disallowedTools: readonly string[];
   readonly stateless: boolean;
@@ -82,7 +80,7 @@ function prompt(messages: unknown): string {
   return last.content;
 }
 
-function permissionMode(word: string): PermissionModeWord {
+function permissionMode(word: string): PermissionModeName {
   if (word === "") return "dontAsk";
   const known = PERMISSION_MODES.find((mode) => mode === word);
   if (known === undefined)

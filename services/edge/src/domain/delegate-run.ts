@@ -3,21 +3,38 @@ import { clone, create } from "@bufbuild/protobuf";
 import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { Principal } from "@hlvm/identity/principal";
 import { PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { StartRunRequestSchema, type StartRunRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import {
+  StartRunRequestSchema,
+  UndoToTurnRequestSchema,
+  type StartRunRequest,
+  type UndoToTurnRequest,
+} from "@hlvm/proto/hlvm/session/v1/session_pb";
 
-/** The request as the orchestrator gets it. */
-export type DelegateRun = (principal: Principal, request: StartRunRequest) => StartRunRequest;
+/** The requests as the orchestrator gets them. */
+export interface DelegateRun {
+  (principal: Principal, request: StartRunRequest): StartRunRequest;
+  /** What the undo of a person lets the orchestrator do for them: with settings of which none was made. */
+  readonly undo: (principal: Principal, request: UndoToTurnRequest) => UndoToTurnRequest;
+}
 
 /**
  * Chooses the ids of a run, and of its session where it makes one, and signs for them what the person lets the run do: who
- * they are and the settings as they set them. Nobody behind the edge can choose or change any of it.
+ * they are and the settings as they set them. Nobody behind the edge can choose or change any of it. The id of a session whose
+ * workspace was prepared is the client's choice: the sandbox service opens it for who prepared it and for nobody else.
  */
 export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
-  return (principal, request) => {
+  const delegateRun = (principal: Principal, request: StartRunRequest): StartRunRequest => {
     const runId = randomUUID();
-    const newSessionId = request.sessionId === "" ? randomUUID() : "";
+    const newSessionId = request.sessionId === "" ? request.preparedSessionId || randomUUID() : "";
     const settings = request.settings ?? create(PermissionSettingsSchema);
     const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
     return Object.assign(clone(StartRunRequestSchema, request), { newSessionId, runId, delegation });
   };
+  const undo = (principal: Principal, request: UndoToTurnRequest): UndoToTurnRequest => {
+    const runId = randomUUID();
+    const { sessionId } = request;
+    const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
+    return Object.assign(clone(UndoToTurnRequestSchema, request), { runId, delegation });
+  };
+  return Object.assign(delegateRun, { undo });
 }

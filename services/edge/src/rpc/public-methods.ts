@@ -17,12 +17,24 @@ export interface PublicService {
 
 /** All that clients may call. A method that is not named here is closed, new ones too. */
 export const PUBLIC_SERVICES: readonly PublicService[] = [
-  open(SessionService, "orchestrator", ["startRun", "watch", "cancelRun", "listSessions", "getSession", "getContext"]),
+  open(SessionService, "orchestrator", [
+    ...(["startRun", "watch", "cancelRun", "listSessions", "getSession", "getContext"] as const),
+    ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
+  ]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
   open(AuditService, "policy", ["query"]),
   open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),
   open(ModelService, "model-gateway", ["listModels", "resolveModel"]),
-  open(SandboxService, "sandbox", ["describeIsolation", "listProcesses", "stopProcess"]),
+  open(SandboxService, "sandbox", [
+    "describeIsolation",
+    "listProcesses",
+    "stopProcess",
+    "cloneWorkspace",
+    "beginUpload",
+    "uploadChunk",
+    "finishUpload",
+    "getChanges",
+  ]),
 ];
 
 function open<Service extends DescService>(

@@ -25,6 +25,8 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
       const isOpen = methods.includes(method.localName);
       if (isOpen && method === SessionService.method.startRun)
         router.rpc(SessionService.method.startRun, startRunMethod(backend, minter, delegate));
+      else if (isOpen && method === SessionService.method.undoToTurn)
+        router.rpc(SessionService.method.undoToTurn, undoMethod(backend, minter, delegate));
       else if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backend, minter) : () => refuse(method));
       else if (isServerStreaming(method))
         router.rpc(method, isOpen ? forwardServerStreaming(method, backend, minter) : () => refuse(method));
@@ -54,4 +56,15 @@ function refuse(method: DescMethod): never {
 function startRunMethod(orchestrator: Backend, minter: TokenMinter, delegate: DelegateRun): MethodImpl<StartRun> {
   const forward = forwardUnary(SessionService.method.startRun, orchestrator, minter) as MethodImpl<StartRun>;
   return (request, context) => forward(delegate(callContext(context).principal, request), context);
+}
+
+function undoMethod(
+  orchestrator: Backend,
+  minter: TokenMinter,
+  delegate: DelegateRun,
+): MethodImpl<typeof SessionService.method.undoToTurn> {
+  const forward = forwardUnary(SessionService.method.undoToTurn, orchestrator, minter) as MethodImpl<
+    typeof SessionService.method.undoToTurn
+  >;
+  return (request, context) => forward(delegate.undo(callContext(context).principal, request), context);
 }

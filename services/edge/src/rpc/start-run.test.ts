@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SessionService, type StartRunRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SessionService, type StartRunRequest, type UndoToTurnRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
@@ -33,6 +33,24 @@ async function edgeThatStarts(): Promise<{ mesh: TestMesh; started: StartRunRequ
 
 const clientOf = (mesh: TestMesh) => createClient(SessionService, createMeshTransport(mesh.url, []));
 
+describe("UndoToTurn at the edge", () => {
+  it("signs who asks and for which session, whatever a client sends in its place", async () => {
+    const undone: UndoToTurnRequest[] = [];
+    const mesh = await meshWithSessions({
+      undoToTurn: (request) => {
+        undone.push(request);
+        return { pathCount: 1 };
+      },
+    });
+    const asked = { sessionId: SESSION, toTurn: 2, runId: RUN, delegation: "of my own" };
+    expect(await clientOf(mesh).undoToTurn(asked, { headers: AUTHORIZATION })).toMatchObject({ pathCount: 1 });
+    const { runId, delegation, toTurn } = undone[0]!;
+    expect([toTurn, runId === RUN]).toEqual([2, false]);
+    const signed = { principal: LOCAL_USER, sessionId: SESSION, runId, settings: { mode: PermissionMode.UNSPECIFIED, canAsk: false } };
+    expect(mesh.delegations.verify(delegation)).toMatchObject(signed);
+  });
+});
+
 describe("StartRun at the edge", () => {
   it("chooses the ids and signs for them who asks and what they set, exactly", async () => {
     const { mesh, started } = await edgeThatStarts();
@@ -53,6 +71,15 @@ describe("StartRun at the edge", () => {
     await clientOf(mesh).startRun({ sessionId: SESSION, prompt: "q", settings }, { headers: AUTHORIZATION });
     expect(started[0]).toMatchObject({ sessionId: SESSION, newSessionId: "" });
     expect(mesh.delegations.verify(started[0]!.delegation).sessionId).toBe(SESSION);
+  });
+
+  it("takes the id of a session whose workspace was prepared, for a new session only", async () => {
+    const { mesh, started } = await edgeThatStarts();
+    const asked = { prompt: "q", settings, preparedSessionId: SESSION };
+    await clientOf(mesh).startRun(asked, { headers: AUTHORIZATION });
+    await clientOf(mesh).startRun({ ...asked, sessionId: RUN }, { headers: AUTHORIZATION });
+    expect(started.map(({ newSessionId }) => newSessionId)).toEqual([SESSION, ""]);
+    expect(started.map(({ delegation }) => mesh.delegations.verify(delegation).sessionId)).toEqual([SESSION, RUN]);
   });
 
   it("overwrites what a client sends in the place of its own", async () => {

@@ -8,7 +8,7 @@ import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
-import { LocalDoorkeeper } from "../adapters/local-doorkeeper.ts";
+import { LocalAuthenticator } from "../adapters/local-authenticator.ts";
 import { connectBackends } from "../rpc/backends.ts";
 import type { BackendName } from "../rpc/public-methods.ts";
 import { startEdge } from "../start-edge.ts";
@@ -39,7 +39,7 @@ export async function startTestMesh(routes: (router: ConnectRouter) => void): Pr
     host: "127.0.0.1",
     port: 0,
     connectionAgeSeconds: 180,
-    doorkeeper: new LocalDoorkeeper(TOKEN, "ada"),
+    authenticator: new LocalAuthenticator(TOKEN, "ada"),
     minter: identity.minter,
     delegations: identity.delegations,
     backends: connectBackends(urls as Record<BackendName, string>),

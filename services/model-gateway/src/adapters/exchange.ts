@@ -1,3 +1,4 @@
+import { answerTooLong } from "../domain/answer-length.ts";
 import { ModelError } from "../domain/model-error.ts";
 import { TimeLimit } from "../domain/time-limit.ts";
 import { fieldsOf } from "./fields-of.ts";
@@ -6,11 +7,19 @@ import { readFailure } from "./read-failure.ts";
 /** Pings count: a provider that thinks for long keeps sending them. */
 const SILENCE_MILLISECONDS = 120_000;
 
-/** One exchange with a provider over HTTP. It ends with its caller, or when no byte has come for 120 s. */
+/** Of one line of a stream, and of all of an answer: beyond what any model says, so that no peer fills the memory. */
+const LONGEST_LINE_BYTES = 12 * 1024 * 1024;
+const LONGEST_ANSWER_BYTES = 128 * 1024 * 1024;
+const LINE_FEED = 0x0a;
+
+/** One exchange with a provider over HTTP. It ends with its caller, when no byte has come for 120 s, or with a piece too many. */
 export class Exchange {
   readonly #provider: string;
   readonly #onHeard: () => void;
   readonly #silence: TimeLimit;
+  #bytes = 0;
+  #lineBytes = 0;
+  #tooLong: ModelError | undefined;
 
   /** @param onHeard called for every piece that arrives */
   constructor(provider: string, caller: AbortSignal, onHeard: () => void, silenceMilliseconds = SILENCE_MILLISECONDS) {
@@ -24,14 +33,19 @@ export class Exchange {
     return this.#silence.signal;
   }
 
-  /** To be told of every piece that arrives: the silence starts anew. */
-  heard(): void {
+  /** To be told of every piece that arrives: the silence starts anew. @throws ModelError `answer_too_long` */
+  heard(piece: Uint8Array = new Uint8Array()): void {
     this.#silence.renew();
     this.#onHeard();
+    const end = piece.lastIndexOf(LINE_FEED) + 1;
+    this.#bytes += piece.length;
+    this.#lineBytes = (end > 0 ? 0 : this.#lineBytes) + piece.length - end;
+    if (this.#lineBytes > LONGEST_LINE_BYTES || this.#bytes > LONGEST_ANSWER_BYTES) throw (this.#tooLong = answerTooLong(this.#provider));
   }
 
   /** Throws what ended the exchange, if anything did: the SDKs end an aborted stream as if it were complete. */
   throwIfEnded(): void {
+    if (this.#tooLong !== undefined) throw this.#tooLong;
     const { exceeded, caller } = this.#silence;
     if (exceeded !== undefined) throw exceeded;
     if (caller.aborted) throw this.#aborted(caller.reason);
@@ -39,6 +53,7 @@ export class Exchange {
 
   /** What a thrown error means, taking into account that the exchange may have been ended from this side. */
   failure(thrown: unknown): ModelError {
+    if (this.#tooLong !== undefined) return this.#tooLong;
     const { exceeded, caller } = this.#silence;
     if (exceeded !== undefined) return exceeded;
     if (caller.aborted) return this.#aborted(thrown);

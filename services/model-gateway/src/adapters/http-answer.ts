@@ -38,7 +38,7 @@ export class HttpAnswer implements Answer {
   async *pieces(): AsyncGenerator<Uint8Array, void> {
     try {
       for await (const piece of this.#response.iterator({ destroyOnReturn: false })) {
-        this.#exchange.heard();
+        this.#exchange.heard(piece as Uint8Array);
         yield piece as Uint8Array;
       }
     } finally {

@@ -2,6 +2,8 @@ import type { Exchange } from "./exchange.ts";
 import { isEventStream } from "./is-event-stream.ts";
 import { readRefusal } from "./read-refusal.ts";
 
+const LINE_FEED = 0x0a;
+
 /**
  * `fetch` for an SDK, which takes any answer that is no error for a stream: it ends with the exchange, which hears every
  * piece, and follows no redirect, which would carry the key to another server.
@@ -15,16 +17,24 @@ export function watchedFetch(provider: string, exchange: Exchange): typeof fetch
   };
 }
 
+/** In whole lines: the SDKs look through all that they have of a line again with every piece of it. */
 function watched(response: Response, exchange: Exchange): Response {
   exchange.heard();
   if (response.body === null) return response;
-  const pieces = response.body.pipeThrough(
+  let unfinished: Uint8Array[] = [];
+  const lines = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (piece, controller) => {
-        exchange.heard();
-        controller.enqueue(piece);
+        exchange.heard(piece);
+        const end = piece.lastIndexOf(LINE_FEED) + 1;
+        if (end > 0) {
+          controller.enqueue(Buffer.concat([...unfinished, piece.subarray(0, end)]));
+          unfinished = [];
+        }
+        if (end < piece.length) unfinished.push(piece.subarray(end));
       },
+      flush: (controller) => controller.enqueue(Buffer.concat(unfinished)),
     }),
   );
-  return new Response(pieces, { status: response.status, statusText: response.statusText, headers: response.headers });
+  return new Response(lines, { status: response.status, statusText: response.statusText, headers: response.headers });
 }

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
+import { fitDelta } from "./answer-length.ts";
 import type { Delta, Finish, Generation, Told } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
-import { SignsOfLife } from "./signs-of-life.ts";
+import { Heartbeats } from "./heartbeats.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 const MAXIMUM_ATTEMPTS = 3;
 const FIRST_BACKOFF_MILLISECONDS = 500;
-/** A provider that asks for more patience than this is told to the caller at once. */
+/** A provider that asks for a longer wait than this is told to the caller at once. */
 const LONGEST_WAIT_MILLISECONDS = 60_000;
 /** 300 s proved too short in the field. */
 const LONGEST_CALL_MILLISECONDS = 900_000;
@@ -35,8 +36,8 @@ export interface GenerateOptions {
  * @throws ModelError
  */
 export function generate(name: string, provider: Provider, generation: Generation, options: GenerateOptions): AsyncGenerator<Told, void> {
-  const signs = new SignsOfLife();
-  return signs.among(attempts(name, provider, generation, options, signs.heard));
+  const heartbeats = new Heartbeats();
+  return heartbeats.among(attempts(name, provider, generation, options, heartbeats.heard));
 }
 
 async function* attempts(
@@ -72,11 +73,11 @@ async function* attempts(
 }
 
 async function waitAloud(milliseconds: number, signal: AbortSignal, heard: () => void): Promise<void> {
-  const signs = setInterval(heard, SIGN_MILLISECONDS);
+  const heartbeats = setInterval(heard, SIGN_MILLISECONDS);
   try {
     await sleep(milliseconds, undefined, { signal });
   } finally {
-    clearInterval(signs);
+    clearInterval(heartbeats);
   }
 }
 
@@ -90,7 +91,7 @@ async function* attemptOnce(name: string, deltas: AsyncIterable<Delta>, progress
     else {
       progress.hasContent = true;
       hasToolCalls ||= delta.kind === "tool-call";
-      yield delta;
+      yield* fitDelta(name, delta);
     }
   }
   if (finish === undefined) throw cut(name);

@@ -4,7 +4,7 @@ import { SessionSchema, type Session as SessionMessage } from "@hlvm/proto/hlvm/
 import type { Session } from "../domain/session/session.ts";
 
 export function encodeSession(session: Session): SessionMessage {
-  const { sessionId, title, owner, workspace, model, runningRunId, lastStopReason } = session;
+  const { sessionId, title, owner, workspace, model, runningRunId, lastStopReason, archived, forkedFrom, imported } = session;
   return create(SessionSchema, {
     sessionId,
     title,
@@ -13,6 +13,10 @@ export function encodeSession(session: Session): SessionMessage {
     model,
     runningRunId,
     lastStopReason,
+    archived,
+    forkedFrom,
+    forkedAtSequence: BigInt(session.forkedAtSequence),
+    imported,
     lastSequence: BigInt(session.lastSequence),
     createdAt: timestampFromDate(session.createdAt),
     updatedAt: timestampFromDate(session.updatedAt),

@@ -1,14 +1,23 @@
 import { create } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
-import { CancelRunResponseSchema, GetSessionResponseSchema, SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import {
+  CancelRunResponseSchema,
+  DeleteSessionResponseSchema,
+  GetSessionResponseSchema,
+  SessionService,
+  UpdateSessionResponseSchema,
+} from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext } from "@hlvm/rpc/call-context";
+import { changeSession, deleteSession } from "../domain/session/change-session.ts";
 import { cancelRun } from "../domain/session/cancel-run.ts";
 import { requireSession } from "../domain/session/require-session.ts";
+import { copyMethods } from "./copy-session.ts";
 import { encodeSession } from "./encode-session.ts";
 import { getContextMethod } from "./get-context.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 import { listSessionsMethod } from "./list-sessions.ts";
 import { startRunMethod } from "./start-run.ts";
+import { undoToTurnMethod } from "./undo-to-turn.ts";
 import { watchMethod } from "./watch.ts";
 
 export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRouter) => void {
@@ -20,6 +29,10 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
       listSessions: listSessionsMethod(orchestrator),
       getSession: getSessionMethod(orchestrator),
       getContext: getContextMethod(orchestrator),
+      updateSession: updateSessionMethod(orchestrator),
+      deleteSession: deleteSessionMethod(orchestrator),
+      ...copyMethods(orchestrator),
+      undoToTurn: undoToTurnMethod(orchestrator),
     });
 }
 
@@ -34,5 +47,19 @@ function getSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionSe
   return async ({ sessionId }, context) => {
     const { principal } = callContext(context);
     return create(GetSessionResponseSchema, { session: encodeSession(await requireSession(store, principal, sessionId, "read")) });
+  };
+}
+
+function updateSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["updateSession"] {
+  return async ({ sessionId, title, archived }, context) => {
+    const session = await changeSession(callContext(context).principal, sessionId, { title, archived }, store);
+    return create(UpdateSessionResponseSchema, { session: encodeSession(session) });
+  };
+}
+
+function deleteSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["deleteSession"] {
+  return async ({ sessionId }, context) => {
+    await deleteSession(callContext(context).principal, sessionId, store);
+    return create(DeleteSessionResponseSchema);
   };
 }

@@ -2,15 +2,21 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Principal, Role } from "@hlvm/identity/principal";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ExportFormat } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
-const READS = ["watch", "getSession", "getContext"] as const;
-const RUNS = ["cancelRun", "startRun"] as const;
+const READS = ["watch", "getSession", "getContext", "exportSession", "forkSession"] as const;
+const RUNS = ["cancelRun", "startRun", "updateSession", "deleteSession"] as const;
 const test = useTestOrchestrator();
 
 beforeEach(() => test.answers(["Hi."]));
 
 const bob = (...roles: readonly Role[]): Principal => ({ organization: "local", id: "user:bob", roles });
+
+/** Whoever may delete it finds the run that was just begun. */
+function unlessRunning(thrown: unknown): void {
+  if ((thrown as ConnectError).code !== Code.FailedPrecondition) throw thrown;
+}
 
 /** Does all that can be done with a session of ada's. @returns what that person was told is not there */
 async function hiddenFrom(principal: Principal): Promise<string[]> {
@@ -24,8 +30,14 @@ async function hiddenFrom(principal: Principal): Promise<string[]> {
     },
     getSession: () => client.getSession({ sessionId }, options),
     getContext: () => client.getContext({ sessionId }, options),
+    exportSession: async () => {
+      for await (const response of client.exportSession({ sessionId, format: ExportFormat.NDJSON }, options)) return response;
+    },
+    forkSession: () => client.forkSession({ sessionId }, options),
     cancelRun: () => client.cancelRun({ sessionId, runId }, options),
     startRun: () => client.startRun(test.asEdge({ sessionId, prompt: "and now?", settings }, principal), options),
+    updateSession: () => client.updateSession({ sessionId, title: "mine" }, options),
+    deleteSession: () => client.deleteSession({ sessionId }, options).catch(unlessRunning),
   };
   const hidden: string[] = [];
   for (const [name, call] of Object.entries(calls))
@@ -54,6 +66,7 @@ describe("a session of somebody else", () => {
   it("is not in the list of one's own", async () => {
     await test.ask("q");
     const { sessions } = await test.orchestrator.client.listSessions({}, await test.orchestrator.as(bob("admin")));
-    expect(sessions).toEqual([]);
+    // Forks are one's own.
+    expect(sessions.filter(({ forkedFrom }) => forkedFrom === "")).toEqual([]);
   });
 });

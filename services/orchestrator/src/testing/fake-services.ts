@@ -1,3 +1,4 @@
+import { on, EventEmitter } from "node:events";
 import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
@@ -6,7 +7,7 @@ import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { answerCalls } from "@hlvm/rpc/answer-calls";
 import { callContext } from "@hlvm/rpc/call-context";
@@ -40,6 +41,8 @@ export interface FakeServices {
   readonly seen: Seen;
   /** The folder to which the sandbox has bound each session; to forget them all is to start the sandbox anew. */
   readonly bound: Map<string, string>;
+  /** Has policy tell that a question of this run was answered. */
+  readonly tellAnswered: (runId: string) => void;
   /** Has them behave as usual again, and forget what they have seen. */
   readonly reset: () => void;
   readonly close: () => Promise<void>;
@@ -59,6 +62,12 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     principals: new Set(),
     runs: new Set(),
     traces: new Map(),
+  };
+  const answers = new EventEmitter();
+  const untaken: string[] = [];
+  const tellAnswered = (runId: string): void => {
+    untaken.push(runId);
+    answers.emit("answer", runId);
   };
   const bound = new Map<string, string>();
   const note = (context: HandlerContext, method = `${context.service.name}/${context.method.name}`): void => {
@@ -104,6 +113,13 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
           isLast: () => true,
         }),
     });
+    router.service(RunAnswersService, {
+      async *watchAnswers(_request, { signal }) {
+        const coming = on(answers, "answer", { signal });
+        yield { runIds: [...untaken] };
+        for await (const runIds of coming) yield { runIds: runIds as string[] };
+      },
+    });
     router.service(PolicyService, {
       awaitApproval: async ({ approvalId }, context) => {
         note(context);
@@ -140,6 +156,10 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
           },
           isLast: ({ value }) => value.event?.case === "result",
         }),
+      rewindWorkspace: (request, context) => {
+        note(context);
+        return behaviour.rewind(request);
+      },
       getReceipt: ({ callId }, context) => {
         note(context);
         return behaviour.receipt(callId);
@@ -157,17 +177,28 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     });
   };
   const servers = await Promise.all(
-    SERVICES.map((service) => startRpcServer({ host: "127.0.0.1", port: 0, log, authenticate: verifier(service), services: [], routes })),
+    SERVICES.map((service) =>
+      startRpcServer({
+        host: "127.0.0.1",
+        port: 0,
+        log,
+        authenticate: verifier(service),
+        forServices: [RunAnswersService.typeName],
+        services: [],
+        routes,
+      }),
+    ),
   );
   const reset = (): void => {
     Object.assign(behaviour, usualBehaviour);
     for (const list of [seen.requests, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
       list.length = 0;
     for (const collection of [seen.principals, seen.runs, seen.traces, bound]) collection.clear();
+    untaken.length = 0;
   };
   const urls = Object.fromEntries(SERVICES.map((service, index) => [service, `http://127.0.0.1:${servers[index]!.port}`]));
   const close = async (): Promise<void> => void (await Promise.all(servers.map((server) => server.close())));
-  return { urls: urls as Record<FakeService, string>, behaviour, seen, bound, reset, close };
+  return { urls: urls as Record<FakeService, string>, behaviour, seen, bound, tellAnswered, reset, close };
 }
 
 function alreadyBound(sessionId: string, path: string): HlvmError {

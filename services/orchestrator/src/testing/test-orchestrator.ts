@@ -12,7 +12,14 @@ import { TokenMinter } from "@hlvm/identity/token-minter";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { CancelRunResponse, StartRunRequest, StartRunRequestSchema, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type {
+  CancelRunResponse,
+  StartRunRequest,
+  StartRunRequestSchema,
+  StartRunResponse,
+  UndoToTurnRequestSchema,
+  UndoToTurnResponse,
+} from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { testLog } from "@hlvm/testing/test-log";
 import { valuesOf } from "./event-values.ts";
@@ -45,6 +52,8 @@ export interface TestOrchestrator {
   readonly answers: (...all: Parameters<typeof say>[]) => void;
   /** A request as the edge hands it on for that person: with ids, and what they let the run do. */
   readonly asEdge: (request: RunRequest, principal?: Principal) => RunRequest;
+  /** An undo as the edge hands it on. */
+  readonly undo: (request: MessageInitShape<typeof UndoToTurnRequestSchema>, principal?: Principal) => Promise<UndoToTurnResponse>;
   readonly ask: (prompt: string, more?: RunSettings) => Promise<StartRunResponse>;
   /** Follows the log up to the first event for which `isLast` holds; the run's end if left out. */
   readonly watch: (sessionId: string, from?: bigint, isLast?: (event: Event) => boolean) => Promise<Event[]>;
@@ -105,6 +114,12 @@ export async function startTestOrchestrator(
       const settings = create(PermissionSettingsSchema, request.settings);
       const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
       return { ...request, newSessionId, runId, delegation };
+    },
+    undo: async (request, principal = ada) => {
+      const runId = randomUUID();
+      const sessionId = request.sessionId ?? "";
+      const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
+      return test.orchestrator.client.undoToTurn({ sessionId, ...request, runId, delegation }, await test.orchestrator.as(principal));
     },
     ask: async (prompt, more = {}) => {
       const request = {

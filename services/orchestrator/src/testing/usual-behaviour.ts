@@ -10,6 +10,8 @@ import {
   type ExecuteRequest,
   type ExecuteResponseSchema,
   type GetReceiptResponseSchema,
+  type RewindWorkspaceRequest,
+  type RewindWorkspaceResponseSchema,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResultSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { refuse } from "./refuse.ts";
@@ -27,6 +29,7 @@ export interface Behaviour {
   execute: (request: ExecuteRequest, context: HandlerContext) => ToolEvents;
   openWorkspace: (path: string, sessionId: string) => { path: string; gitRepository: boolean; gitBranch: string };
   receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
+  rewind: (request: RewindWorkspaceRequest) => MessageInitShape<typeof RewindWorkspaceResponseSchema>;
   recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
   executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
@@ -57,6 +60,7 @@ export const usualBehaviour: Readonly<Behaviour> = {
   },
   openWorkspace: (path) => ({ path, gitRepository: true, gitBranch: "main" }),
   receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
+  rewind: () => ({ paths: [] }),
   recordOutcome: () => undefined,
   recall: () => ({ facts: [] }),
   executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),

@@ -1,13 +1,14 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { callContext } from "@hlvm/rpc/call-context";
+import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { callContext, demandService } from "@hlvm/rpc/call-context";
 import { answerApproval } from "../domain/approval/answer-approval.ts";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
 import { awaitApproval, type AwaitApprovalPorts } from "../domain/approval/await-approval.ts";
 import { getApproval } from "../domain/approval/get-approval.ts";
 import { listApprovals } from "../domain/approval/list-approvals.ts";
+import { watchAnswers } from "../domain/approval/watch-answers.ts";
 import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
 import type { AuditLog } from "../domain/audit/audit-log.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
@@ -30,6 +31,12 @@ export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) =>
   const recordOutcome = recordOutcomeMethod(ports.audit);
   return (router) => {
     router.service(RunPolicyService, { streamCalls: streamCallsMethod(decide, recordOutcome) });
+    router.service(RunAnswersService, {
+      async *watchAnswers(_request, context) {
+        demandService(context, "orchestrator");
+        for await (const runIds of watchAnswers(ports.approvals, context.signal)) yield { runIds };
+      },
+    });
     router.service(PolicyService, {
       decide,
       awaitApproval: awaitApprovalMethod(ports),

@@ -5,7 +5,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { Database } from "@hlvm/postgres/database";
@@ -25,10 +25,14 @@ import { policyRoutes } from "../rpc/routes.ts";
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 
 export interface TestPolicy {
+  readonly url: string;
   readonly policy: Client<typeof PolicyService>;
   readonly audit: Client<typeof AuditService>;
+  readonly answers: Client<typeof RunAnswersService>;
   /** Call options of a person. */
   readonly as: (principal: Principal) => CallOptions;
+  /** Call options of the orchestrator in its own name. */
+  readonly asOrchestrator: () => CallOptions;
   /** Call options of a run, with what its person lets it do. */
   readonly forRun: (run: TestRun) => CallOptions;
   readonly gate: () => GrantGate;
@@ -57,13 +61,18 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       approvalSeconds,
     }),
     services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],
+    forServices: [RunAnswersService.typeName],
     authenticate: identity.verifier("policy"),
   });
-  const transport = createMeshTransport(`http://127.0.0.1:${server.port}`);
+  const url = `http://127.0.0.1:${server.port}`;
+  const transport = createMeshTransport(url);
   return {
+    url,
     policy: createClient(PolicyService, transport),
     audit: createClient(AuditService, transport),
+    answers: createClient(RunAnswersService, transport),
     as: (principal) => bearing(identity.minter.mint(principal, "policy")),
+    asOrchestrator: () => bearing(identity.runMinter.mintOwn("policy")),
     forRun: (run) => bearing(identity.mintForRun(run, "policy")),
     gate: identity.gate,
     database,

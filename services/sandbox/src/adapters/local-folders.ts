@@ -5,7 +5,7 @@ import { join, normalize, sep } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { folderIdentity } from "../../runner/folder-identity.ts";
-import type { WorkspaceFolder, WorkspaceFolders } from "../domain/workspace-folder.ts";
+import type { WorkspaceFolder } from "../domain/workspace-folder.ts";
 
 /** The machine's own, with all below: a tool that works there works on the machine, and not on somebody's project. */
 const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/run"]
@@ -16,7 +16,7 @@ const SHARED_FOLDERS = new Set(["/", "/home", "/root", "/var", "/opt", "/srv", "
 const MAXIMUM_HEAD_BYTES = 1_024;
 
 /** Folders of this machine. */
-export class LocalFolders implements WorkspaceFolders {
+export class LocalFolders {
   readonly #protected: readonly string[];
 
   /** @param protectedPaths what no sandbox may see: a workspace can neither hold them nor lie in them; they exist */
@@ -24,21 +24,9 @@ export class LocalFolders implements WorkspaceFolders {
     this.#protected = protectedPaths.map((path) => realpathSync(path));
   }
 
-  async inspect(path: string): Promise<WorkspaceFolder> {
+  inspect(path: string): Promise<WorkspaceFolder> {
     this.#requireAllowed(normalize(path).replace(/(?<=.)\/$/, ""), path);
-    const handle = await openFolder(path);
-    try {
-      // All is told by what was opened: the path may lead elsewhere in the next moment.
-      const held = `/proc/self/fd/${handle.fd}`;
-      const real = await readlink(held);
-      this.#requireAllowed(real, path);
-      await access(held, constants.X_OK).catch((cause: unknown) => {
-        throw notReadable(path, cause);
-      });
-      return { path: real, identity: folderIdentity(await handle.stat({ bigint: true })), ...(await gitFacts(held)) };
-    } finally {
-      await handle.close();
-    }
+    return inspectFolder(path, (real) => this.#requireAllowed(real, path));
   }
 
   #requireAllowed(real: string, path: string): void {
@@ -48,6 +36,23 @@ export class LocalFolders implements WorkspaceFolders {
     for (const secret of this.#protected) {
       if (isWithin(secret, real) || isWithin(real, secret)) throw notAllowed(path, `HLVM keeps its own data in ${secret}`);
     }
+  }
+}
+
+/** @param requireAllowed is given where the path leads to. @throws HlvmError `workspace_not_found`, `workspace_not_readable` */
+export async function inspectFolder(path: string, requireAllowed: (real: string) => void = () => undefined): Promise<WorkspaceFolder> {
+  const handle = await openFolder(path);
+  try {
+    // All is told by what was opened: the path may lead elsewhere in the next moment.
+    const held = `/proc/self/fd/${handle.fd}`;
+    const real = await readlink(held);
+    requireAllowed(real);
+    await access(held, constants.X_OK).catch((cause: unknown) => {
+      throw notReadable(path, cause);
+    });
+    return { path: real, identity: folderIdentity(await handle.stat({ bigint: true })), ...(await gitFacts(held)) };
+  } finally {
+    await handle.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Enforcement, SandboxProfile } from "@hlvm/grant/grant";
 import type { ProtectedChange } from "./protected-change.ts";
 import type { ToolOutput, ToolResult } from "./tool-event.ts";
@@ -18,6 +19,8 @@ export interface ToolRun {
   readonly timeoutMilliseconds: number;
   /** What its grant holds it to. */
   readonly enforcement: Enforcement;
+  /** The turn that made it; empty: no checkpoint is made for it. */
+  readonly checkpoint?: string;
 }
 
 /** Takes what a tool prints while it runs. */
@@ -45,6 +48,29 @@ export interface Runner extends Sandbox {
   readonly restore: (callId: string, keepWatching: boolean) => Promise<readonly ProtectedChange[]>;
   /** Makes changes again that were put back. @returns why it cannot be done; empty where it was */
   readonly apply: (callId: string, changes: readonly ProtectedChange[]) => Promise<string>;
+  /**
+   * Notes what the workspace holds.
+   * @param turn the one that is about to write; empty: its writing is done
+   * @returns why it could not be noted; empty where it was
+   */
+  readonly checkpoint: (turn: string) => Promise<string>;
+  /** Has the workspace go back to before the first of some turns. */
+  readonly rewind: (request: RewindRequest) => Promise<Rewound>;
+}
+
+export interface RewindRequest {
+  readonly turns: readonly string[];
+  readonly preview: boolean;
+  /** Also what others than the session's calls changed since. */
+  readonly overwrite: boolean;
+}
+
+export interface Rewound {
+  /** Empty, or why nothing was done. */
+  readonly failure: string;
+  /** The first of them. */
+  readonly paths: RestoredPath[];
+  readonly pathCount: number;
 }
 
 /** A command line for the shell, or a program with its arguments, and where it starts. No NUL is in it. */

@@ -38,6 +38,8 @@ export class Receipts {
   readonly #journal: ReceiptJournal;
   readonly #sessionId: string;
   /** Call id → what is known without looking into the journal. */
+  /** Results of calls that were under way when the journal could no longer be written. */
+  readonly #unwritten = new Map<string, ToolResult>();
   readonly #calls: Map<string, { fingerprint: string; state: "running" | "ended" | "unknown" }>;
   #isStopped = false;
 
@@ -82,6 +84,8 @@ export class Receipts {
     if (call === undefined) return { state: "never_started" };
     if (fingerprint !== undefined && fingerprint !== call.fingerprint) throw reused(callId);
     if (call.state !== "ended") return { state: call.state };
+    const unwritten = this.#unwritten.get(callId);
+    if (unwritten !== undefined) return { state: "done", result: unwritten };
     const receipt = receiptIn((await this.#journal.read(this.#sessionId)) ?? [], callId);
     return receipt.state === "done" ? receipt : { state: "unknown" };
   }
@@ -113,16 +117,31 @@ export class Receipts {
         message: `The session has had ${MAXIMUM_CALLS} tool calls, the most that receipts are kept for.`,
         advice: "Go on in a new session.",
       });
+    this.#writeUnwritten();
     this.#journal.append(this.#sessionId, { kind: "started", callId, fingerprint });
     this.#calls.set(callId, { fingerprint, state: "running" });
   }
 
+  /** Whoever called gets the result, written or not: it has happened. Where the disk is full the next call waits for room instead. */
   end(callId: string, result: ToolResult): void {
     const call = this.#calls.get(callId)!;
     call.state = "unknown";
     if (this.#isStopped) return;
-    this.#journal.append(this.#sessionId, { kind: "ended", callId, result });
+    this.#unwritten.set(callId, result);
     call.state = "ended";
+    try {
+      this.#writeUnwritten();
+    } catch {
+      // Said by the next call, which cannot begin.
+    }
+  }
+
+  /** @throws HlvmError `receipt_not_written` */
+  #writeUnwritten(): void {
+    for (const [callId, result] of this.#unwritten) {
+      this.#journal.append(this.#sessionId, { kind: "ended", callId, result });
+      this.#unwritten.delete(callId);
+    }
   }
 }
 

@@ -1,12 +1,14 @@
 import type { SandboxProfile } from "@hlvm/grant/grant";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
 import { runGitTool, isGitTool } from "./commands/git-tools.ts";
 import { isProcessTool, runProcessTool } from "./commands/process-tools.ts";
 import { isInBackground, runShellCommand, startInBackground } from "./commands/shell-exec.ts";
 import { BackgroundProcesses } from "./background-processes.ts";
 import { HeldChanges } from "./held-changes.ts";
-import type { CommandSandbox, Isolation, Runner, SandboxRequest, TakeOutput, ToolRun } from "./isolation.ts";
+import type { CommandSandbox, Isolation, RewindRequest, Rewound, Runner, SandboxRequest, TakeOutput, ToolRun } from "./isolation.ts";
 import { ResidentRunner } from "./resident-runner.ts";
+import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import { Standbys } from "./standbys.ts";
 import type { ToolResult } from "./tool-event.ts";
 
@@ -37,6 +39,7 @@ export class SessionSandbox {
   readonly #runner: ResidentRunner;
   readonly #standbys: Standbys;
   readonly #held = new HeldChanges();
+  readonly #checkpoints: TurnCheckpoints;
   readonly #onIdle: () => void;
   /** The commands that run on after their calls. */
   readonly processes: BackgroundProcesses;
@@ -44,13 +47,14 @@ export class SessionSandbox {
   #idle: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
-  #lastUse = Date.now();
+  #lastUse = performance.now();
 
   constructor({ isolation, request, idleMilliseconds, log, onIdle }: SessionSandboxOptions) {
     this.#workspace = request.workspace.path;
     this.#idleMilliseconds = idleMilliseconds;
     this.#runner = new ResidentRunner(isolation, request);
     this.#standbys = new Standbys(isolation, request, log.child({ sessionId: request.sessionId }));
+    this.#checkpoints = new TurnCheckpoints(() => this.#runner.up(), log.child({ sessionId: request.sessionId }));
     this.#onIdle = onIdle;
     this.processes = new BackgroundProcesses(onIdle);
   }
@@ -80,12 +84,25 @@ export class SessionSandbox {
     this.#users++;
     clearTimeout(this.#idle);
     try {
-      return await this.#useFor(run, use);
+      return await this.#checkpoints.around(run, () => this.#useFor(run, use));
     } finally {
       this.#users--;
-      this.#lastUse = Date.now();
+      this.#lastUse = performance.now();
       this.#watchIdle();
       if (!this.isInUse) this.#onIdle();
+    }
+  }
+
+  /** Has the workspace go back to an earlier turn. @throws HlvmError `workspace_in_use` while something runs in it */
+  async rewind(request: RewindRequest): Promise<Rewound> {
+    if (this.isInUse) throw inUse();
+    this.#users++;
+    try {
+      return await this.#checkpoints.rewind(request);
+    } finally {
+      this.#users--;
+      this.#watchIdle();
+      this.#onIdle();
     }
   }
 
@@ -155,4 +172,13 @@ export class SessionSandbox {
     if (this.#isClosed || this.#users > 0) return;
     this.#idle = setTimeout(() => (this.isInUse ? this.#watchIdle() : void this.stop()), this.#idleMilliseconds).unref();
   }
+}
+
+function inUse(): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "workspace_in_use",
+    message: "Something still runs in the workspace of this session.",
+    advice: "Wait for it, or stop it: `hlvm session processes ID` lists what runs in the background.",
+  });
 }

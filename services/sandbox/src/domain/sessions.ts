@@ -44,7 +44,7 @@ export class Sessions {
   async open(owner: Owner, sessionId: string, path: string): Promise<WorkspaceFolder> {
     const { folders, placements } = this.#options;
     this.#requireServing();
-    const workspace = await folders.inspect(path).catch(async (cause: unknown) => {
+    const workspace = await folders.inspect(path, owner, sessionId).catch(async (cause: unknown) => {
       throw await placements.explain(cause, owner, { sessionId, path });
     });
     const known = this.#sessions.get(sessionId);

@@ -27,6 +27,8 @@ export interface RequestedCall {
   readonly grant: string;
   /** 0: the tool's own limit. */
   readonly timeoutMilliseconds: number;
+  /** The turn of its run; 0: no checkpoint is made for it. */
+  readonly turn: number;
   /** What is left of the caller's deadline; undefined where it set none. */
   readonly remainingMilliseconds: number | undefined;
 }
@@ -77,8 +79,9 @@ export class ToolExecutor {
 
     const enforcement = this.#gate.pass(call.grant, granted);
     const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || enforcement.timeoutMilliseconds, enforcement.timeoutMilliseconds);
+    const checkpoint = call.turn === 0 ? "" : `${runId}/${call.turn}`;
     const waitMilliseconds = waitFor(timeoutMilliseconds, call.remainingMilliseconds);
-    const run = { runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds, enforcement };
+    const run = { runId, callId, tool: tool.name, argumentsJson: given.json, fingerprint, timeoutMilliseconds, enforcement, checkpoint };
     try {
       yield* session.run({ ...run, waitMilliseconds }, signal);
     } catch (thrown) {

@@ -1,3 +1,5 @@
+import type { Owner } from "./receipts.ts";
+
 /** A folder that a session works on, and facts of it for the prompt. */
 export interface WorkspaceFolder {
   /** Absolute, without symbolic links. */
@@ -11,6 +13,6 @@ export interface WorkspaceFolder {
 
 /** Looks at a folder of this machine before it becomes a workspace. */
 export interface WorkspaceFolders {
-  /** @throws HlvmError `workspace_not_found`, `workspace_not_readable`, `workspace_not_allowed` */
-  readonly inspect: (path: string) => Promise<WorkspaceFolder>;
+  /** @param path empty: the one that was prepared for the session. @throws HlvmError `workspace_not_found`, `workspace_not_readable`, `workspace_not_allowed` */
+  readonly inspect: (path: string, owner: Owner, sessionId: string) => Promise<WorkspaceFolder>;
 }

@@ -16,8 +16,8 @@ export async function* execute(
   context: HandlerContext,
 ): AsyncGenerator<MessageInitShape<typeof ExecuteResponseSchema>> {
   const { principal, signal, remainingMilliseconds } = callContext(context);
-  const { grant, timeoutMilliseconds } = request;
-  const call = { ...request.call!, grant, timeoutMilliseconds, remainingMilliseconds: remainingMilliseconds() };
+  const { grant, timeoutMilliseconds, turn } = request;
+  const call = { ...request.call!, grant, timeoutMilliseconds, turn, remainingMilliseconds: remainingMilliseconds() };
   for await (const event of told(executor.execute(principal, call, signal))) {
     // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
     signal.throwIfAborted();

@@ -8,10 +8,13 @@ import {
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { Isolation } from "../domain/isolation.ts";
+import type { PreparedWorkspaces } from "../domain/prepared/prepared-workspaces.ts";
 import type { Sessions } from "../domain/sessions.ts";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
 import { listProcesses, stopProcess } from "./background-processes.ts";
 import { execute } from "./execute.ts";
+import { beginUpload, cloneWorkspace, finishUpload, getChanges, uploadChunk } from "./prepared-workspaces.ts";
+import { rewindWorkspace } from "./rewind-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
 import { tellingMoved } from "./tell-moved.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
@@ -25,19 +28,26 @@ const states = {
 
 export interface Domain {
   readonly sessions: Sessions;
+  readonly prepared: PreparedWorkspaces;
   readonly executor: ToolExecutor;
   readonly isolation: Isolation;
   /** For people: how many sessions may have sandboxes up at a time, and why so many. */
   readonly capacity: string;
 }
 
-export function routes(router: ConnectRouter, { sessions, executor, isolation, capacity }: Domain): void {
+export function routes(router: ConnectRouter, { sessions, prepared, executor, isolation, capacity }: Domain): void {
   router.service(SandboxService, {
     openWorkspace: tellingMoved((request, context) => openWorkspace(sessions, request, context)),
-    closeWorkspace: tellingMoved((request, context) => closeWorkspace(sessions, request, context)),
+    closeWorkspace: tellingMoved((request, context) => closeWorkspace(sessions, prepared, request, context)),
+    cloneWorkspace: (request, context) => cloneWorkspace(prepared, request, context),
+    beginUpload: tellingMoved((request, context) => beginUpload(prepared, request, context)),
+    uploadChunk: tellingMoved((request, context) => uploadChunk(prepared, request, context)),
+    finishUpload: tellingMoved((request, context) => finishUpload(prepared, request, context)),
+    getChanges: tellingMoved((request, context) => getChanges(prepared, request, context)),
     execute: (request, context) => execute(executor, request, context),
     streamCalls: (requests, context) => streamCalls(executor, requests, context),
     getReceipt: tellingMoved((request, context) => getReceipt(sessions, request, context)),
+    rewindWorkspace: tellingMoved((request, context) => rewindWorkspace(sessions, request, context)),
     listProcesses: tellingMoved((request, context) => listProcesses(sessions, request, context)),
     stopProcess: tellingMoved((request, context) => stopProcess(sessions, request, context)),
     describeIsolation: () => describeIsolation(isolation, capacity),
@@ -49,8 +59,15 @@ async function openWorkspace(sessions: Sessions, request: OpenWorkspaceRequest, 
   return { path, gitRepository: isGitRepository, gitBranch };
 }
 
-async function closeWorkspace(sessions: Sessions, request: CloseWorkspaceRequest, context: HandlerContext) {
-  await sessions.close(callContext(context).principal, request.sessionId);
+async function closeWorkspace(
+  sessions: Sessions,
+  prepared: PreparedWorkspaces,
+  { sessionId }: CloseWorkspaceRequest,
+  context: HandlerContext,
+) {
+  const { principal } = callContext(context);
+  await sessions.close(principal, sessionId);
+  await prepared.remove(principal, sessionId);
   return {};
 }
 

@@ -20,6 +20,8 @@ export interface TestCall {
   readonly principal?: Principal;
   /** Left out, one that fits. */
   readonly grant?: string;
+  /** Of the run; left out, no checkpoint is made. */
+  readonly turn?: number;
   readonly definitionHash?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -54,7 +56,11 @@ export async function callTool(identity: TestIdentity, client: Client<typeof San
   const { principal = testPrincipal, callId = randomUUID(), runId = randomUUID(), sessionId, tool, given } = call;
   const grant = call.grant ?? signGrant(identity, { principal, callId, runId, sessionId, tool, given });
   const hash = call.definitionHash ?? definitionHash(findNativeTool(tool)!);
-  const request = { call: { sessionId, runId, callId, tool, argumentsJson: JSON.stringify(given), definitionHash: hash }, grant };
+  const request = {
+    call: { sessionId, runId, callId, tool, argumentsJson: JSON.stringify(given), definitionHash: hash },
+    grant,
+    turn: call.turn,
+  };
   let result: ToolResult | undefined;
   const { signal, timeoutMs = DEADLINE_MILLISECONDS } = call;
   for await (const { event } of client.execute(request, { ...callOptions(identity, principal), signal, timeoutMs })) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { testEnforcement } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { BubblewrapIsolation, type BubblewrapOptions } from "../adapters/bubblewrap/bubblewrap-isolation.ts";
+import { SessionHomes } from "../adapters/bubblewrap/session-homes.ts";
 import { findLimits } from "../adapters/limits/find-limits.ts";
 import { LocalFolders } from "../adapters/local-folders.ts";
 import type { Enforcement } from "@hlvm/grant/grant";
@@ -26,6 +27,7 @@ export async function openTestIsolation(limits: TestLimits = {}): Promise<{ isol
       limits: findLimits("rlimit", process.getuid!()),
       stateDirectory,
       homesDirectory: join(stateDirectory, "homes"),
+      checkpoints: new SessionHomes(join(stateDirectory, "checkpoints")),
       processes: 128,
       memoryMebibytes: 512,
       temporaryMebibytes: 16,

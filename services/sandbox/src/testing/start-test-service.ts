@@ -12,20 +12,22 @@ import { createTestDatabase } from "@hlvm/testing/create-test-database";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { FileJournal } from "../adapters/file-journal.ts";
-import { LocalFolders } from "../adapters/local-folders.ts";
 import { PostgresPlacements } from "../adapters/postgres/postgres-placements.ts";
 import { stateVolume } from "../adapters/state-volume.ts";
 import { Placements } from "../domain/placement/placements.ts";
 import { ReplicaLease } from "../domain/placement/replica-lease.ts";
 import { Sessions } from "../domain/sessions.ts";
 import { ToolExecutor } from "../domain/tool-executor.ts";
+import { openPreparedWorkspaces, type PreparedWorkspacesSettings } from "../open-prepared-workspaces.ts";
 import { routes } from "../rpc/routes.ts";
 import { callOptions, callTool, signGrant, type TestCall } from "./call-tool.ts";
 import { openTestIsolation } from "./open-test-sandbox.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 /** The service as it runs, on a port of its own: real isolation, real signatures, real HTTP. */
-export async function startTestService(options: { maximumSandboxes?: number; idleMilliseconds?: number } = {}) {
+export async function startTestService(
+  options: { maximumSandboxes?: number; idleMilliseconds?: number } & Partial<PreparedWorkspacesSettings> = {},
+) {
   const { isolation, stateDirectory } = await openTestIsolation();
   const identity = await createTestIdentity();
   const placed = await createTestDatabase(MIGRATIONS);
@@ -35,11 +37,14 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
   const start = async () => {
     const store = new PostgresPlacements(placed.database, { name: "sandbox", volume: stateVolume(stateDirectory) });
     const lease = new ReplicaLease(store, testLog);
+    const placements = new Placements(store, lease);
+    const settings = { stateDirectory, workspaceMebibytes: 8, workspaceDays: 14, gitPrivateHosts: [], gitFolders: [], ...options };
+    const { prepared, folders } = openPreparedWorkspaces(settings, { isolation, placements, protectedPaths: [stateDirectory] });
     const sessions = new Sessions({
       isolation,
-      folders: new LocalFolders([stateDirectory]),
+      folders,
       journal: FileJournal.open(stateDirectory, testLog),
-      placements: new Placements(store, lease),
+      placements,
       maximumSandboxes: options.maximumSandboxes ?? 8,
       idleMilliseconds: options.idleMilliseconds ?? 60_000,
       log: testLog,
@@ -49,7 +54,7 @@ export async function startTestService(options: { maximumSandboxes?: number; idl
       host: "127.0.0.1",
       port: 0,
       log: testLog,
-      routes: (router) => routes(router, { sessions, executor, isolation, capacity: "8" }),
+      routes: (router) => routes(router, { sessions, prepared, executor, isolation, capacity: "8" }),
       services: [SandboxService.typeName],
       authenticate: identity.verifier("sandbox"),
     });

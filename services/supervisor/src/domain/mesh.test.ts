@@ -54,7 +54,7 @@ const failure = new HlvmError({ code: "unavailable", reason: "broken", message: 
 const breaks = { start: () => Promise.reject(failure) };
 
 describe("Mesh", () => {
-  it("starts a part when what it needs is up, and ends the doors before the stores", async () => {
+  it("starts a part when what it needs is up, and ends what is public before the stores", async () => {
     const { entries, part } = diary();
     const mesh = meshOf([
       part({ name: "store", layer: "store" }),

@@ -17,7 +17,7 @@ export interface Part {
   readonly logFile: string;
   /** Names of the parts that have to be up before this one is started. */
   readonly needs: readonly string[];
-  /** Parts end by layer, the doors first and the stores last, so that what is under way can still be written down. */
+  /** Parts end by layer, what is public first and the stores last, so that what is under way can still be written down. */
   readonly layer: Layer;
   /** The mesh comes up without it, and says what is less. Left out: the mesh cannot do without. */
   readonly without?: string;

@@ -1,7 +1,7 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What every process may want to know of the machine and the person's language. */
-const MACHINE = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"];
+const MACHINE = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "NODE_COMPILE_CACHE", "NODE_EXTRA_CA_CERTS"];
 /** Where traces and metrics go; each service adds its own name. */
 const TELEMETRY = [
   "OTEL_EXPORTER_OTLP_ENDPOINT",

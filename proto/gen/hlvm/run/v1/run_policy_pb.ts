@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/run/v1/run_policy.proto.
  */
 export const file_hlvm_run_v1_run_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3J1bi92MS9ydW5fcG9saWN5LnByb3RvEgtobHZtLnJ1bi52MSL8AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI3CgZkZWNpZGUYAiABKAsyHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Qga6SAPYAQNIABJFCg5yZWNvcmRfb3V0Y29tZRgDIAEoCzIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgEIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIAEIQCgdyZXF1ZXN0EgW6SAIIASLyAQoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIwCgZkZWNpZGUYAiABKAsyHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZUgAEj4KDnJlY29yZF9vdXRjb21lGAMgASgLMiQuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVzcG9uc2VIABIlCgVlcnJvchgEIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgFIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlMmgKEFJ1blBvbGljeVNlcnZpY2USVAoLU3RyZWFtQ2FsbHMSHy5obHZtLnJ1bi52MS5TdHJlYW1DYWxsc1JlcXVlc3QaIC5obHZtLnJ1bi52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_buf_validate_validate, file_hlvm_audit_v1_audit, file_hlvm_call_v1_call, file_hlvm_policy_v1_policy]);
+  fileDesc("ChxobHZtL3J1bi92MS9ydW5fcG9saWN5LnByb3RvEgtobHZtLnJ1bi52MSL8AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI3CgZkZWNpZGUYAiABKAsyHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Qga6SAPYAQNIABJFCg5yZWNvcmRfb3V0Y29tZRgDIAEoCzIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgEIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIAEIQCgdyZXF1ZXN0EgW6SAIIASLyAQoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIwCgZkZWNpZGUYAiABKAsyHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZUgAEj4KDnJlY29yZF9vdXRjb21lGAMgASgLMiQuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVzcG9uc2VIABIlCgVlcnJvchgEIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgFIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIhUKE1dhdGNoQW5zd2Vyc1JlcXVlc3QiJwoUV2F0Y2hBbnN3ZXJzUmVzcG9uc2USDwoHcnVuX2lkcxgBIAMoCTJqChFSdW5BbnN3ZXJzU2VydmljZRJVCgxXYXRjaEFuc3dlcnMSIC5obHZtLnJ1bi52MS5XYXRjaEFuc3dlcnNSZXF1ZXN0GiEuaGx2bS5ydW4udjEuV2F0Y2hBbnN3ZXJzUmVzcG9uc2UwATJoChBSdW5Qb2xpY3lTZXJ2aWNlElQKC1N0cmVhbUNhbGxzEh8uaGx2bS5ydW4udjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiAuaGx2bS5ydW4udjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAFiBnByb3RvMw", [file_buf_validate_validate, file_hlvm_audit_v1_audit, file_hlvm_call_v1_call, file_hlvm_policy_v1_policy]);
 
 /**
  * @generated from message hlvm.run.v1.StreamCallsRequest
@@ -175,6 +175,76 @@ export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonTyp
   messageDesc(file_hlvm_run_v1_run_policy, 1);
 
 /**
+ * @generated from message hlvm.run.v1.WatchAnswersRequest
+ */
+export type WatchAnswersRequest = Message<"hlvm.run.v1.WatchAnswersRequest"> & {
+};
+
+/**
+ * @generated from message hlvm.run.v1.WatchAnswersRequest
+ */
+export type WatchAnswersRequestJson = {
+};
+
+/**
+ * Describes the message hlvm.run.v1.WatchAnswersRequest.
+ * Use `create(WatchAnswersRequestSchema)` to create a new message.
+ */
+export const WatchAnswersRequestSchema: GenMessage<WatchAnswersRequest, {jsonType: WatchAnswersRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_run_v1_run_policy, 2);
+
+/**
+ * @generated from message hlvm.run.v1.WatchAnswersResponse
+ */
+export type WatchAnswersResponse = Message<"hlvm.run.v1.WatchAnswersResponse"> & {
+  /**
+   * Whose approvals were answered, and whose answers nobody has taken yet.
+   *
+   * @generated from field: repeated string run_ids = 1;
+   */
+  runIds: string[];
+};
+
+/**
+ * @generated from message hlvm.run.v1.WatchAnswersResponse
+ */
+export type WatchAnswersResponseJson = {
+  /**
+   * Whose approvals were answered, and whose answers nobody has taken yet.
+   *
+   * @generated from field: repeated string run_ids = 1;
+   */
+  runIds?: string[];
+};
+
+/**
+ * Describes the message hlvm.run.v1.WatchAnswersResponse.
+ * Use `create(WatchAnswersResponseSchema)` to create a new message.
+ */
+export const WatchAnswersResponseSchema: GenMessage<WatchAnswersResponse, {jsonType: WatchAnswersResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_run_v1_run_policy, 3);
+
+/**
+ * For the orchestrator in its own name, and for nobody in a person's: it learns which runs have something to go on with, and not
+ * what was answered.
+ *
+ * @generated from service hlvm.run.v1.RunAnswersService
+ */
+export const RunAnswersService: GenService<{
+  /**
+   * First all that there are, then those that come. It ends with the caller's deadline and is asked for again.
+   *
+   * @generated from rpc hlvm.run.v1.RunAnswersService.WatchAnswers
+   */
+  watchAnswers: {
+    methodKind: "server_streaming";
+    input: typeof WatchAnswersRequestSchema;
+    output: typeof WatchAnswersResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_hlvm_run_v1_run_policy, 0);
+
+/**
  * @generated from service hlvm.run.v1.RunPolicyService
  */
 export const RunPolicyService: GenService<{
@@ -187,5 +257,5 @@ export const RunPolicyService: GenService<{
     output: typeof StreamCallsResponseSchema;
   },
 }> = /*@__PURE__*/
-  serviceDesc(file_hlvm_run_v1_run_policy, 0);
+  serviceDesc(file_hlvm_run_v1_run_policy, 1);
 

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/runner.proto.
  */
 export const file_hlvm_sandbox_v1_runner: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCL/BAoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAAaigEKB0V4ZWN1dGUSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAQgASgNEhcKD3Byb3RlY3RlZF9wYXRocxgFIAMoCRIRCglyZWFkX29ubHkYBiABKAgaGQoGQ2FuY2VsEg8KB2NhbGxfaWQYASABKAkaGgoHUHJvdGVjdBIPCgdjYWxsX2lkGAEgASgJGjEKB1Jlc3RvcmUSDwoHY2FsbF9pZBgBIAEoCRIVCg1rZWVwX3dhdGNoaW5nGAIgASgIGksKBUFwcGx5Eg8KB2NhbGxfaWQYASABKAkSMQoHY2hhbmdlcxgCIAMoCzIgLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRDaGFuZ2VCCQoHcmVxdWVzdCK0BQoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABoHCgVSZWFkeRpDCgZPdXRwdXQSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dBpDCgZSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIoCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdBocCglQcm90ZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRpOCghSZXN0b3JlZBIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKB0FwcGxpZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJQgoKCHJlc3BvbnNlYgZwcm90bzM", [file_hlvm_tool_v1_tool]);
+  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMi9AYKDVJ1bm5lclJlcXVlc3QSOQoHZXhlY3V0ZRgBIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkV4ZWN1dGVIABI3CgZjYW5jZWwYAiABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DYW5jZWxIABI5Cgdwcm90ZWN0GAMgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJvdGVjdEgAEjkKB3Jlc3RvcmUYBCABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXN0b3JlSAASNQoFYXBwbHkYBSABKAsyJC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5BcHBseUgAEj8KCmNoZWNrcG9pbnQYFCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DaGVja3BvaW50SAASNwoGcmV3aW5kGBUgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmV3aW5kSAAaigEKB0V4ZWN1dGUSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAQgASgNEhcKD3Byb3RlY3RlZF9wYXRocxgFIAMoCRIRCglyZWFkX29ubHkYBiABKAgaGQoGQ2FuY2VsEg8KB2NhbGxfaWQYASABKAkaGgoHUHJvdGVjdBIPCgdjYWxsX2lkGAEgASgJGjEKB1Jlc3RvcmUSDwoHY2FsbF9pZBgBIAEoCRIVCg1rZWVwX3dhdGNoaW5nGAIgASgIGksKBUFwcGx5Eg8KB2NhbGxfaWQYASABKAkSMQoHY2hhbmdlcxgCIAMoCzIgLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRDaGFuZ2UaKwoKQ2hlY2twb2ludBIPCgdjYWxsX2lkGAEgASgJEgwKBHR1cm4YAiABKAkaTAoGUmV3aW5kEg8KB2NhbGxfaWQYASABKAkSDQoFdHVybnMYAiADKAkSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAhCCQoHcmVxdWVzdCLXBwoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABJECgxjaGVja3BvaW50ZWQYFCABKAsyLC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ2hlY2twb2ludGVkSAASOgoHcmV3b3VuZBgVIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXdvdW5kSAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQaHAoJUHJvdGVjdGVkEg8KB2NhbGxfaWQYASABKAkaTgoIUmVzdG9yZWQSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgdBcHBsaWVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRowCgxDaGVja3BvaW50ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGm0KB1Jld291bmQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJEiwKBXBhdGhzGAMgAygLMh0uaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aBISCgpwYXRoX2NvdW50GAQgASgNQgoKCHJlc3BvbnNlYgZwcm90bzM", [file_hlvm_tool_v1_tool]);
 
 /**
  * What stands at a protected path.
@@ -215,6 +215,124 @@ export const ProtectedChangeSchema: GenMessage<ProtectedChange, {jsonType: Prote
   messageDesc(file_hlvm_sandbox_v1_runner, 1);
 
 /**
+ * A path of the workspace that a restore puts back, or would.
+ *
+ * @generated from message hlvm.sandbox.v1.RestoredPath
+ */
+export type RestoredPath = Message<"hlvm.sandbox.v1.RestoredPath"> & {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RestoredPath.Action action = 2;
+   */
+  action: RestoredPath_Action;
+
+  /**
+   * Somebody else than the session's calls changed it since: it is left as it is unless that is asked for.
+   *
+   * @generated from field: bool changed_by_others = 3;
+   */
+  changedByOthers: boolean;
+
+  /**
+   * Why it was not put back, where it should have been; empty where it was.
+   *
+   * @generated from field: string failure = 4;
+   */
+  failure: string;
+};
+
+/**
+ * A path of the workspace that a restore puts back, or would.
+ *
+ * @generated from message hlvm.sandbox.v1.RestoredPath
+ */
+export type RestoredPathJson = {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RestoredPath.Action action = 2;
+   */
+  action?: RestoredPath_ActionJson;
+
+  /**
+   * Somebody else than the session's calls changed it since: it is left as it is unless that is asked for.
+   *
+   * @generated from field: bool changed_by_others = 3;
+   */
+  changedByOthers?: boolean;
+
+  /**
+   * Why it was not put back, where it should have been; empty where it was.
+   *
+   * @generated from field: string failure = 4;
+   */
+  failure?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RestoredPath.
+ * Use `create(RestoredPathSchema)` to create a new message.
+ */
+export const RestoredPathSchema: GenMessage<RestoredPath, {jsonType: RestoredPathJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 2);
+
+/**
+ * @generated from enum hlvm.sandbox.v1.RestoredPath.Action
+ */
+export const RestoredPath_Action = {
+  /**
+   * @generated from enum value: ACTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It had been deleted.
+   *
+   * @generated from enum value: ACTION_CREATE = 1;
+   */
+  CREATE: 1,
+
+  /**
+   * @generated from enum value: ACTION_CHANGE = 2;
+   */
+  CHANGE: 2,
+
+  /**
+   * It had not been there.
+   *
+   * @generated from enum value: ACTION_DELETE = 3;
+   */
+  DELETE: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.RestoredPath.Action
+ */
+export type RestoredPath_Action = (typeof RestoredPath_Action)[keyof typeof RestoredPath_Action] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.RestoredPath.Action
+ */
+export type RestoredPath_ActionJson = "ACTION_UNSPECIFIED" | "ACTION_CREATE" | "ACTION_CHANGE" | "ACTION_DELETE";
+
+/**
+ * Describes the enum hlvm.sandbox.v1.RestoredPath.Action.
+ */
+export const RestoredPath_ActionSchema: GenEnum<RestoredPath_Action, RestoredPath_ActionJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_sandbox_v1_runner, 2, 0);
+
+/**
  * @generated from message hlvm.sandbox.v1.RunnerRequest
  */
 export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
@@ -251,6 +369,18 @@ export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
      */
     value: RunnerRequest_Apply;
     case: "apply";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Checkpoint checkpoint = 20;
+     */
+    value: RunnerRequest_Checkpoint;
+    case: "checkpoint";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Rewind rewind = 21;
+     */
+    value: RunnerRequest_Rewind;
+    case: "rewind";
   } | { case: undefined; value?: undefined };
 };
 
@@ -282,6 +412,16 @@ export type RunnerRequestJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerRequest.Apply apply = 5;
    */
   apply?: RunnerRequest_ApplyJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Checkpoint checkpoint = 20;
+   */
+  checkpoint?: RunnerRequest_CheckpointJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Rewind rewind = 21;
+   */
+  rewind?: RunnerRequest_RewindJson;
 };
 
 /**
@@ -289,7 +429,7 @@ export type RunnerRequestJson = {
  * Use `create(RunnerRequestSchema)` to create a new message.
  */
 export const RunnerRequestSchema: GenMessage<RunnerRequest, {jsonType: RunnerRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Execute
@@ -374,7 +514,7 @@ export type RunnerRequest_ExecuteJson = {
  * Use `create(RunnerRequest_ExecuteSchema)` to create a new message.
  */
 export const RunnerRequest_ExecuteSchema: GenMessage<RunnerRequest_Execute, {jsonType: RunnerRequest_ExecuteJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 2, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Cancel
@@ -401,7 +541,7 @@ export type RunnerRequest_CancelJson = {
  * Use `create(RunnerRequest_CancelSchema)` to create a new message.
  */
 export const RunnerRequest_CancelSchema: GenMessage<RunnerRequest_Cancel, {jsonType: RunnerRequest_CancelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 2, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 1);
 
 /**
  * Notes what stands at the protected paths, before a command that may write.
@@ -432,7 +572,7 @@ export type RunnerRequest_ProtectJson = {
  * Use `create(RunnerRequest_ProtectSchema)` to create a new message.
  */
 export const RunnerRequest_ProtectSchema: GenMessage<RunnerRequest_Protect, {jsonType: RunnerRequest_ProtectJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 2, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 2);
 
 /**
  * Puts back what has changed there since, after the command and all that it started have ended.
@@ -477,7 +617,7 @@ export type RunnerRequest_RestoreJson = {
  * Use `create(RunnerRequest_RestoreSchema)` to create a new message.
  */
 export const RunnerRequest_RestoreSchema: GenMessage<RunnerRequest_Restore, {jsonType: RunnerRequest_RestoreJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 2, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 3);
 
 /**
  * Makes changes again that were put back, because a person allowed them.
@@ -518,7 +658,121 @@ export type RunnerRequest_ApplyJson = {
  * Use `create(RunnerRequest_ApplySchema)` to create a new message.
  */
 export const RunnerRequest_ApplySchema: GenMessage<RunnerRequest_Apply, {jsonType: RunnerRequest_ApplyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 2, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 4);
+
+/**
+ * Notes what the workspace holds.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Checkpoint
+ */
+export type RunnerRequest_Checkpoint = Message<"hlvm.sandbox.v1.RunnerRequest.Checkpoint"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * The turn that is about to write; empty: what it wrote is done.
+   *
+   * @generated from field: string turn = 2;
+   */
+  turn: string;
+};
+
+/**
+ * Notes what the workspace holds.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Checkpoint
+ */
+export type RunnerRequest_CheckpointJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * The turn that is about to write; empty: what it wrote is done.
+   *
+   * @generated from field: string turn = 2;
+   */
+  turn?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Checkpoint.
+ * Use `create(RunnerRequest_CheckpointSchema)` to create a new message.
+ */
+export const RunnerRequest_CheckpointSchema: GenMessage<RunnerRequest_Checkpoint, {jsonType: RunnerRequest_CheckpointJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 5);
+
+/**
+ * Has the workspace go back to before the first of some turns.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Rewind
+ */
+export type RunnerRequest_Rewind = Message<"hlvm.sandbox.v1.RunnerRequest.Rewind"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: repeated string turns = 2;
+   */
+  turns: string[];
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview: boolean;
+
+  /**
+   * Also what others changed.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite: boolean;
+};
+
+/**
+ * Has the workspace go back to before the first of some turns.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Rewind
+ */
+export type RunnerRequest_RewindJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: repeated string turns = 2;
+   */
+  turns?: string[];
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview?: boolean;
+
+  /**
+   * Also what others changed.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Rewind.
+ * Use `create(RunnerRequest_RewindSchema)` to create a new message.
+ */
+export const RunnerRequest_RewindSchema: GenMessage<RunnerRequest_Rewind, {jsonType: RunnerRequest_RewindJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 6);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse
@@ -566,6 +820,18 @@ export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
      */
     value: RunnerResponse_Applied;
     case: "applied";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Checkpointed checkpointed = 20;
+     */
+    value: RunnerResponse_Checkpointed;
+    case: "checkpointed";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Rewound rewound = 21;
+     */
+    value: RunnerResponse_Rewound;
+    case: "rewound";
   } | { case: undefined; value?: undefined };
 };
 
@@ -605,6 +871,16 @@ export type RunnerResponseJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerResponse.Applied applied = 6;
    */
   applied?: RunnerResponse_AppliedJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Checkpointed checkpointed = 20;
+   */
+  checkpointed?: RunnerResponse_CheckpointedJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Rewound rewound = 21;
+   */
+  rewound?: RunnerResponse_RewoundJson;
 };
 
 /**
@@ -612,7 +888,7 @@ export type RunnerResponseJson = {
  * Use `create(RunnerResponseSchema)` to create a new message.
  */
 export const RunnerResponseSchema: GenMessage<RunnerResponse, {jsonType: RunnerResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Ready
@@ -631,7 +907,7 @@ export type RunnerResponse_ReadyJson = {
  * Use `create(RunnerResponse_ReadySchema)` to create a new message.
  */
 export const RunnerResponse_ReadySchema: GenMessage<RunnerResponse_Ready, {jsonType: RunnerResponse_ReadyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Output
@@ -668,7 +944,7 @@ export type RunnerResponse_OutputJson = {
  * Use `create(RunnerResponse_OutputSchema)` to create a new message.
  */
 export const RunnerResponse_OutputSchema: GenMessage<RunnerResponse_Output, {jsonType: RunnerResponse_OutputJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 1);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Result
@@ -705,7 +981,7 @@ export type RunnerResponse_ResultJson = {
  * Use `create(RunnerResponse_ResultSchema)` to create a new message.
  */
 export const RunnerResponse_ResultSchema: GenMessage<RunnerResponse_Result, {jsonType: RunnerResponse_ResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 2);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Protected
@@ -732,7 +1008,7 @@ export type RunnerResponse_ProtectedJson = {
  * Use `create(RunnerResponse_ProtectedSchema)` to create a new message.
  */
 export const RunnerResponse_ProtectedSchema: GenMessage<RunnerResponse_Protected, {jsonType: RunnerResponse_ProtectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 3);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Restored
@@ -769,7 +1045,7 @@ export type RunnerResponse_RestoredJson = {
  * Use `create(RunnerResponse_RestoredSchema)` to create a new message.
  */
 export const RunnerResponse_RestoredSchema: GenMessage<RunnerResponse_Restored, {jsonType: RunnerResponse_RestoredJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Applied
@@ -810,5 +1086,111 @@ export type RunnerResponse_AppliedJson = {
  * Use `create(RunnerResponse_AppliedSchema)` to create a new message.
  */
 export const RunnerResponse_AppliedSchema: GenMessage<RunnerResponse_Applied, {jsonType: RunnerResponse_AppliedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 5);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 5);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Checkpointed
+ */
+export type RunnerResponse_Checkpointed = Message<"hlvm.sandbox.v1.RunnerResponse.Checkpointed"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Empty: it was noted. Else why not.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Checkpointed
+ */
+export type RunnerResponse_CheckpointedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Empty: it was noted. Else why not.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Checkpointed.
+ * Use `create(RunnerResponse_CheckpointedSchema)` to create a new message.
+ */
+export const RunnerResponse_CheckpointedSchema: GenMessage<RunnerResponse_Checkpointed, {jsonType: RunnerResponse_CheckpointedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 6);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Rewound
+ */
+export type RunnerResponse_Rewound = Message<"hlvm.sandbox.v1.RunnerResponse.Rewound"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Empty, or why nothing was done.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure: string;
+
+  /**
+   * The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 3;
+   */
+  paths: RestoredPath[];
+
+  /**
+   * @generated from field: uint32 path_count = 4;
+   */
+  pathCount: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Rewound
+ */
+export type RunnerResponse_RewoundJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Empty, or why nothing was done.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure?: string;
+
+  /**
+   * The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 3;
+   */
+  paths?: RestoredPathJson[];
+
+  /**
+   * @generated from field: uint32 path_count = 4;
+   */
+  pathCount?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Rewound.
+ * Use `create(RunnerResponse_RewoundSchema)` to create a new message.
+ */
+export const RunnerResponse_RewoundSchema: GenMessage<RunnerResponse_Rewound, {jsonType: RunnerResponse_RewoundJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 7);
 

@@ -11,6 +11,8 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { CallHead, CallHeadJson, Cancel, CancelJson, Draining, DrainingJson, Status, StatusJson } from "../../call/v1/call_pb.ts";
 import { file_hlvm_call_v1_call } from "../../call/v1/call_pb.ts";
+import type { RestoredPath, RestoredPathJson } from "./runner_pb.ts";
+import { file_hlvm_sandbox_v1_runner } from "./runner_pb.ts";
 import type { ToolCall, ToolCallJson, ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -19,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIk8KFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UidAoORXhlY3V0ZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEhYKBWdyYW50GAIgASgJQge6SARyAhABEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlIi4KDFNhbmRib3hNb3ZlZBIPCgdhZGRyZXNzGAEgASgJEg0KBWVwb2NoGAIgASgEMo0GCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElwKC1N0cmVhbUNhbGxzEiMuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJaCgpHZXRSZWNlaXB0EiIuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZSIDkAICEmMKDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlIgOQAgISWAoLU3RvcFByb2Nlc3MSIy5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVzcG9uc2USbwoRRGVzY3JpYmVJc29sYXRpb24SKS5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0GiouaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgiWwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0iQQoRUHJlcGFyZWRXb3Jrc3BhY2USDAoEcGF0aBgBIAEoCRIOCgZjb21taXQYAiABKAkSDgoGYnJhbmNoGAMgASgJImUKFUNsb25lV29ya3NwYWNlUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgN1cmwYAiABKAlCCrpIB3IFEAEogCASFQoDcmVmGAMgASgJQgi6SAVyAyj/ASJ1ChZDbG9uZVdvcmtzcGFjZVJlc3BvbnNlEhIKCHByb2dyZXNzGAEgASgJSAASNwoJd29ya3NwYWNlGAIgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlSABCDgoFZXZlbnQSBbpIAggBIqUCChJCZWdpblVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQASj/ARImCgRoZWFkGAMgASgJQhi6SBVyEzIRXihbMC05YS1mXXs0MH0pPyQSJwoIc25hcHNob3QYBCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NDB9JBIYCgZicmFuY2gYBSABKAlCCLpIBXIDKP8BEi4KB3NoYWxsb3cYBiADKAlCHbpIGpIBFxDoByISchAyDl5bMC05YS1mXXs0MH0kEhUKBHNpemUYByABKARCB7pIBDICKAESJQoGc2hhMjU2GAggASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQiJwoTQmVnaW5VcGxvYWRSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCJeChJVcGxvYWRDaHVua1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGb2Zmc2V0GAIgASgEEhoKBGRhdGEYAyABKAxCDLpICXoHEAEYgICAAiInChNVcGxvYWRDaHVua1Jlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgEIjMKE0ZpbmlzaFVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiTQoURmluaXNoVXBsb2FkUmVzcG9uc2USNQoJd29ya3NwYWNlGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlIjEKEUdldENoYW5nZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIqsCCgtDaGFuZ2VkRmlsZRIMCgRwYXRoGAEgASgMEjQKBmJlZm9yZRgCIAEoCzIkLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50EjMKBWFmdGVyGAMgASgLMiQuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQaogEKB0NvbnRlbnQSNwoEa2luZBgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50LktpbmQSDQoFYnl0ZXMYAiABKAwiTwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDQoJS0lORF9GSUxFEAESEwoPS0lORF9FWEVDVVRBQkxFEAISDQoJS0lORF9MSU5LEAMiUwoSR2V0Q2hhbmdlc1Jlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlEhAKCGxlZnRfb3V0GAIgAygJIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlIi4KDFNhbmRib3hNb3ZlZBIPCgdhZGRyZXNzGAEgASgJEg0KBWVwb2NoGAIgASgEMtQKCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElwKC1N0cmVhbUNhbGxzEiMuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJaCgpHZXRSZWNlaXB0EiIuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZSIDkAICEmQKD1Jld2luZFdvcmtzcGFjZRInLmhsdm0uc2FuZGJveC52MS5SZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0GiguaGx2bS5zYW5kYm94LnYxLlJld2luZFdvcmtzcGFjZVJlc3BvbnNlEmMKDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlIgOQAgISWAoLU3RvcFByb2Nlc3MSIy5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVzcG9uc2USYwoOQ2xvbmVXb3Jrc3BhY2USJi5obHZtLnNhbmRib3gudjEuQ2xvbmVXb3Jrc3BhY2VSZXF1ZXN0GicuaGx2bS5zYW5kYm94LnYxLkNsb25lV29ya3NwYWNlUmVzcG9uc2UwARJdCgtCZWdpblVwbG9hZBIjLmhsdm0uc2FuZGJveC52MS5CZWdpblVwbG9hZFJlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuQmVnaW5VcGxvYWRSZXNwb25zZSIDkAICEl0KC1VwbG9hZENodW5rEiMuaGx2bS5zYW5kYm94LnYxLlVwbG9hZENodW5rUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5VcGxvYWRDaHVua1Jlc3BvbnNlIgOQAgISYAoMRmluaXNoVXBsb2FkEiQuaGx2bS5zYW5kYm94LnYxLkZpbmlzaFVwbG9hZFJlcXVlc3QaJS5obHZtLnNhbmRib3gudjEuRmluaXNoVXBsb2FkUmVzcG9uc2UiA5ACAhJaCgpHZXRDaGFuZ2VzEiIuaGx2bS5zYW5kYm94LnYxLkdldENoYW5nZXNSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldENoYW5nZXNSZXNwb25zZSIDkAICEm8KEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -31,7 +33,7 @@ export type OpenWorkspaceRequest = Message<"hlvm.sandbox.v1.OpenWorkspaceRequest
   sessionId: string;
 
   /**
-   * An absolute path on the sandbox's machine.
+   * An absolute path on the sandbox's machine. Empty: the workspace that was prepared for this session.
    *
    * @generated from field: string path = 2;
    */
@@ -48,7 +50,7 @@ export type OpenWorkspaceRequestJson = {
   sessionId?: string;
 
   /**
-   * An absolute path on the sandbox's machine.
+   * An absolute path on the sandbox's machine. Empty: the workspace that was prepared for this session.
    *
    * @generated from field: string path = 2;
    */
@@ -185,6 +187,14 @@ export type ExecuteRequest = Message<"hlvm.sandbox.v1.ExecuteRequest"> & {
    * @generated from field: uint32 timeout_milliseconds = 3;
    */
   timeoutMilliseconds: number;
+
+  /**
+   * The turn of the run that made the call. Before the first call of a turn that may write, the workspace's state is kept, so
+   * that RewindWorkspace can go back to it. 0: it is not.
+   *
+   * @generated from field: uint32 turn = 20;
+   */
+  turn: number;
 };
 
 /**
@@ -209,6 +219,14 @@ export type ExecuteRequestJson = {
    * @generated from field: uint32 timeout_milliseconds = 3;
    */
   timeoutMilliseconds?: number;
+
+  /**
+   * The turn of the run that made the call. Before the first call of a turn that may write, the workspace's state is kept, so
+   * that RewindWorkspace can go back to it. 0: it is not.
+   *
+   * @generated from field: uint32 turn = 20;
+   */
+  turn?: number;
 };
 
 /**
@@ -779,6 +797,818 @@ export const StopProcessResponseSchema: GenMessage<StopProcessResponse, {jsonTyp
   messageDesc(file_hlvm_sandbox_v1_sandbox, 14);
 
 /**
+ * @generated from message hlvm.sandbox.v1.RunTurn
+ */
+export type RunTurn = Message<"hlvm.sandbox.v1.RunTurn"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint32 turn = 2;
+   */
+  turn: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunTurn
+ */
+export type RunTurnJson = {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: uint32 turn = 2;
+   */
+  turn?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunTurn.
+ * Use `create(RunTurnSchema)` to create a new message.
+ */
+export const RunTurnSchema: GenMessage<RunTurn, {jsonType: RunTurnJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceRequest
+ */
+export type RewindWorkspaceRequest = Message<"hlvm.sandbox.v1.RewindWorkspaceRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The workspace goes back to how it was before the first of these that wrote.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunTurn turns = 2;
+   */
+  turns: RunTurn[];
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview: boolean;
+
+  /**
+   * Also what others than the session's calls changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite: boolean;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceRequest
+ */
+export type RewindWorkspaceRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * The workspace goes back to how it was before the first of these that wrote.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunTurn turns = 2;
+   */
+  turns?: RunTurnJson[];
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview?: boolean;
+
+  /**
+   * Also what others than the session's calls changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RewindWorkspaceRequest.
+ * Use `create(RewindWorkspaceRequestSchema)` to create a new message.
+ */
+export const RewindWorkspaceRequestSchema: GenMessage<RewindWorkspaceRequest, {jsonType: RewindWorkspaceRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceResponse
+ */
+export type RewindWorkspaceResponse = Message<"hlvm.sandbox.v1.RewindWorkspaceResponse"> & {
+  /**
+   * What went back, or would; and what was left since others changed it. The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 1;
+   */
+  paths: RestoredPath[];
+
+  /**
+   * @generated from field: uint32 path_count = 2;
+   */
+  pathCount: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RewindWorkspaceResponse
+ */
+export type RewindWorkspaceResponseJson = {
+  /**
+   * What went back, or would; and what was left since others changed it. The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 1;
+   */
+  paths?: RestoredPathJson[];
+
+  /**
+   * @generated from field: uint32 path_count = 2;
+   */
+  pathCount?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RewindWorkspaceResponse.
+ * Use `create(RewindWorkspaceResponseSchema)` to create a new message.
+ */
+export const RewindWorkspaceResponseSchema: GenMessage<RewindWorkspaceResponse, {jsonType: RewindWorkspaceResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
+
+/**
+ * A workspace that this service has made for a session, in a folder of its own.
+ *
+ * @generated from message hlvm.sandbox.v1.PreparedWorkspace
+ */
+export type PreparedWorkspace = Message<"hlvm.sandbox.v1.PreparedWorkspace"> & {
+  /**
+   * Where it is on the sandbox's machine.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The commit that it is on, in hexadecimal.
+   *
+   * @generated from field: string commit = 2;
+   */
+  commit: string;
+
+  /**
+   * Empty where that is no branch.
+   *
+   * @generated from field: string branch = 3;
+   */
+  branch: string;
+};
+
+/**
+ * A workspace that this service has made for a session, in a folder of its own.
+ *
+ * @generated from message hlvm.sandbox.v1.PreparedWorkspace
+ */
+export type PreparedWorkspaceJson = {
+  /**
+   * Where it is on the sandbox's machine.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * The commit that it is on, in hexadecimal.
+   *
+   * @generated from field: string commit = 2;
+   */
+  commit?: string;
+
+  /**
+   * Empty where that is no branch.
+   *
+   * @generated from field: string branch = 3;
+   */
+  branch?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.PreparedWorkspace.
+ * Use `create(PreparedWorkspaceSchema)` to create a new message.
+ */
+export const PreparedWorkspaceSchema: GenMessage<PreparedWorkspace, {jsonType: PreparedWorkspaceJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 18);
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceRequest
+ */
+export type CloneWorkspaceRequest = Message<"hlvm.sandbox.v1.CloneWorkspaceRequest"> & {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * `https://host/path`, or `file:///path` where the operator allows it. A name and password in it are used for this only.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * A branch, a tag or a whole commit id; empty: the repository's own branch.
+   *
+   * @generated from field: string ref = 3;
+   */
+  ref: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceRequest
+ */
+export type CloneWorkspaceRequestJson = {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * `https://host/path`, or `file:///path` where the operator allows it. A name and password in it are used for this only.
+   *
+   * @generated from field: string url = 2;
+   */
+  url?: string;
+
+  /**
+   * A branch, a tag or a whole commit id; empty: the repository's own branch.
+   *
+   * @generated from field: string ref = 3;
+   */
+  ref?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.CloneWorkspaceRequest.
+ * Use `create(CloneWorkspaceRequestSchema)` to create a new message.
+ */
+export const CloneWorkspaceRequestSchema: GenMessage<CloneWorkspaceRequest, {jsonType: CloneWorkspaceRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 19);
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceResponse
+ */
+export type CloneWorkspaceResponse = Message<"hlvm.sandbox.v1.CloneWorkspaceResponse"> & {
+  /**
+   * @generated from oneof hlvm.sandbox.v1.CloneWorkspaceResponse.event
+   */
+  event: {
+    /**
+     * What is going on, in words.
+     *
+     * @generated from field: string progress = 1;
+     */
+    value: string;
+    case: "progress";
+  } | {
+    /**
+     * Last, exactly once.
+     *
+     * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 2;
+     */
+    value: PreparedWorkspace;
+    case: "workspace";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.CloneWorkspaceResponse
+ */
+export type CloneWorkspaceResponseJson = {
+  /**
+   * What is going on, in words.
+   *
+   * @generated from field: string progress = 1;
+   */
+  progress?: string;
+
+  /**
+   * Last, exactly once.
+   *
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 2;
+   */
+  workspace?: PreparedWorkspaceJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.CloneWorkspaceResponse.
+ * Use `create(CloneWorkspaceResponseSchema)` to create a new message.
+ */
+export const CloneWorkspaceResponseSchema: GenMessage<CloneWorkspaceResponse, {jsonType: CloneWorkspaceResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 20);
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadRequest
+ */
+export type BeginUploadRequest = Message<"hlvm.sandbox.v1.BeginUploadRequest"> & {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Of the folder, for people and models.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The commit that the workspace is on. Empty where nothing is committed yet.
+   *
+   * @generated from field: string head = 3;
+   */
+  head: string;
+
+  /**
+   * A commit whose files are what the workspace begins with: those of `head` and what is not committed.
+   *
+   * @generated from field: string snapshot = 4;
+   */
+  snapshot: string;
+
+  /**
+   * Empty where `head` is no branch.
+   *
+   * @generated from field: string branch = 5;
+   */
+  branch: string;
+
+  /**
+   * Commits whose parents are not sent.
+   *
+   * @generated from field: repeated string shallow = 6;
+   */
+  shallow: string[];
+
+  /**
+   * Of the git pack that is sent, in bytes, and its hash.
+   *
+   * @generated from field: uint64 size = 7;
+   */
+  size: bigint;
+
+  /**
+   * @generated from field: string sha256 = 8;
+   */
+  sha256: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadRequest
+ */
+export type BeginUploadRequestJson = {
+  /**
+   * Of the session to be: the caller chooses it and starts a run with it.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Of the folder, for people and models.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+
+  /**
+   * The commit that the workspace is on. Empty where nothing is committed yet.
+   *
+   * @generated from field: string head = 3;
+   */
+  head?: string;
+
+  /**
+   * A commit whose files are what the workspace begins with: those of `head` and what is not committed.
+   *
+   * @generated from field: string snapshot = 4;
+   */
+  snapshot?: string;
+
+  /**
+   * Empty where `head` is no branch.
+   *
+   * @generated from field: string branch = 5;
+   */
+  branch?: string;
+
+  /**
+   * Commits whose parents are not sent.
+   *
+   * @generated from field: repeated string shallow = 6;
+   */
+  shallow?: string[];
+
+  /**
+   * Of the git pack that is sent, in bytes, and its hash.
+   *
+   * @generated from field: uint64 size = 7;
+   */
+  size?: string;
+
+  /**
+   * @generated from field: string sha256 = 8;
+   */
+  sha256?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.BeginUploadRequest.
+ * Use `create(BeginUploadRequestSchema)` to create a new message.
+ */
+export const BeginUploadRequestSchema: GenMessage<BeginUploadRequest, {jsonType: BeginUploadRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 21);
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadResponse
+ */
+export type BeginUploadResponse = Message<"hlvm.sandbox.v1.BeginUploadResponse"> & {
+  /**
+   * So many bytes of that pack are here already: the next chunk begins there.
+   *
+   * @generated from field: uint64 received = 1;
+   */
+  received: bigint;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.BeginUploadResponse
+ */
+export type BeginUploadResponseJson = {
+  /**
+   * So many bytes of that pack are here already: the next chunk begins there.
+   *
+   * @generated from field: uint64 received = 1;
+   */
+  received?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.BeginUploadResponse.
+ * Use `create(BeginUploadResponseSchema)` to create a new message.
+ */
+export const BeginUploadResponseSchema: GenMessage<BeginUploadResponse, {jsonType: BeginUploadResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 22);
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkRequest
+ */
+export type UploadChunkRequest = Message<"hlvm.sandbox.v1.UploadChunkRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Where in the pack the chunk begins: no further than what was received.
+   *
+   * @generated from field: uint64 offset = 2;
+   */
+  offset: bigint;
+
+  /**
+   * @generated from field: bytes data = 3;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkRequest
+ */
+export type UploadChunkRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Where in the pack the chunk begins: no further than what was received.
+   *
+   * @generated from field: uint64 offset = 2;
+   */
+  offset?: string;
+
+  /**
+   * @generated from field: bytes data = 3;
+   */
+  data?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.UploadChunkRequest.
+ * Use `create(UploadChunkRequestSchema)` to create a new message.
+ */
+export const UploadChunkRequestSchema: GenMessage<UploadChunkRequest, {jsonType: UploadChunkRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 23);
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkResponse
+ */
+export type UploadChunkResponse = Message<"hlvm.sandbox.v1.UploadChunkResponse"> & {
+  /**
+   * @generated from field: uint64 received = 1;
+   */
+  received: bigint;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.UploadChunkResponse
+ */
+export type UploadChunkResponseJson = {
+  /**
+   * @generated from field: uint64 received = 1;
+   */
+  received?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.UploadChunkResponse.
+ * Use `create(UploadChunkResponseSchema)` to create a new message.
+ */
+export const UploadChunkResponseSchema: GenMessage<UploadChunkResponse, {jsonType: UploadChunkResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 24);
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadRequest
+ */
+export type FinishUploadRequest = Message<"hlvm.sandbox.v1.FinishUploadRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadRequest
+ */
+export type FinishUploadRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.FinishUploadRequest.
+ * Use `create(FinishUploadRequestSchema)` to create a new message.
+ */
+export const FinishUploadRequestSchema: GenMessage<FinishUploadRequest, {jsonType: FinishUploadRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 25);
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadResponse
+ */
+export type FinishUploadResponse = Message<"hlvm.sandbox.v1.FinishUploadResponse"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 1;
+   */
+  workspace?: PreparedWorkspace | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.FinishUploadResponse
+ */
+export type FinishUploadResponseJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 1;
+   */
+  workspace?: PreparedWorkspaceJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.FinishUploadResponse.
+ * Use `create(FinishUploadResponseSchema)` to create a new message.
+ */
+export const FinishUploadResponseSchema: GenMessage<FinishUploadResponse, {jsonType: FinishUploadResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 26);
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesRequest
+ */
+export type GetChangesRequest = Message<"hlvm.sandbox.v1.GetChangesRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesRequest
+ */
+export type GetChangesRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.GetChangesRequest.
+ * Use `create(GetChangesRequestSchema)` to create a new message.
+ */
+export const GetChangesRequestSchema: GenMessage<GetChangesRequest, {jsonType: GetChangesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 27);
+
+/**
+ * @generated from message hlvm.sandbox.v1.ChangedFile
+ */
+export type ChangedFile = Message<"hlvm.sandbox.v1.ChangedFile"> & {
+  /**
+   * Relative to the workspace, in the bytes of its name.
+   *
+   * @generated from field: bytes path = 1;
+   */
+  path: Uint8Array;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content before = 2;
+   */
+  before?: ChangedFile_Content | undefined;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content after = 3;
+   */
+  after?: ChangedFile_Content | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.ChangedFile
+ */
+export type ChangedFileJson = {
+  /**
+   * Relative to the workspace, in the bytes of its name.
+   *
+   * @generated from field: bytes path = 1;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content before = 2;
+   */
+  before?: ChangedFile_ContentJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content after = 3;
+   */
+  after?: ChangedFile_ContentJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ChangedFile.
+ * Use `create(ChangedFileSchema)` to create a new message.
+ */
+export const ChangedFileSchema: GenMessage<ChangedFile, {jsonType: ChangedFileJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 28);
+
+/**
+ * What stood or stands at the path. Absent: no file.
+ *
+ * @generated from message hlvm.sandbox.v1.ChangedFile.Content
+ */
+export type ChangedFile_Content = Message<"hlvm.sandbox.v1.ChangedFile.Content"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content.Kind kind = 1;
+   */
+  kind: ChangedFile_Content_Kind;
+
+  /**
+   * @generated from field: bytes bytes = 2;
+   */
+  bytes: Uint8Array;
+};
+
+/**
+ * What stood or stands at the path. Absent: no file.
+ *
+ * @generated from message hlvm.sandbox.v1.ChangedFile.Content
+ */
+export type ChangedFile_ContentJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.ChangedFile.Content.Kind kind = 1;
+   */
+  kind?: ChangedFile_Content_KindJson;
+
+  /**
+   * @generated from field: bytes bytes = 2;
+   */
+  bytes?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ChangedFile.Content.
+ * Use `create(ChangedFile_ContentSchema)` to create a new message.
+ */
+export const ChangedFile_ContentSchema: GenMessage<ChangedFile_Content, {jsonType: ChangedFile_ContentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 28, 0);
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ChangedFile.Content.Kind
+ */
+export const ChangedFile_Content_Kind = {
+  /**
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: KIND_FILE = 1;
+   */
+  FILE: 1,
+
+  /**
+   * @generated from enum value: KIND_EXECUTABLE = 2;
+   */
+  EXECUTABLE: 2,
+
+  /**
+   * The bytes are where the symbolic link leads.
+   *
+   * @generated from enum value: KIND_LINK = 3;
+   */
+  LINK: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ChangedFile.Content.Kind
+ */
+export type ChangedFile_Content_Kind = (typeof ChangedFile_Content_Kind)[keyof typeof ChangedFile_Content_Kind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.sandbox.v1.ChangedFile.Content.Kind
+ */
+export type ChangedFile_Content_KindJson = "KIND_UNSPECIFIED" | "KIND_FILE" | "KIND_EXECUTABLE" | "KIND_LINK";
+
+/**
+ * Describes the enum hlvm.sandbox.v1.ChangedFile.Content.Kind.
+ */
+export const ChangedFile_Content_KindSchema: GenEnum<ChangedFile_Content_Kind, ChangedFile_Content_KindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_sandbox_v1_sandbox, 28, 0, 0);
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesResponse
+ */
+export type GetChangesResponse = Message<"hlvm.sandbox.v1.GetChangesResponse"> & {
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ChangedFile files = 1;
+   */
+  files: ChangedFile[];
+
+  /**
+   * Changed paths that are no files: repositories inside the workspace.
+   *
+   * @generated from field: repeated string left_out = 2;
+   */
+  leftOut: string[];
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.GetChangesResponse
+ */
+export type GetChangesResponseJson = {
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.ChangedFile files = 1;
+   */
+  files?: ChangedFileJson[];
+
+  /**
+   * Changed paths that are no files: repositories inside the workspace.
+   *
+   * @generated from field: repeated string left_out = 2;
+   */
+  leftOut?: string[];
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.GetChangesResponse.
+ * Use `create(GetChangesResponseSchema)` to create a new message.
+ */
+export const GetChangesResponseSchema: GenMessage<GetChangesResponse, {jsonType: GetChangesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 29);
+
+/**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
  */
 export type DescribeIsolationRequest = Message<"hlvm.sandbox.v1.DescribeIsolationRequest"> & {
@@ -795,7 +1625,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 15);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 30);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -850,7 +1680,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 16);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 31);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -897,7 +1727,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 17);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 32);
 
 /**
  * The detail of the error `sandbox_moved`: which replica of this service holds the session. Only that one serves it.
@@ -946,7 +1776,7 @@ export type SandboxMovedJson = {
  * Use `create(SandboxMovedSchema)` to create a new message.
  */
 export const SandboxMovedSchema: GenMessage<SandboxMoved, {jsonType: SandboxMovedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 18);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 33);
 
 /**
  * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
@@ -967,7 +1797,8 @@ export const SandboxService: GenService<{
     output: typeof OpenWorkspaceResponseSchema;
   },
   /**
-   * Ends the session's sandbox and forgets its receipts. A session that is not open is no error.
+   * Ends the session's sandbox, forgets its receipts and removes the workspace that was prepared for it. A session that is not
+   * open is no error.
    *
    * @generated from rpc hlvm.sandbox.v1.SandboxService.CloseWorkspace
    */
@@ -1009,6 +1840,17 @@ export const SandboxService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
+   * Has the files of an open session go back to before the first of some turns. `.git` and folders of installed packages are
+   * left as they are.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.RewindWorkspace
+   */
+  rewindWorkspace: {
+    methodKind: "unary";
+    input: typeof RewindWorkspaceRequestSchema;
+    output: typeof RewindWorkspaceResponseSchema;
+  },
+  /**
    * What runs in the background of a session that is open here; of no other there is any.
    *
    * @generated from rpc hlvm.sandbox.v1.SandboxService.ListProcesses
@@ -1027,6 +1869,54 @@ export const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof StopProcessRequestSchema;
     output: typeof StopProcessResponseSchema;
+  },
+  /**
+   * Makes a workspace of a git repository: its newest commits, without submodules. It is removed where nobody uses it for long.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.CloneWorkspace
+   */
+  cloneWorkspace: {
+    methodKind: "server_streaming";
+    input: typeof CloneWorkspaceRequestSchema;
+    output: typeof CloneWorkspaceResponseSchema;
+  },
+  /**
+   * Makes a workspace of a git pack that the caller sends in chunks. Again with the same pack: goes on with what is here.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.BeginUpload
+   */
+  beginUpload: {
+    methodKind: "unary";
+    input: typeof BeginUploadRequestSchema;
+    output: typeof BeginUploadResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.UploadChunk
+   */
+  uploadChunk: {
+    methodKind: "unary";
+    input: typeof UploadChunkRequestSchema;
+    output: typeof UploadChunkResponseSchema;
+  },
+  /**
+   * Checks the hash and unpacks. Again: no effect.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.FinishUpload
+   */
+  finishUpload: {
+    methodKind: "unary";
+    input: typeof FinishUploadRequestSchema;
+    output: typeof FinishUploadResponseSchema;
+  },
+  /**
+   * What a session has changed in its prepared workspace since that was made. Ignored files are not among it.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.GetChanges
+   */
+  getChanges: {
+    methodKind: "unary";
+    input: typeof GetChangesRequestSchema;
+    output: typeof GetChangesResponseSchema;
   },
   /**
    * @generated from rpc hlvm.sandbox.v1.SandboxService.DescribeIsolation

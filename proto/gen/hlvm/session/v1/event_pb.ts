@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLwCAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCLAAQoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJEiwKDnJlc29sdmVkX21vZGVsGCggASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCJZCgxGb2xkZWRSZXN1bHQSEAoIc2VxdWVuY2UYASABKAQSDAoEdG9vbBgCIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgDIAEoCRIOCgZsZW5ndGgYBCABKA0ivAMKCkNvbXBhY3Rpb24SFQoNZnJvbV9zZXF1ZW5jZRgBIAEoBBITCgt0b19zZXF1ZW5jZRgCIAEoBBIvCgVjYXVzZRgDIAEoDjIgLmhsdm0uc2Vzc2lvbi52MS5Db21wYWN0aW9uQ2F1c2USLgoGbWV0aG9kGAQgASgOMh4uaGx2bS5zZXNzaW9uLnYxLlN1bW1hcnlNZXRob2QSFQoNbWV0aG9kX3JlYXNvbhgFIAEoCRIPCgdzdW1tYXJ5GAYgASgJEhYKDmtlcHRfc2VxdWVuY2VzGAcgAygEEi4KB3Jlc3VsdHMYCCADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EjAKCXB1dF9hc2lkZRgJIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSFQoNdG9rZW5zX2JlZm9yZRgKIAEoDRIUCgx0b2tlbnNfYWZ0ZXIYCyABKA0SDQoFdHVybnMYDCABKA0SFAoMcmVzdWx0X2NvdW50GA0gASgNEi0KC3RydXN0X2Zsb29yGA4gASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IiPgoLVG9vbFdhaXRpbmcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhAKCHBvc2l0aW9uGAMgASgNIg4KDFJ1blRha2VuT3ZlciIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKsCgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IsABCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -173,6 +173,24 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: Compaction;
     case: "compaction";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.SessionForked session_forked = 60;
+     */
+    value: SessionForked;
+    case: "sessionForked";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.SessionImported session_imported = 61;
+     */
+    value: SessionImported;
+    case: "sessionImported";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.ConversationUndone conversation_undone = 62;
+     */
+    value: ConversationUndone;
+    case: "conversationUndone";
   } | { case: undefined; value?: undefined };
 };
 
@@ -305,6 +323,21 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.Compaction compaction = 50;
    */
   compaction?: CompactionJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.SessionForked session_forked = 60;
+   */
+  sessionForked?: SessionForkedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.SessionImported session_imported = 61;
+   */
+  sessionImported?: SessionImportedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.ConversationUndone conversation_undone = 62;
+   */
+  conversationUndone?: ConversationUndoneJson;
 };
 
 /**
@@ -820,6 +853,169 @@ export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOve
   messageDesc(file_hlvm_session_v1_event, 7);
 
 /**
+ * All before this was copied from another session: events up to one of its sequences, with the same numbers.
+ *
+ * @generated from message hlvm.session.v1.SessionForked
+ */
+export type SessionForked = Message<"hlvm.session.v1.SessionForked"> & {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId: string;
+
+  /**
+   * @generated from field: uint64 parent_sequence = 2;
+   */
+  parentSequence: bigint;
+};
+
+/**
+ * All before this was copied from another session: events up to one of its sequences, with the same numbers.
+ *
+ * @generated from message hlvm.session.v1.SessionForked
+ */
+export type SessionForkedJson = {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId?: string;
+
+  /**
+   * @generated from field: uint64 parent_sequence = 2;
+   */
+  parentSequence?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.SessionForked.
+ * Use `create(SessionForkedSchema)` to create a new message.
+ */
+export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 8);
+
+/**
+ * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
+ *
+ * @generated from message hlvm.session.v1.SessionImported
+ */
+export type SessionImported = Message<"hlvm.session.v1.SessionImported"> & {
+  /**
+   * As the file names it; empty where it does not.
+   *
+   * @generated from field: string exported_session_id = 1;
+   */
+  exportedSessionId: string;
+
+  /**
+   * @generated from field: uint32 lines = 2;
+   */
+  lines: number;
+};
+
+/**
+ * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
+ *
+ * @generated from message hlvm.session.v1.SessionImported
+ */
+export type SessionImportedJson = {
+  /**
+   * As the file names it; empty where it does not.
+   *
+   * @generated from field: string exported_session_id = 1;
+   */
+  exportedSessionId?: string;
+
+  /**
+   * @generated from field: uint32 lines = 2;
+   */
+  lines?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.SessionImported.
+ * Use `create(SessionImportedSchema)` to create a new message.
+ */
+export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 9);
+
+/**
+ * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
+ *
+ * @generated from message hlvm.session.v1.ConversationUndone
+ */
+export type ConversationUndone = Message<"hlvm.session.v1.ConversationUndone"> & {
+  /**
+   * The last event that still counts; 0: none does.
+   *
+   * @generated from field: uint64 last_sequence = 1;
+   */
+  lastSequence: bigint;
+
+  /**
+   * The turn of the session that this was; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn: number;
+
+  /**
+   * Paths in the workspace that went back; the first 2,000.
+   *
+   * @generated from field: repeated string restored_paths = 3;
+   */
+  restoredPaths: string[];
+
+  /**
+   * Paths that others changed too, and that were left as they are.
+   *
+   * @generated from field: repeated string kept_paths = 4;
+   */
+  keptPaths: string[];
+};
+
+/**
+ * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
+ *
+ * @generated from message hlvm.session.v1.ConversationUndone
+ */
+export type ConversationUndoneJson = {
+  /**
+   * The last event that still counts; 0: none does.
+   *
+   * @generated from field: uint64 last_sequence = 1;
+   */
+  lastSequence?: string;
+
+  /**
+   * The turn of the session that this was; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn?: number;
+
+  /**
+   * Paths in the workspace that went back; the first 2,000.
+   *
+   * @generated from field: repeated string restored_paths = 3;
+   */
+  restoredPaths?: string[];
+
+  /**
+   * Paths that others changed too, and that were left as they are.
+   *
+   * @generated from field: repeated string kept_paths = 4;
+   */
+  keptPaths?: string[];
+};
+
+/**
+ * Describes the message hlvm.session.v1.ConversationUndone.
+ * Use `create(ConversationUndoneSchema)` to create a new message.
+ */
+export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 10);
+
+/**
  * A model call begins.
  *
  * @generated from message hlvm.session.v1.ThinkingStarted
@@ -840,7 +1036,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -867,7 +1063,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -898,7 +1094,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * What the model said in one turn, whole.
@@ -959,7 +1155,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * The model chose a tool.
@@ -1034,7 +1230,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -1129,7 +1325,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -1216,7 +1412,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -1253,7 +1449,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1304,7 +1500,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1375,7 +1571,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1406,7 +1602,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1475,7 +1671,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1580,7 +1776,7 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * @generated from enum hlvm.session.v1.SummaryMethod

@@ -11,6 +11,8 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
+import type { RestoredPath, RestoredPathJson } from "../../sandbox/v1/runner_pb.ts";
+import { file_hlvm_sandbox_v1_runner } from "../../sandbox/v1/runner_pb.ts";
 import type { Attachment, AttachmentJson, Event, EventJson, StopReason, StopReasonJson } from "./event_pb.ts";
 import { file_hlvm_session_v1_event } from "./event_pb.ts";
 import type { Trust, TrustFloor, TrustFloorJson, TrustJson } from "../../tool/v1/tool_pb.ts";
@@ -21,7 +23,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIqMCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsIDCg9TdGFydFJ1blJlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESGwoGcHJvbXB0GAIgASgJQgu6SAhyBhABKICAQBIhCgl3b3Jrc3BhY2UYAyABKAlCDrpIC9gBAXIGKIAgOgEvEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhI8CghzZXR0aW5ncxgFIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IGukgDyAEBEjoKC2F0dGFjaG1lbnRzGAYgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnRCCLpIBZIBAhAgEhEKCXN0YXRlbGVzcxgHIAEoCBIjCg5uZXdfc2Vzc2lvbl9pZBgIIAEoCUILukgI2AEBcgOwAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQSRwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJQi66SCuSASgQICIkciIyIF5bQS1aYS16MC05XVtBLVphLXowLTkgLV17MCw0N30kIlcKEFN0YXJ0UnVuUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIc2VxdWVuY2UYAyABKAQSDQoFbW9kZWwYBCABKAkiUwoMV2F0Y2hSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSDgoGZm9sbG93GAMgASgIIjcKDVdhdGNoUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkoKEENhbmNlbFJ1blJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABASImChFDYW5jZWxSdW5SZXNwb25zZRIRCgljYW5jZWxsZWQYASABKAgiTAoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAIiWwoUTGlzdFNlc3Npb25zUmVzcG9uc2USKgoIc2Vzc2lvbnMYASADKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMQoRR2V0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiPwoSR2V0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiLMAQoPQ29udGV4dEZyYWdtZW50Eg4KBnNvdXJjZRgBIAEoCRIiCgV0cnVzdBgCIAEoDjITLmhsdm0udG9vbC52MS5UcnVzdBIqCgRraW5kGAMgASgOMhwuaGx2bS5zZXNzaW9uLnYxLkNvbnRleHRLaW5kEhAKCHNlcXVlbmNlGAQgASgEEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZ0b2tlbnMYBiABKA0SDwoHcHJldmlldxgHIAEoCSJaCg9Ecm9wcGVkRnJhZ21lbnQSDgoGc291cmNlGAEgASgJEhUKDWZyb21fc2VxdWVuY2UYAiABKAQSEwoLdG9fc2VxdWVuY2UYAyABKAQSCwoDd2h5GAQgASgJIjEKEUdldENvbnRleHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIqwCChJHZXRDb250ZXh0UmVzcG9uc2USDQoFbW9kZWwYASABKAkSFgoOY29udGV4dF93aW5kb3cYAiABKA0SFgoOb3V0cHV0X3Jlc2VydmUYAyABKA0SHAoUY29tcGFjdGlvbl90aHJlc2hvbGQYBCABKA0SDgoGdG9rZW5zGAUgASgNEhIKCmNvcnJlY3Rpb24YBiABKAESMwoJZnJhZ21lbnRzGAcgAygLMiAuaGx2bS5zZXNzaW9uLnYxLkNvbnRleHRGcmFnbWVudBIxCgdkcm9wcGVkGAggAygLMiAuaGx2bS5zZXNzaW9uLnYxLkRyb3BwZWRGcmFnbWVudBItCgt0cnVzdF9mbG9vchgJIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yKpQBCgtDb250ZXh0S2luZBIcChhDT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDT05URVhUX0tJTkRfSU5TVFJVQ1RJT04QARIZChVDT05URVhUX0tJTkRfRVZJREVOQ0UQAhIYChRDT05URVhUX0tJTkRfU1VNTUFSWRADEhQKEENPTlRFWFRfS0lORF9SQVcQBDKZBAoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISWgoKR2V0Q29udGV4dBIiLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLsAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEigKE3ByZXBhcmVkX3Nlc3Npb25faWQYCyABKAlCC7pICNgBAXIDsAEBEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIqUDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiAAhIWCgR0ZXh0GAMgASgJQgi6SAVyAyiACBI6CghhcmNoaXZlZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5BcmNoaXZlRmlsdGVyQgi6SAWCAQIQARIbCgl3b3Jrc3BhY2UYBSABKAlCCLpIBXIDKIAgEhcKBW1vZGVsGAYgASgJQgi6SAVyAxiAAhIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKBXN0YXRlGAkgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25TdGF0ZUIIukgFggECEAESPwoQbGFzdF9zdG9wX3JlYXNvbhgKIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uQgi6SAWCAQIQASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIswBCg9Db250ZXh0RnJhZ21lbnQSDgoGc291cmNlGAEgASgJEiIKBXRydXN0GAIgASgOMhMuaGx2bS50b29sLnYxLlRydXN0EioKBGtpbmQYAyABKA4yHC5obHZtLnNlc3Npb24udjEuQ29udGV4dEtpbmQSEAoIc2VxdWVuY2UYBCABKAQSJgoCYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnRva2VucxgGIAEoDRIPCgdwcmV2aWV3GAcgASgJIloKD0Ryb3BwZWRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBITCgt0b19zZXF1ZW5jZRgDIAEoBBILCgN3aHkYBCABKAkiMQoRR2V0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEirAIKEkdldENvbnRleHRSZXNwb25zZRINCgVtb2RlbBgBIAEoCRIWCg5jb250ZXh0X3dpbmRvdxgCIAEoDRIWCg5vdXRwdXRfcmVzZXJ2ZRgDIAEoDRIcChRjb21wYWN0aW9uX3RocmVzaG9sZBgEIAEoDRIOCgZ0b2tlbnMYBSABKA0SEgoKY29ycmVjdGlvbhgGIAEoARIzCglmcmFnbWVudHMYByADKAsyIC5obHZtLnNlc3Npb24udjEuQ29udGV4dEZyYWdtZW50EjEKB2Ryb3BwZWQYCCADKAsyIC5obHZtLnNlc3Npb24udjEuRHJvcHBlZEZyYWdtZW50Ei0KC3RydXN0X2Zsb29yGAkgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IigQEKFFVwZGF0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEh0KBXRpdGxlGAIgASgJQgm6SAZyBBABGFBIAIgBARIVCghhcmNoaXZlZBgDIAEoCEgBiAEBQggKBl90aXRsZUILCglfYXJjaGl2ZWQiQgoVVXBkYXRlU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiI0ChREZWxldGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UibwoURXhwb3J0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESOQoGZm9ybWF0GAIgASgOMh0uaGx2bS5zZXNzaW9uLnYxLkV4cG9ydEZvcm1hdEIKukgHggEEEAEgACIlChVFeHBvcnRTZXNzaW9uUmVzcG9uc2USDAoEdGV4dBgBIAEoCSJUChRJbXBvcnRTZXNzaW9uUmVxdWVzdBIcCgZuZGpzb24YASABKAlCDLpICXIHEAEogICABhIeCgl3b3Jrc3BhY2UYAiABKAlCC7pICHIGKIAgOgEvIkIKFUltcG9ydFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iRwoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIqIBChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEIisKClVuZG9uZVR1cm4SDAoEdHVybhgBIAEoDRIPCgdzdW1tYXJ5GAIgASgJIoIBChJVbmRvVG9UdXJuUmVzcG9uc2USKgoFdHVybnMYASADKAsyGy5obHZtLnNlc3Npb24udjEuVW5kb25lVHVybhIsCgVwYXRocxgCIAMoCzIdLmhsdm0uc2FuZGJveC52MS5SZXN0b3JlZFBhdGgSEgoKcGF0aF9jb3VudBgDIAEoDSplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjLRCAoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISWgoKR2V0Q29udGV4dBIiLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVzcG9uc2UiA5ACAhJjCg1VcGRhdGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDURlbGV0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlEmAKDUV4cG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlc3BvbnNlMAESXgoNSW1wb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVzcG9uc2USVQoKVW5kb1RvVHVybhIiLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVzcG9uc2USWAoLRm9ya1Nlc3Npb24SIy5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiQuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -33,7 +35,7 @@ export type Session = Message<"hlvm.session.v1.Session"> & {
   sessionId: string;
 
   /**
-   * The first prompt, cut to a line.
+   * The first prompt, cut to a line, until somebody gives it another.
    *
    * @generated from field: string title = 2;
    */
@@ -82,6 +84,32 @@ export type Session = Message<"hlvm.session.v1.Session"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 10;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Out of the way: listed only when that is asked for. A new run takes it back.
+   *
+   * @generated from field: bool archived = 30;
+   */
+  archived: boolean;
+
+  /**
+   * The session that it was forked from, which may be deleted by now; empty where it was not.
+   *
+   * @generated from field: string forked_from = 31;
+   */
+  forkedFrom: string;
+
+  /**
+   * @generated from field: uint64 forked_at_sequence = 32;
+   */
+  forkedAtSequence: bigint;
+
+  /**
+   * Its beginning was read from an export.
+   *
+   * @generated from field: bool imported = 33;
+   */
+  imported: boolean;
 };
 
 /**
@@ -94,7 +122,7 @@ export type SessionJson = {
   sessionId?: string;
 
   /**
-   * The first prompt, cut to a line.
+   * The first prompt, cut to a line, until somebody gives it another.
    *
    * @generated from field: string title = 2;
    */
@@ -143,6 +171,32 @@ export type SessionJson = {
    * @generated from field: google.protobuf.Timestamp updated_at = 10;
    */
   updatedAt?: TimestampJson;
+
+  /**
+   * Out of the way: listed only when that is asked for. A new run takes it back.
+   *
+   * @generated from field: bool archived = 30;
+   */
+  archived?: boolean;
+
+  /**
+   * The session that it was forked from, which may be deleted by now; empty where it was not.
+   *
+   * @generated from field: string forked_from = 31;
+   */
+  forkedFrom?: string;
+
+  /**
+   * @generated from field: uint64 forked_at_sequence = 32;
+   */
+  forkedAtSequence?: string;
+
+  /**
+   * Its beginning was read from an export.
+   *
+   * @generated from field: bool imported = 33;
+   */
+  imported?: boolean;
 };
 
 /**
@@ -220,6 +274,13 @@ export type StartRunRequest = Message<"hlvm.session.v1.StartRunRequest"> & {
   delegation: string;
 
   /**
+   * The session id for which a workspace was prepared at the sandbox service: the new session takes both, and `workspace` is empty.
+   *
+   * @generated from field: string prepared_session_id = 11;
+   */
+  preparedSessionId: string;
+
+  /**
    * Secrets that the model may see in this run once they are met in it: the fingerprint at the end of a mark
    * (`a1b2` of `[secret: GitHub token a1b2]`), or a kind (`GitHub token`). Everybody else still sees the mark.
    *
@@ -294,6 +355,13 @@ export type StartRunRequestJson = {
    * @generated from field: string delegation = 10;
    */
   delegation?: string;
+
+  /**
+   * The session id for which a workspace was prepared at the sandbox service: the new session takes both, and `workspace` is empty.
+   *
+   * @generated from field: string prepared_session_id = 11;
+   */
+  preparedSessionId?: string;
 
   /**
    * Secrets that the model may see in this run once they are met in it: the fingerprint at the end of a mark
@@ -543,6 +611,58 @@ export type ListSessionsRequest = Message<"hlvm.session.v1.ListSessionsRequest">
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * Words, or their beginnings, that the title or a message of a person or a model has, all of them in one place.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.ArchiveFilter archived = 4;
+   */
+  archived: ArchiveFilter;
+
+  /**
+   * The folder with every symlink resolved, and all below it.
+   *
+   * @generated from field: string workspace = 5;
+   */
+  workspace: string;
+
+  /**
+   * `provider/name`, of the last run.
+   *
+   * @generated from field: string model = 6;
+   */
+  model: string;
+
+  /**
+   * Changed at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Changed before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 8;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * @generated from field: hlvm.session.v1.SessionState state = 9;
+   */
+  state: SessionState;
+
+  /**
+   * No run is going on, and the last one ended so.
+   *
+   * @generated from field: hlvm.session.v1.StopReason last_stop_reason = 10;
+   */
+  lastStopReason: StopReason;
 };
 
 /**
@@ -562,6 +682,58 @@ export type ListSessionsRequestJson = {
    * @generated from field: string page_token = 2;
    */
   pageToken?: string;
+
+  /**
+   * Words, or their beginnings, that the title or a message of a person or a model has, all of them in one place.
+   *
+   * @generated from field: string text = 3;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.ArchiveFilter archived = 4;
+   */
+  archived?: ArchiveFilterJson;
+
+  /**
+   * The folder with every symlink resolved, and all below it.
+   *
+   * @generated from field: string workspace = 5;
+   */
+  workspace?: string;
+
+  /**
+   * `provider/name`, of the last run.
+   *
+   * @generated from field: string model = 6;
+   */
+  model?: string;
+
+  /**
+   * Changed at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: TimestampJson;
+
+  /**
+   * Changed before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 8;
+   */
+  until?: TimestampJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.SessionState state = 9;
+   */
+  state?: SessionStateJson;
+
+  /**
+   * No run is going on, and the last one ended so.
+   *
+   * @generated from field: hlvm.session.v1.StopReason last_stop_reason = 10;
+   */
+  lastStopReason?: StopReasonJson;
 };
 
 /**
@@ -588,6 +760,13 @@ export type ListSessionsResponse = Message<"hlvm.session.v1.ListSessionsResponse
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Where text was asked for: of each session, in order, what was said where it was found first, cut; empty where only the title has it.
+   *
+   * @generated from field: repeated string excerpts = 3;
+   */
+  excerpts: string[];
 };
 
 /**
@@ -607,6 +786,13 @@ export type ListSessionsResponseJson = {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken?: string;
+
+  /**
+   * Where text was asked for: of each session, in order, what was said where it was found first, cut; empty where only the title has it.
+   *
+   * @generated from field: repeated string excerpts = 3;
+   */
+  excerpts?: string[];
 };
 
 /**
@@ -977,6 +1163,612 @@ export const GetContextResponseSchema: GenMessage<GetContextResponse, {jsonType:
   messageDesc(file_hlvm_session_v1_session, 14);
 
 /**
+ * @generated from message hlvm.session.v1.UpdateSessionRequest
+ */
+export type UpdateSessionRequest = Message<"hlvm.session.v1.UpdateSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Left out: as it is. It is made one line.
+   *
+   * @generated from field: optional string title = 2;
+   */
+  title?: string | undefined;
+
+  /**
+   * Left out: as it is.
+   *
+   * @generated from field: optional bool archived = 3;
+   */
+  archived?: boolean | undefined;
+};
+
+/**
+ * @generated from message hlvm.session.v1.UpdateSessionRequest
+ */
+export type UpdateSessionRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Left out: as it is. It is made one line.
+   *
+   * @generated from field: optional string title = 2;
+   */
+  title?: string;
+
+  /**
+   * Left out: as it is.
+   *
+   * @generated from field: optional bool archived = 3;
+   */
+  archived?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UpdateSessionRequest.
+ * Use `create(UpdateSessionRequestSchema)` to create a new message.
+ */
+export const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest, {jsonType: UpdateSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 15);
+
+/**
+ * @generated from message hlvm.session.v1.UpdateSessionResponse
+ */
+export type UpdateSessionResponse = Message<"hlvm.session.v1.UpdateSessionResponse"> & {
+  /**
+   * @generated from field: hlvm.session.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * @generated from message hlvm.session.v1.UpdateSessionResponse
+ */
+export type UpdateSessionResponseJson = {
+  /**
+   * @generated from field: hlvm.session.v1.Session session = 1;
+   */
+  session?: SessionJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UpdateSessionResponse.
+ * Use `create(UpdateSessionResponseSchema)` to create a new message.
+ */
+export const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse, {jsonType: UpdateSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 16);
+
+/**
+ * @generated from message hlvm.session.v1.DeleteSessionRequest
+ */
+export type DeleteSessionRequest = Message<"hlvm.session.v1.DeleteSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.DeleteSessionRequest
+ */
+export type DeleteSessionRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.DeleteSessionRequest.
+ * Use `create(DeleteSessionRequestSchema)` to create a new message.
+ */
+export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest, {jsonType: DeleteSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 17);
+
+/**
+ * @generated from message hlvm.session.v1.DeleteSessionResponse
+ */
+export type DeleteSessionResponse = Message<"hlvm.session.v1.DeleteSessionResponse"> & {
+};
+
+/**
+ * @generated from message hlvm.session.v1.DeleteSessionResponse
+ */
+export type DeleteSessionResponseJson = {
+};
+
+/**
+ * Describes the message hlvm.session.v1.DeleteSessionResponse.
+ * Use `create(DeleteSessionResponseSchema)` to create a new message.
+ */
+export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse, {jsonType: DeleteSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 18);
+
+/**
+ * @generated from message hlvm.session.v1.ExportSessionRequest
+ */
+export type ExportSessionRequest = Message<"hlvm.session.v1.ExportSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.ExportFormat format = 2;
+   */
+  format: ExportFormat;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ExportSessionRequest
+ */
+export type ExportSessionRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.ExportFormat format = 2;
+   */
+  format?: ExportFormatJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ExportSessionRequest.
+ * Use `create(ExportSessionRequestSchema)` to create a new message.
+ */
+export const ExportSessionRequestSchema: GenMessage<ExportSessionRequest, {jsonType: ExportSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 19);
+
+/**
+ * @generated from message hlvm.session.v1.ExportSessionResponse
+ */
+export type ExportSessionResponse = Message<"hlvm.session.v1.ExportSessionResponse"> & {
+  /**
+   * The next piece of the file.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ExportSessionResponse
+ */
+export type ExportSessionResponseJson = {
+  /**
+   * The next piece of the file.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ExportSessionResponse.
+ * Use `create(ExportSessionResponseSchema)` to create a new message.
+ */
+export const ExportSessionResponseSchema: GenMessage<ExportSessionResponse, {jsonType: ExportSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 20);
+
+/**
+ * @generated from message hlvm.session.v1.ImportSessionRequest
+ */
+export type ImportSessionRequest = Message<"hlvm.session.v1.ImportSessionRequest"> & {
+  /**
+   * What ExportSession gave as NDJSON.
+   *
+   * @generated from field: string ndjson = 1;
+   */
+  ndjson: string;
+
+  /**
+   * The folder that further runs work in, an absolute path: what the file names has no say in it.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ImportSessionRequest
+ */
+export type ImportSessionRequestJson = {
+  /**
+   * What ExportSession gave as NDJSON.
+   *
+   * @generated from field: string ndjson = 1;
+   */
+  ndjson?: string;
+
+  /**
+   * The folder that further runs work in, an absolute path: what the file names has no say in it.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ImportSessionRequest.
+ * Use `create(ImportSessionRequestSchema)` to create a new message.
+ */
+export const ImportSessionRequestSchema: GenMessage<ImportSessionRequest, {jsonType: ImportSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 21);
+
+/**
+ * @generated from message hlvm.session.v1.ImportSessionResponse
+ */
+export type ImportSessionResponse = Message<"hlvm.session.v1.ImportSessionResponse"> & {
+  /**
+   * @generated from field: hlvm.session.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ImportSessionResponse
+ */
+export type ImportSessionResponseJson = {
+  /**
+   * @generated from field: hlvm.session.v1.Session session = 1;
+   */
+  session?: SessionJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ImportSessionResponse.
+ * Use `create(ImportSessionResponseSchema)` to create a new message.
+ */
+export const ImportSessionResponseSchema: GenMessage<ImportSessionResponse, {jsonType: ImportSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 22);
+
+/**
+ * @generated from message hlvm.session.v1.ForkSessionRequest
+ */
+export type ForkSessionRequest = Message<"hlvm.session.v1.ForkSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The last event that the fork has. 0: the last one that there is.
+   *
+   * @generated from field: uint64 at_sequence = 2;
+   */
+  atSequence: bigint;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ForkSessionRequest
+ */
+export type ForkSessionRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * The last event that the fork has. 0: the last one that there is.
+   *
+   * @generated from field: uint64 at_sequence = 2;
+   */
+  atSequence?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ForkSessionRequest.
+ * Use `create(ForkSessionRequestSchema)` to create a new message.
+ */
+export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest, {jsonType: ForkSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 23);
+
+/**
+ * @generated from message hlvm.session.v1.ForkSessionResponse
+ */
+export type ForkSessionResponse = Message<"hlvm.session.v1.ForkSessionResponse"> & {
+  /**
+   * @generated from field: hlvm.session.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ForkSessionResponse
+ */
+export type ForkSessionResponseJson = {
+  /**
+   * @generated from field: hlvm.session.v1.Session session = 1;
+   */
+  session?: SessionJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ForkSessionResponse.
+ * Use `create(ForkSessionResponseSchema)` to create a new message.
+ */
+export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse, {jsonType: ForkSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 24);
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnRequest
+ */
+export type UndoToTurnRequest = Message<"hlvm.session.v1.UndoToTurnRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The last turn that still counts, from 1 over the whole session, as the model's answers are; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn: number;
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview: boolean;
+
+  /**
+   * Also files that others than the session changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite: boolean;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnRequest
+ */
+export type UndoToTurnRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * The last turn that still counts, from 1 over the whole session, as the model's answers are; 0 is before the first.
+   *
+   * @generated from field: uint32 to_turn = 2;
+   */
+  toTurn?: number;
+
+  /**
+   * Nothing is changed: what would be is told.
+   *
+   * @generated from field: bool preview = 3;
+   */
+  preview?: boolean;
+
+  /**
+   * Also files that others than the session changed since.
+   *
+   * @generated from field: bool overwrite = 4;
+   */
+  overwrite?: boolean;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UndoToTurnRequest.
+ * Use `create(UndoToTurnRequestSchema)` to create a new message.
+ */
+export const UndoToTurnRequestSchema: GenMessage<UndoToTurnRequest, {jsonType: UndoToTurnRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 25);
+
+/**
+ * A turn that no longer counts.
+ *
+ * @generated from message hlvm.session.v1.UndoneTurn
+ */
+export type UndoneTurn = Message<"hlvm.session.v1.UndoneTurn"> & {
+  /**
+   * @generated from field: uint32 turn = 1;
+   */
+  turn: number;
+
+  /**
+   * The beginning of what the model said, or the tools that it called.
+   *
+   * @generated from field: string summary = 2;
+   */
+  summary: string;
+};
+
+/**
+ * A turn that no longer counts.
+ *
+ * @generated from message hlvm.session.v1.UndoneTurn
+ */
+export type UndoneTurnJson = {
+  /**
+   * @generated from field: uint32 turn = 1;
+   */
+  turn?: number;
+
+  /**
+   * The beginning of what the model said, or the tools that it called.
+   *
+   * @generated from field: string summary = 2;
+   */
+  summary?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UndoneTurn.
+ * Use `create(UndoneTurnSchema)` to create a new message.
+ */
+export const UndoneTurnSchema: GenMessage<UndoneTurn, {jsonType: UndoneTurnJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 26);
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnResponse
+ */
+export type UndoToTurnResponse = Message<"hlvm.session.v1.UndoToTurnResponse"> & {
+  /**
+   * @generated from field: repeated hlvm.session.v1.UndoneTurn turns = 1;
+   */
+  turns: UndoneTurn[];
+
+  /**
+   * The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 2;
+   */
+  paths: RestoredPath[];
+
+  /**
+   * @generated from field: uint32 path_count = 3;
+   */
+  pathCount: number;
+};
+
+/**
+ * @generated from message hlvm.session.v1.UndoToTurnResponse
+ */
+export type UndoToTurnResponseJson = {
+  /**
+   * @generated from field: repeated hlvm.session.v1.UndoneTurn turns = 1;
+   */
+  turns?: UndoneTurnJson[];
+
+  /**
+   * The first 2,000.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RestoredPath paths = 2;
+   */
+  paths?: RestoredPathJson[];
+
+  /**
+   * @generated from field: uint32 path_count = 3;
+   */
+  pathCount?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.UndoToTurnResponse.
+ * Use `create(UndoToTurnResponseSchema)` to create a new message.
+ */
+export const UndoToTurnResponseSchema: GenMessage<UndoToTurnResponse, {jsonType: UndoToTurnResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 27);
+
+/**
+ * @generated from enum hlvm.session.v1.ArchiveFilter
+ */
+export const ArchiveFilter = {
+  /**
+   * Those that are not archived.
+   *
+   * @generated from enum value: ARCHIVE_FILTER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: ARCHIVE_FILTER_ONLY = 1;
+   */
+  ONLY: 1,
+
+  /**
+   * @generated from enum value: ARCHIVE_FILTER_INCLUDED = 2;
+   */
+  INCLUDED: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.ArchiveFilter
+ */
+export type ArchiveFilter = (typeof ArchiveFilter)[keyof typeof ArchiveFilter] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.ArchiveFilter
+ */
+export type ArchiveFilterJson = "ARCHIVE_FILTER_UNSPECIFIED" | "ARCHIVE_FILTER_ONLY" | "ARCHIVE_FILTER_INCLUDED";
+
+/**
+ * Describes the enum hlvm.session.v1.ArchiveFilter.
+ */
+export const ArchiveFilterSchema: GenEnum<ArchiveFilter, ArchiveFilterJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_session, 0);
+
+/**
+ * @generated from enum hlvm.session.v1.SessionState
+ */
+export const SessionState = {
+  /**
+   * @generated from enum value: SESSION_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It has had no run.
+   *
+   * @generated from enum value: SESSION_STATE_NEW = 1;
+   */
+  NEW: 1,
+
+  /**
+   * @generated from enum value: SESSION_STATE_RUNNING = 2;
+   */
+  RUNNING: 2,
+
+  /**
+   * @generated from enum value: SESSION_STATE_ENDED = 3;
+   */
+  ENDED: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.SessionState
+ */
+export type SessionState = (typeof SessionState)[keyof typeof SessionState] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.SessionState
+ */
+export type SessionStateJson = "SESSION_STATE_UNSPECIFIED" | "SESSION_STATE_NEW" | "SESSION_STATE_RUNNING" | "SESSION_STATE_ENDED";
+
+/**
+ * Describes the enum hlvm.session.v1.SessionState.
+ */
+export const SessionStateSchema: GenEnum<SessionState, SessionStateJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_session, 1);
+
+/**
  * What a fragment of a context is to the model.
  *
  * @generated from enum hlvm.session.v1.ContextKind
@@ -1026,7 +1818,48 @@ export type ContextKindJson = "CONTEXT_KIND_UNSPECIFIED" | "CONTEXT_KIND_INSTRUC
  * Describes the enum hlvm.session.v1.ContextKind.
  */
 export const ContextKindSchema: GenEnum<ContextKind, ContextKindJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_session, 0);
+  enumDesc(file_hlvm_session_v1_session, 2);
+
+/**
+ * @generated from enum hlvm.session.v1.ExportFormat
+ */
+export const ExportFormat = {
+  /**
+   * @generated from enum value: EXPORT_FORMAT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A line that says what session it is, then one for each event, as programs read them of a run. Pieces of what an event has
+   * whole are left out.
+   *
+   * @generated from enum value: EXPORT_FORMAT_NDJSON = 1;
+   */
+  NDJSON: 1,
+
+  /**
+   * For people.
+   *
+   * @generated from enum value: EXPORT_FORMAT_MARKDOWN = 2;
+   */
+  MARKDOWN: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.ExportFormat
+ */
+export type ExportFormat = (typeof ExportFormat)[keyof typeof ExportFormat] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.ExportFormat
+ */
+export type ExportFormatJson = "EXPORT_FORMAT_UNSPECIFIED" | "EXPORT_FORMAT_NDJSON" | "EXPORT_FORMAT_MARKDOWN";
+
+/**
+ * Describes the enum hlvm.session.v1.ExportFormat.
+ */
+export const ExportFormatSchema: GenEnum<ExportFormat, ExportFormatJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_session, 3);
 
 /**
  * @generated from service hlvm.session.v1.SessionService
@@ -1083,6 +1916,67 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof GetContextRequestSchema;
     output: typeof GetContextResponseSchema;
+  },
+  /**
+   * Gives it another title, puts it out of the way or takes it back.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.UpdateSession
+   */
+  updateSession: {
+    methodKind: "unary";
+    input: typeof UpdateSessionRequestSchema;
+    output: typeof UpdateSessionResponseSchema;
+  },
+  /**
+   * Deletes its log for good; what the audit log has of it stays. Refused while a run goes on.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.DeleteSession
+   */
+  deleteSession: {
+    methodKind: "unary";
+    input: typeof DeleteSessionRequestSchema;
+    output: typeof DeleteSessionResponseSchema;
+  },
+  /**
+   * The whole session as one file, in pieces.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.ExportSession
+   */
+  exportSession: {
+    methodKind: "server_streaming";
+    input: typeof ExportSessionRequestSchema;
+    output: typeof ExportSessionResponseSchema;
+  },
+  /**
+   * Makes a session of the caller's from an export. Nothing in it counts as allowed, approved or trusted.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.ImportSession
+   */
+  importSession: {
+    methodKind: "unary";
+    input: typeof ImportSessionRequestSchema;
+    output: typeof ImportSessionResponseSchema;
+  },
+  /**
+   * Goes back to an earlier turn: the conversation, and the files that the session's calls changed since. Refused while a run
+   * goes on.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.UndoToTurn
+   */
+  undoToTurn: {
+    methodKind: "unary";
+    input: typeof UndoToTurnRequestSchema;
+    output: typeof UndoToTurnResponseSchema;
+  },
+  /**
+   * Makes a session of the caller's that begins with another one's events and goes its own way from there.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.ForkSession
+   */
+  forkSession: {
+    methodKind: "unary";
+    input: typeof ForkSessionRequestSchema;
+    output: typeof ForkSessionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hlvm_session_v1_session, 0);

@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { generate, type Retry } from "../../domain/generate.ts";
@@ -8,6 +10,12 @@ import { frame, protocols } from "./protocols.ts";
 import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "./replay-server.ts";
 
 const SILENCE_MILLISECONDS = 900;
+const MEGABYTE = 1024 * 1024;
+
+function* endlessLine(): Generator<string> {
+  yield "data: ";
+  for (;;) yield "x".repeat(MEGABYTE);
+}
 
 describe.each(protocols)("$provider", (protocol) => {
   const server = new ReplayServer(protocol.fixed);
@@ -230,6 +238,23 @@ describe.each(protocols)("$provider", (protocol) => {
         protocol.folder === "openai-chat" ? "" : `event: ${protocol.folder === "anthropic" ? "message_start" : "response.created"}\n`;
       server.play((response) => void beginStream(response).end(`${type}data: {"type": oops\n\n`));
       await expect(run()).rejects.toMatchObject({ class: "transient", reason: "stream_malformed" });
+    });
+
+    it("a piece of an answer that is longer than a message may be", async () => {
+      const lines = readFixture(protocol.folder, "text");
+      const long = lines.map((line) => frame(line.replace("Hello", "word ".repeat(MEGABYTE))));
+      server.play((response) => void beginStream(response).end(long.join("") + protocol.closing));
+      const seen: Told[] = [];
+      await expect(run(seen)).rejects.toMatchObject({ class: "permanent", advice: expect.stringMatching(/./) });
+      expect(textIn(seen).length).toBeLessThanOrEqual(4 * MEGABYTE);
+    });
+
+    it("a line that never ends", async () => {
+      const cut = Promise.withResolvers<unknown>();
+      server.play((response) => void pipeline(Readable.from(endlessLine()), beginStream(response)).catch(cut.resolve));
+      await expect(run()).rejects.toMatchObject({ class: "permanent", advice: expect.stringMatching(/./) });
+      await cut.promise;
+      expect(server.requests.length).toBe(1);
     });
 
     it("an empty answer", async () => {

@@ -50,7 +50,7 @@ export class ReplayServer {
     const path = (request.url ?? "").split("?")[0]!;
     const fixed = this.#fixed[path];
     if (fixed !== undefined) return void response.setHeader("content-type", "application/json").end(JSON.stringify(fixed));
-    const gone = this.#gone.get(request.socket) ?? once(request.socket, "close");
+    const gone = this.#gone.get(request.socket) ?? new Promise((resolve) => request.socket.once("close", resolve));
     this.#gone.set(request.socket, gone);
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);

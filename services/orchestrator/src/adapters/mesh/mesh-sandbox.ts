@@ -10,12 +10,14 @@ import {
 import { CallStream } from "@hlvm/rpc/call-stream";
 import type { SessionReplicas } from "@hlvm/rpc/session-replicas";
 import { sessionTransport } from "@hlvm/rpc/session-transport";
-import type { OpenedWorkspace, Receipt, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
+import { turnOfCall } from "../../domain/tools/call-id.ts";
+import type { OpenedWorkspace, Receipt, Rewind, Rewound, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
 const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
+const REWIND_DEADLINE_MILLISECONDS = 90_000;
 
 type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
 
@@ -51,7 +53,7 @@ export class MeshSandbox implements Sandbox {
 
   async *execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
     const endsAt = performance.now() + timeoutMilliseconds;
-    const value = create(ExecuteRequestSchema, { call, grant });
+    const value = create(ExecuteRequestSchema, { call, grant, turn: turnOfCall(call.callId) });
     const attempt = (replica: Transport) => {
       const limits = this.#caller.limits(Math.max(1, Math.ceil(endsAt - performance.now())), signal);
       return this.#callsTo(replica).call({ case: "execute", value }, limits, isResult);
@@ -66,6 +68,17 @@ export class MeshSandbox implements Sandbox {
       }
     } catch (thrown) {
       throw meshError(thrown, signal);
+    }
+  }
+
+  async rewind(sessionId: string, request: Rewind): Promise<Rewound> {
+    try {
+      return await this.#client.rewindWorkspace(
+        { sessionId, ...request, turns: [...request.turns] },
+        this.#caller.options(REWIND_DEADLINE_MILLISECONDS),
+      );
+    } catch (thrown) {
+      throw meshError(thrown);
     }
   }
 

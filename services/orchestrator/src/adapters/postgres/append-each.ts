@@ -1,6 +1,6 @@
+import { eventType } from "@hlvm/ndjson/event-type";
 import type { Queries } from "@hlvm/postgres/database";
 import type { Append } from "../../domain/log/event-log.ts";
-import { eventType } from "../../domain/log/event-payload.ts";
 import { payloadBytes } from "./event-rows.ts";
 
 /** Rows that somebody has locked are left out: they would hold up the other runs. */
@@ -45,7 +45,7 @@ export async function appendEach(queries: Queries, appends: readonly Append[], a
       items.map(({ runId }) => runId),
       items.map(({ place }) => place),
       items.map(({ turn }) => turn),
-      items.map(({ payload }) => eventType(payload)),
+      items.map(({ payload }) => eventType(payload.case)),
       items.map(({ payload }) => payloadBytes(payload)),
       items.map(({ principal }) => principal),
       at,

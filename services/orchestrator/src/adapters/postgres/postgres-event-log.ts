@@ -1,10 +1,12 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
-import { eventType } from "../../domain/log/event-payload.ts";
+import { eventWords } from "../../domain/log/search-words.ts";
+import { undoneTo, withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
-import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, type EventRow } from "./event-rows.ts";
+import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
 
 /** A deadlock, and a transaction that could not be put in order with others. */
 const CONFLICTS: ReadonlySet<unknown> = new Set(["40P01", "40001"]);
@@ -28,17 +30,17 @@ const append = (ending: string): string => `
     RETURNING session.session_id, last_seq - cardinality($5::int[]) AS before
   ),
   added AS (
-    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-    SELECT session_id, before + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9
-    FROM grown, unnest($5::int[], $6::text[], $7::bytea[]) WITH ORDINALITY AS item (turn, type, payload, place)
+    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
+    SELECT session_id, before + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9, ${wordsOf("item.words")}
+    FROM grown, unnest($5::int[], $6::text[], $7::bytea[], $10::text[]) WITH ORDINALITY AS item (turn, type, payload, words, place)
   )
   SELECT before FROM grown`;
 
 /** What policy was still asked when a run ended has been decided by then. */
 const DECIDED = "interval '10 seconds'";
 const APPEND = append("");
-const APPEND_LAST = append(`, ended_at = now(), stop_reason = $10, delegation = CASE WHEN $11 THEN delegation END,
-    reconcile_at = CASE WHEN $11 THEN now() + ${DECIDED} END`);
+const APPEND_LAST = append(`, ended_at = now(), stop_reason = $11, delegation = CASE WHEN $12 THEN delegation END,
+    reconcile_at = CASE WHEN $12 THEN now() + ${DECIDED} END`);
 
 const FOUND = "SELECT appended, ended_at IS NOT NULL AS ended FROM run WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3";
 
@@ -50,10 +52,12 @@ const READ = `
     WINDOW w AS (ORDER BY seq)
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
-const CONTEXT_TYPES = "'user_message', 'run_started', 'memory_activity', 'assistant_message', 'tool_end', 'compaction'";
-/** Of the figures of turns the last ones alone correct what is estimated. */
+const CONVERSATION_TYPES = "'user_message', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
+const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'compaction', 'turn_stats'`;
+/** A part without the end of a turn is estimated as the turns before it were. */
 const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
-const READ_COMPACTION = `SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' ORDER BY seq DESC LIMIT 1`;
+const READ_COMPACTION = `
+  SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' AND ($2::bigint IS NULL OR seq <= $2) ORDER BY seq DESC LIMIT 1`;
 const READ_CONTEXT = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND ((seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES}) OR seq = ${LAST_FIGURES}) ORDER BY seq`;
@@ -61,7 +65,12 @@ const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')
   ORDER BY seq`;
-const READ_RESULT = `SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND seq = $2 AND type = 'tool_end'`;
+/** With what may have undone it. */
+const READ_RESULT = `
+  SELECT ${EVENT_COLUMNS} FROM event
+  WHERE session_id = $1 AND (seq = $2 AND type = 'tool_end' OR seq > $2 AND type = 'conversation_undone') ORDER BY seq`;
+const READ_CONVERSATION = `
+  SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type IN (${CONVERSATION_TYPES}, 'usage_update') ORDER BY seq`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
@@ -83,10 +92,11 @@ export class PostgresEventLog implements EventLog {
       lease.owner,
       request.position,
       events.map((event) => event.turn),
-      events.map((event) => eventType(event.payload)),
+      events.map((event) => eventType(event.payload.case)),
       events.map((event) => payloadBytes(event.payload)),
       request.principal,
       at,
+      events.map((event) => eventWords(event.payload)),
     ];
     const appending =
       request.stopReason === undefined
@@ -116,15 +126,26 @@ export class PostgresEventLog implements EventLog {
 
   async read(sessionId: string, from: number): Promise<LogPage> {
     const rows = await this.#database.query<EventRow & { found: string }>(READ, [sessionId, from], "read_events");
-    return { events: rows.map((row) => eventOfRow(sessionId, row)), hasMore: Number(rows[0]?.found ?? 0) > rows.length };
+    const events = readableOf(sessionId, rows);
+    return { events, hasMore: Number(rows[0]?.found ?? 0) > events.length };
   }
 
   async readContext(sessionId: string): Promise<Event[]> {
-    const [last] = await this.#database.query<EventRow>(READ_COMPACTION, [sessionId], "read_compaction");
-    const payload = last === undefined ? undefined : eventOfRow(sessionId, last).payload;
-    const { toSequence = 0n, keptSequences = [] } = payload?.case === "compaction" ? payload.value : {};
-    const rows = await this.#database.query<EventRow>(READ_CONTEXT, [sessionId, toSequence, keptSequences], "read_context");
-    return rows.map((row) => eventOfRow(sessionId, row));
+    for (let before: bigint | undefined; ;) {
+      const [last] = await this.#database.query<EventRow>(READ_COMPACTION, [sessionId, before], "read_compaction");
+      const compacted = last === undefined ? undefined : eventOfRow(sessionId, last);
+      const { toSequence = 0n, keptSequences = [] } = compacted?.payload.case === "compaction" ? compacted.payload.value : {};
+      const rows = await this.#database.query<EventRow>(READ_CONTEXT, [sessionId, toSequence, keptSequences], "read_context");
+      const events = rows.map((row) => eventOfRow(sessionId, row));
+      // Of a compaction that was undone, what it folded counts again.
+      before = compacted === undefined ? undefined : undoneTo(events, compacted.sequence);
+      if (before === undefined) return withoutUndone(events);
+    }
+  }
+
+  async readConversation(sessionId: string): Promise<Event[]> {
+    const rows = await this.#database.query<EventRow>(READ_CONVERSATION, [sessionId], "read_conversation");
+    return withoutUndone(rows.map((row) => eventOfRow(sessionId, row)));
   }
 
   async readRun(sessionId: string, runId: string): Promise<Event[]> {
@@ -133,8 +154,8 @@ export class PostgresEventLog implements EventLog {
   }
 
   async readResult(sessionId: string, sequence: number): Promise<ToolEnd | undefined> {
-    const [row] = await this.#database.query<EventRow>(READ_RESULT, [sessionId, sequence], "read_result");
-    const payload = row === undefined ? undefined : eventOfRow(sessionId, row).payload;
+    const rows = await this.#database.query<EventRow>(READ_RESULT, [sessionId, sequence], "read_result");
+    const payload = withoutUndone(rows.map((row) => eventOfRow(sessionId, row)))[0]?.payload;
     return payload?.case === "toolEnd" ? payload.value : undefined;
   }
 
@@ -149,6 +170,17 @@ export class PostgresEventLog implements EventLog {
       advice: "Whoever holds the run now goes on with it, or has ended it: its log says so.",
     });
   }
+}
+
+/** Up to the first one that cannot be read, so that what stands before it can be. @throws HlvmError where that is the first one */
+function readableOf(sessionId: string, rows: readonly EventRow[]): Event[] {
+  const events: Event[] = [];
+  try {
+    for (const row of rows) events.push(eventOfRow(sessionId, row));
+  } catch (cause) {
+    if (events.length === 0) throw cause;
+  }
+  return events;
 }
 
 function isConflict(thrown: unknown): boolean {

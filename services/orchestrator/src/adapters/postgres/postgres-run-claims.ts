@@ -22,24 +22,30 @@ const RENEW = `
 const CLAIM = `
   WITH free AS (
     SELECT run_id FROM run
-    WHERE ended_at IS NULL AND run_id <> ALL ($2::uuid[]) AND CASE
+    WHERE ended_at IS NULL AND run_id <> ALL ($2::uuid[])
+      AND (parked_until IS NULL OR parked_until <= now() OR cancel_requested_at IS NOT NULL) AND CASE
       WHEN held_by IS NULL THEN lease_until < now()
       ELSE held_by = $1 OR NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END
     ORDER BY started_at LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), counted AS (
-    SELECT run_id, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
+    SELECT run_id, parked_until IS NOT NULL AS was_parked, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
       AND type IN ('assistant_message', 'tool_end')) AS progress
     FROM free JOIN run USING (run_id)
   ), claimed AS (
-    UPDATE run SET held_by = $1, lease_owner = gen_random_uuid(), lease_until = 'infinity', claimed_progress = progress,
-      fruitless_claims = CASE WHEN progress = claimed_progress THEN fruitless_claims + 1 ELSE 0 END
+    UPDATE run SET held_by = $1, lease_owner = gen_random_uuid(), lease_until = 'infinity', claimed_progress = progress, parked_until = NULL,
+      fruitless_claims = CASE WHEN was_parked THEN fruitless_claims WHEN progress = claimed_progress THEN fruitless_claims + 1 ELSE 0 END
     FROM counted WHERE run.run_id = counted.run_id
-    RETURNING run.run_id, run.session_id, lease_owner, principal, delegation, appended, fruitless_claims,
+    RETURNING run.run_id, run.session_id, lease_owner, principal, delegation, appended, fruitless_claims, was_parked,
       cancel_requested_at IS NOT NULL AS cancel_requested, (extract(epoch FROM now() - started_at) * 1000)::float AS age
   )
   SELECT ${SESSION_COLUMNS}, claimed.*,
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turn
   FROM claimed JOIN session USING (session_id)`;
+
+const PARK = `UPDATE run SET held_by = '${NOBODY}', parked_until = $3 WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
+
+const WAKE =
+  "UPDATE run SET parked_until = now() WHERE run_id = ANY ($1::uuid[]) AND parked_until > now() AND ended_at IS NULL RETURNING run_id";
 
 const RELEASE = `UPDATE run SET held_by = '${NOBODY}' WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
 
@@ -50,6 +56,7 @@ interface ClaimedRow extends SessionRow {
   readonly delegation: string | null;
   readonly appended: string;
   readonly fruitless_claims: number;
+  readonly was_parked: boolean;
   readonly cancel_requested: boolean;
   readonly age: number;
   readonly turn: number;
@@ -83,11 +90,20 @@ export class PostgresRunClaims implements RunClaims {
       ageMilliseconds: row.age,
       cancelRequested: row.cancel_requested,
       fruitlessClaims: row.fruitless_claims,
+      wasParked: row.was_parked,
     }));
   }
 
   async release({ runId, owner }: Lease): Promise<void> {
     await this.#database.query(RELEASE, [runId, owner], "release_run");
+  }
+
+  async park({ runId, owner }: Lease, until: Date): Promise<void> {
+    await this.#database.query(PARK, [runId, owner, until], "park_run");
+  }
+
+  async wake(runIds: readonly string[]): Promise<number> {
+    return (await this.#database.query(WAKE, [runIds], "wake_runs")).length;
   }
 
   async leave(): Promise<void> {

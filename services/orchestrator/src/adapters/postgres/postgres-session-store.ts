@@ -1,10 +1,24 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { eventType } from "../../domain/log/event-payload.ts";
-import type { Session } from "../../domain/session/session.ts";
-import type { NewRun, SessionPage, SessionPlace, SessionStore } from "../../domain/session/session-store.ts";
-import { eventsOfAppend, payloadBytes } from "./event-rows.ts";
+import type { Session, SessionFacts } from "../../domain/session/session.ts";
+import type {
+  CopiedEvent,
+  Fork,
+  NewRun,
+  SessionChanges,
+  SessionFilter,
+  SessionOwner,
+  SessionPage,
+  SessionPlace,
+  SessionStore,
+} from "../../domain/session/session-store.ts";
+import { eventWords, searchWords } from "../../domain/log/search-words.ts";
+import { eventsOfAppend, payloadBytes, wordsOf } from "./event-rows.ts";
+import { deleteSession, runInProgress, updateSession } from "./change-session.ts";
+import { insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
+import { listSessions } from "./list-sessions.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
 const UNIQUE_VIOLATION = "23505";
@@ -15,16 +29,16 @@ const BEGUN = `
 
 const EVENTS = `
   added AS (
-    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-    SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, $9
-    FROM grown, unnest($5::text[], $6::bytea[]) WITH ORDINALITY AS item (type, payload, place)
+    INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
+    SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, $9, ${wordsOf("item.words")}
+    FROM grown, unnest($5::text[], $6::bytea[], $12::text[]) WITH ORDINALITY AS item (type, payload, words, place)
   )
   SELECT before FROM grown`;
 
 const BEGIN_NEW = `
   WITH grown AS (
-    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, last_seq)
-    VALUES ($1::uuid, $7, $8, $12, $13, $14, $15, $16, $17, $18, cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, title_words, last_seq)
+    VALUES ($1::uuid, $7, $8, $13, $14, $15, $16, $17, $18, $19, array_to_tsvector($20::text[]), cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
   ),
   begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
@@ -32,21 +46,10 @@ const BEGIN_NEW = `
 const BEGIN_AGAIN = `
   WITH begun AS (${BEGUN} FROM session WHERE session_id = $1::uuid AND organization = $7 RETURNING session_id),
   grown AS (
-    UPDATE session SET last_seq = last_seq + cardinality($5::text[]), model = $8, updated_at = now()
+    UPDATE session SET last_seq = last_seq + cardinality($5::text[]), model = $8, archived = false, updated_at = now()
     FROM begun WHERE session.session_id = begun.session_id
     RETURNING session.session_id, last_seq - cardinality($5::text[]) AS before
   ), ${EVENTS}`;
-
-/**
- * No index has updated_at: every append changes it, and would have to write the index too. Sorting 2,000 sessions takes
- * some 2 ms, and what has to be looked up for a session is looked up for those of the page alone.
- */
-const LIST = `
-  SELECT ${SESSION_COLUMNS}, to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
-  FROM session
-  WHERE organization = $1 AND owner = $2 AND NOT stateless
-    AND ($4::timestamptz IS NULL OR (updated_at, session_id) < ($4::timestamptz, $5::uuid))
-  ORDER BY updated_at DESC, session_id DESC LIMIT $3`;
 
 const CANCEL = `
   WITH found AS (
@@ -84,15 +87,28 @@ export class PostgresSessionStore implements SessionStore {
     return row === undefined ? undefined : sessionOfRow(row);
   }
 
-  async listOwned(organization: string, owner: string, limit: number, after?: SessionPlace): Promise<SessionPage> {
-    const values = [organization, owner, limit + 1, after?.updatedAt ?? null, after?.sessionId ?? null];
-    const rows = await this.#database.query<SessionRow & { place: string }>(LIST, values, "list_sessions");
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      sessions: page.map(sessionOfRow),
-      end: last === undefined ? undefined : { updatedAt: last.place, sessionId: last.session_id },
-    };
+  listOwned(owner: SessionOwner, filter: SessionFilter, limit: number, after?: SessionPlace): Promise<SessionPage> {
+    return listSessions(this.#database, owner, filter, limit, after);
+  }
+
+  update(sessionId: string, changes: SessionChanges): Promise<void> {
+    return updateSession(this.#database, sessionId, changes);
+  }
+
+  delete(sessionId: string): Promise<void> {
+    return deleteSession(this.#database, sessionId);
+  }
+
+  createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[]): Promise<void> {
+    return insertImported(this.#database, organization, facts, events);
+  }
+
+  appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean> {
+    return insertOutsideRuns(this.#database, sessionId, principal, event);
+  }
+
+  fork(fork: Fork, marker: CopiedEvent): Promise<boolean> {
+    return insertFork(this.#database, fork, marker);
   }
 
   async beginRun(run: NewRun): Promise<number> {
@@ -104,20 +120,17 @@ export class PostgresSessionStore implements SessionStore {
       lease.runId,
       run.principal,
       lease.owner,
-      events.map(eventType),
+      events.map((payload) => eventType(payload.case)),
       events.map(payloadBytes),
       run.organization,
       run.model,
       at,
       run.delegation,
       this.#replicaId,
+      events.map(eventWords),
     ];
     const begin = session.isNew
-      ? this.#database.query<{ before: string }>(
-          BEGIN_NEW,
-          [...values, facts.owner, facts.title, facts.workspace, facts.gitRepository, facts.gitBranch, facts.stateless, facts.secretKey],
-          "begin_new",
-        )
+      ? this.#database.query<{ before: string }>(BEGIN_NEW, [...values, ...newSessionValues(facts)], "begin_new")
       : this.#database.query<{ before: string }>(BEGIN_AGAIN, values, "begin_again");
     const [begun] = await begin.catch((cause: unknown) => {
       throw isUniqueViolation(cause) ? runInProgress(lease.sessionId, cause) : cause;
@@ -149,16 +162,10 @@ export class PostgresSessionStore implements SessionStore {
   }
 }
 
-function isUniqueViolation(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && thrown.code === UNIQUE_VIOLATION;
+function newSessionValues({ owner, title, workspace, gitRepository, gitBranch, stateless, secretKey }: SessionFacts): unknown[] {
+  return [owner, title, workspace, gitRepository, gitBranch, stateless, secretKey, searchWords(title)];
 }
 
-function runInProgress(sessionId: string, cause: unknown): HlvmError {
-  return new HlvmError({
-    code: "failed_precondition",
-    reason: "run_in_progress",
-    message: `Session ${sessionId} has a run that is still going on.`,
-    advice: `Follow it with \`hlvm session watch ${sessionId}\`, and ask again when it has ended; Ctrl-C where it was asked ends it.`,
-    cause,
-  });
+function isUniqueViolation(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === UNIQUE_VIOLATION;
 }

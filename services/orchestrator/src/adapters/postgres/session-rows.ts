@@ -14,12 +14,16 @@ export interface SessionRow extends Record<string, unknown> {
   readonly last_seq: string;
   readonly running_run_id: string | null;
   readonly last_stop_reason: number | null;
+  readonly archived: boolean;
+  readonly forked_from: string | null;
+  readonly forked_at: string;
+  readonly imported: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 export const SESSION_COLUMNS = `
-  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, created_at, updated_at,
+  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, created_at, updated_at,
   (SELECT run_id FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL) AS running_run_id,
   (SELECT stop_reason FROM run WHERE run.session_id = session.session_id AND ended_at IS NOT NULL ORDER BY started_at DESC LIMIT 1) AS last_stop_reason`;
 
@@ -37,6 +41,10 @@ export function sessionOfRow(row: SessionRow): Session {
     lastSequence: Number(row.last_seq),
     runningRunId: row.running_run_id ?? "",
     lastStopReason: (row.last_stop_reason ?? StopReason.UNSPECIFIED) as StopReason,
+    archived: row.archived,
+    forkedFrom: row.forked_from ?? "",
+    forkedAtSequence: Number(row.forked_at),
+    imported: row.imported,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -44,15 +44,21 @@ export class ContextWindow {
     this.#conversation = new Conversation(model);
   }
 
-  /** The context of a session's log as it is now. @param model that will read it */
+  /**
+   * The context of a session's log as it is now.
+   * @param model that will read it
+   * @param wholeLog of a new session all that its log holds, so that nobody has to read it
+   */
   static async open(
     log: Pick<EventLog, "readContext">,
     session: Pick<SessionFacts, "sessionId">,
     model: string,
     budget: TokenBudget,
+    wholeLog?: readonly FoldedEvent[],
   ): Promise<ContextWindow> {
     const context = new ContextWindow(log, session, model, budget);
-    context.#conversation = await context.#fold();
+    if (wholeLog === undefined) context.#conversation = await context.#fold();
+    else for (const event of wholeLog) context.#conversation.add(event);
     return context;
   }
 
@@ -101,7 +107,7 @@ export class ContextWindow {
   }
 
   async #compact(run: RunContext, progress: RunProgress, full: AssembledContext, cause: CompactionCause): Promise<void> {
-    await run.records.settle(run.signal);
+    await run.journal.records.settle(run.signal);
     run.signal.throwIfAborted();
     const conversation = await this.#fold().catch((thrown: unknown) => {
       // While the log cannot be read a context that still fits is left as it is.

@@ -5,7 +5,7 @@ import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { lowerFloor, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
-import { memoryMessage } from "../prompt/memory-message.ts";
+import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
 import { summarizeJson } from "../tools/summarize-arguments.ts";
 import { fitMessages } from "./fit-messages.ts";
@@ -71,6 +71,8 @@ export class Conversation {
         this.lastRun = payload.value;
         this.anchors.runStarted = event.sequence ?? 0n;
         return;
+      case "sessionImported":
+        return this.#lower(Trust.EXTERNAL, "import");
       case "memoryActivity":
         if (event.turn === 0) this.#remember(event, memoryMessage({ ...payload.value, facts: payload.value.recalled }));
         return;

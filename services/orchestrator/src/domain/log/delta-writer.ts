@@ -26,14 +26,13 @@ export class DeltaWriter {
   readonly #sources = new Set<DeltaSource>();
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  #wroteAt = -Infinity;
   #isWriting = false;
 
   constructor(log: Pick<EventLog, "appendEach">) {
     this.#log = log;
   }
 
-  /** Has deltas taken from the source with the next statement, which is due at once where none was written for 50 ms. */
+  /** Has deltas taken from the source with the next statement, which is due within 50 ms. */
   add(source: DeltaSource, bytes: number): void {
     this.#sources.add(source);
     this.#bytes += bytes;
@@ -43,15 +42,13 @@ export class DeltaWriter {
   #schedule(): void {
     if (this.#isWriting || this.#sources.size === 0) return;
     if (this.#bytes >= STATEMENT_BYTES) return void this.#write();
-    const pause = Math.max(0, this.#wroteAt + INTERVAL_MILLISECONDS - performance.now());
-    this.#timer ??= setTimeout(() => void this.#write(), pause);
+    this.#timer ??= setTimeout(() => void this.#write(), INTERVAL_MILLISECONDS);
   }
 
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isWriting = true;
-    this.#wroteAt = performance.now();
     const taken = this.#take();
     if (taken.length > 0) {
       const appended = await this.#log.appendEach(taken.map(({ append }) => append)).catch(() => []);

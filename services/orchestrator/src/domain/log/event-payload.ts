@@ -15,9 +15,19 @@ export function eventPayload<Case extends EventCase>(type: Case, value: ValueIni
   return create(EventSchema, { payload: { case: type, value } as PayloadInit }).payload as EventPayload;
 }
 
-/** The event's name in the log and in NDJSON: snake_case, as in the contract. */
-export function eventType(payload: EventPayload): string {
-  return payload.case.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Longer than this a piece of text is not made by joining others to it. */
+const JOINED_LENGTH = 64 * 1_024;
+
+/** One event in place of two that follow each other, where both are pieces of the same text. */
+export function joinProgress(one: EventPayload, next: EventPayload): EventPayload | undefined {
+  if (progressLength(one) + progressLength(next) > JOINED_LENGTH) return undefined;
+  if (one.case === "toolOutput" && next.case === "toolOutput") {
+    const [output, more] = [one.value.output, next.value.output];
+    if (one.value.callId !== next.value.callId || output === undefined || output.stream !== more?.stream) return undefined;
+    return eventPayload("toolOutput", { callId: one.value.callId, output: { stream: output.stream, text: output.text + more.text } });
+  }
+  const isText = (one.case === "messageDelta" && next.case === one.case) || (one.case === "reasoningUpdate" && next.case === one.case);
+  return isText ? eventPayload(one.case, { text: one.value.text + next.value.text }) : undefined;
 }
 
 /** About how many bytes an event that shows a run's progress takes; of the others the least. */

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { ToolOutput_Stream } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { DeltaWriter } from "./delta-writer.ts";
 import type { Append } from "./event-log.ts";
-import { eventPayload } from "./event-payload.ts";
+import { eventPayload, type EventPayload } from "./event-payload.ts";
 import { RunJournal } from "./run-journal.ts";
 
 const lease = { sessionId: "s", runId: "r", owner: "o" };
 const delta = (text: string) => eventPayload("messageDelta", { text });
+const textOf = ({ case: type, value }: EventPayload): string | undefined =>
+  type === "toolOutput" ? value.output?.text : (value as { text: string }).text;
 const failing = (reason: string): HlvmError => new HlvmError({ code: "unavailable", reason, message: "gone" });
 const unreachable = (): HlvmError => failing("database_unreachable");
 
@@ -18,6 +21,7 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
     appendEach: () => Promise.resolve([]),
     read: () => Promise.resolve({ events: [], hasMore: false }),
     readContext: () => Promise.resolve([]),
+    readConversation: () => Promise.resolve([]),
     readRun: () => Promise.resolve([]),
     readResult: () => Promise.resolve(undefined),
   };
@@ -66,6 +70,35 @@ describe("RunJournal", () => {
     await soon;
     await journal.appendSoon(1, delta("c"));
     expect(sizes).toEqual([2, 1]);
+  });
+
+  it("joins pieces of one text that wait, and keeps them apart from another text and another stream", async () => {
+    const texts: (string | undefined)[] = [];
+    const { journal } = journalOver(async ({ events }) => {
+      texts.push(...events.map(({ payload }) => textOf(payload)));
+    });
+    const output = (stream: ToolOutput_Stream, text: string) => eventPayload("toolOutput", { callId: "c", output: { stream, text } });
+    const { STDOUT, STDERR } = ToolOutput_Stream;
+    for (const text of ["a", "b"]) journal.appendDelta(1, delta(text));
+    for (const text of ["c", "d"]) journal.appendDelta(1, eventPayload("reasoningUpdate", { text }));
+    for (const text of ["e", "f"]) journal.appendDelta(1, output(STDOUT, text));
+    journal.appendDelta(1, output(STDERR, "g"));
+    journal.appendDelta(2, delta("h"));
+    await journal.append(2, delta("i"));
+    expect(texts).toEqual(["ab", "cd", "ef", "g", "h", "i"]);
+  });
+
+  it("waits with the next effect for its entries, and for what else is to be on record", async () => {
+    const { journal } = journalOver(() => Promise.resolve());
+    const outcome = Promise.withResolvers<void>();
+    let isWritten = false;
+    void journal.appendSoon(1, delta("a"));
+    journal.records.add(outcome.promise);
+    const written = journal.records.written.then(() => (isWritten = true));
+    await journal.append(1, delta("b"));
+    expect(isWritten).toBe(false);
+    outcome.resolve();
+    await written;
   });
 
   it.each(["database_unreachable", "database_disk_full", "write_conflict"])(

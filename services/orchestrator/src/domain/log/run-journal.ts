@@ -7,11 +7,11 @@ import { inSpan } from "@hlvm/telemetry/span";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { DeltaSource, DeltaWriter, TakenDeltas } from "./delta-writer.ts";
 import type { Append, EventLog, Lease, NewEvent } from "./event-log.ts";
-import { progressLength, type EventPayload } from "./event-payload.ts";
+import { joinProgress, progressLength, type EventPayload } from "./event-payload.ts";
+import { Records } from "./records.ts";
 
 /** Shorter than a lease, so that a run has stopped when somebody else may take it over. */
 const RETRY_MILLISECONDS = 10_000;
-/** Pauses of 50, 200 and 800 ms, then of a second. */
 const RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, factor: 4, maxTimeout: 1_000 };
 /** After these the same append may well succeed: where it did already, it finds itself. */
 const PASSING = new Set(["database_unreachable", "database_overloaded", "database_disk_full", "database_out_of_memory", "write_conflict"]);
@@ -21,7 +21,7 @@ const SOON_MILLISECONDS = 20;
 const recordAppend = durationHistogram("hlvm.append.duration", "How long it takes until entries of a run are durable.");
 
 interface Waiting {
-  readonly events: readonly NewEvent[];
+  events: readonly NewEvent[];
   readonly isDelta?: boolean;
   readonly stopReason?: StopReason;
   readonly isUnreconciled?: boolean;
@@ -47,6 +47,8 @@ export interface JournalOptions {
  * those of other runs unless something else of the run comes first. After a failure every later entry fails too.
  */
 export class RunJournal implements DeltaSource {
+  /** What has to be on record before the next effect: entries that somebody asked for, and outcomes in the audit log. */
+  readonly records = new Records();
   readonly #options: JournalOptions;
   /** Entries are written together, whichever part of the run they come from: they belong to the run as a whole. */
   readonly #run = context.active();
@@ -62,7 +64,7 @@ export class RunJournal implements DeltaSource {
     this.#position = options.position;
   }
 
-  /** Resolves when the entries are durable. Whoever does not wait need not: a failure reaches `onFailure` too. */
+  /** Resolves when the entries are durable. Nobody needs to wait for that: a failure reaches `onFailure` too. */
   append(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
     return this.#enqueue({ events: payloads.map((payload) => ({ turn, payload })) });
   }
@@ -74,10 +76,14 @@ export class RunJournal implements DeltaSource {
     return appended;
   }
 
-  /** An entry that shows how the run gets on, and that nothing of the run waits for. */
+  /** An entry that shows how the run gets on, and that nothing of the run waits for; pieces of one text that wait become one. */
   appendDelta(turn: number, payload: EventPayload): void {
     if (this.#failure !== undefined) return;
-    void this.#wait({ events: [{ turn, payload }], isDelta: true });
+    const last = this.#waiting.at(-1);
+    const piece = last?.isDelta === true ? last.events[0]! : undefined;
+    const joined = piece?.turn === turn ? joinProgress(piece.payload, payload) : undefined;
+    if (last !== undefined && joined !== undefined) last.events = [{ turn, payload: joined }];
+    else void this.#wait({ events: [{ turn, payload }], isDelta: true });
     this.#options.deltas.add(this, progressLength(payload));
   }
 
@@ -111,7 +117,8 @@ export class RunJournal implements DeltaSource {
 
   #wait(entry: Omit<Waiting, "written" | "failed">): Promise<void> {
     const appended = new Promise<void>((written, failed) => this.#waiting.push({ ...entry, written, failed }));
-    appended.catch(() => undefined);
+    if (entry.isDelta === true) appended.catch(() => undefined);
+    else this.records.add(appended);
     return appended;
   }
 
@@ -161,9 +168,8 @@ export class RunJournal implements DeltaSource {
 
   #appendOf(batch: readonly Waiting[]): Append {
     const { lease, principal } = this.#options;
-    const events = batch.flatMap((waiting) => waiting.events);
     const { stopReason, isUnreconciled } = batch.at(-1)!;
-    return { lease, principal, position: this.#position, events, stopReason, isUnreconciled };
+    return { lease, principal, position: this.#position, events: batch.flatMap(({ events }) => events), stopReason, isUnreconciled };
   }
 
   #takeBatch(isWanted: (waiting: Waiting) => boolean): Waiting[] {

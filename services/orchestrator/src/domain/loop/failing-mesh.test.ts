@@ -10,7 +10,7 @@ import { refuse } from "../../testing/refuse.ts";
 import { say, type SaidCall } from "../../testing/say.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
 
-const test = useTestOrchestrator({ HLVM_OUTCOME_SECONDS: "1" });
+const test = useTestOrchestrator({ HLVM_SERVICE_WAIT_SECONDS: "1" });
 
 describe("a mesh that fails", () => {
   it("stops the run where policy cannot decide: nothing runs without a decision", async () => {

@@ -10,8 +10,10 @@ export interface Limits extends ContextLimits {
   readonly modelSilenceMilliseconds: number;
   readonly modelMilliseconds: number;
   readonly runMilliseconds: number;
-  /** Of trying to record what came of a call: a run that cannot have it on record goes no further. */
-  readonly outcomeMilliseconds: number;
+  /** Of waiting for a service that is away, and that the run cannot go on without. */
+  readonly serviceMilliseconds: number;
+  /** Of holding a run that only waits for a person; then it is parked. */
+  readonly parkMilliseconds: number;
   /** Of tool results that reach the model, in the whole run, in UTF-16 units. */
   readonly toolResultLength: number;
 }

@@ -1,6 +1,7 @@
 import type { Message, Model, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolOutput, ToolResult, TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
@@ -69,6 +70,18 @@ export type ToolEvent =
   /** For a sandbox: its place among those that wait. */
   | { readonly waiting: number };
 
+export interface Rewind {
+  readonly turns: readonly { readonly runId: string; readonly turn: number }[];
+  readonly preview: boolean;
+  readonly overwrite: boolean;
+}
+
+export interface Rewound {
+  /** The first of them. */
+  readonly paths: readonly RestoredPath[];
+  readonly pathCount: number;
+}
+
 /** What became of a call, as the executor's receipt tells. */
 export type Receipt = { readonly state: "never_started" | "running" | "unknown" } | { readonly state: "done"; readonly result: ToolResult };
 
@@ -79,6 +92,8 @@ export interface Sandbox {
   /** Output while the tool runs, its result last. Leaving the loop or aborting ends the tool. */
   execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncIterable<ToolEvent>;
   receipt(sessionId: string, callId: string): Promise<Receipt>;
+  /** Has the files of an open session go back to before the first of some turns. */
+  rewind(sessionId: string, request: Rewind): Promise<Rewound>;
 }
 
 export interface Recalled {

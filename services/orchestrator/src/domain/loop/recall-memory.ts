@@ -13,7 +13,7 @@ export async function recallMemory(question: string, run: RunContext): Promise<v
   const { facts, moreExist, notice } = recalled;
   if (facts.length === 0 && notice === "") return;
   const payload = eventPayload("memoryActivity", { recalled: [...facts], notice, moreExist });
-  run.records.add(run.journal.append(0, payload));
+  void run.journal.append(0, payload);
   run.context.add({ runId: run.runId, turn: 0, payload });
 }
 

@@ -5,12 +5,12 @@ import type { EventLog } from "../log/event-log.ts";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { OutcomeRecorder } from "../tools/outcome-recorder.ts";
+import type { CallWaits } from "../tools/call-waits.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
-import type { Records } from "./records.ts";
 
 /** All that the parts of one run share. */
 export interface RunContext {
@@ -27,11 +27,11 @@ export interface RunContext {
   readonly log: Pick<EventLog, "readResult">;
   /** What the model has before it. */
   readonly context: ContextWindow;
-  readonly records: Records;
   readonly outcomes: OutcomeRecorder;
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
+  readonly waits: CallWaits;
   /** How many tools run at a time. */
   readonly toolLimit: LimitFunction;
   /** Aborted with an Interruption. */

@@ -16,12 +16,12 @@ describe("the loop", () => {
   it("asks, calls tools and answers; the log says everything, in order and before it happens", async () => {
     test.answers(["I look.", [readCall("a")]], ["It is a test."]);
     const { events, stopped } = await test.run();
-    expect(events.map(({ turn, payload }) => `${turn} ${payload.case}`)).toEqual([
+    // How many pieces the text comes in depends on when the last word comes, which may be the beginning of a secret.
+    const names = events.map(({ turn, payload }) => `${turn} ${payload.case}`);
+    expect(names.filter((name, index) => name !== names[index - 1])).toEqual([
       "0 userMessage",
       "0 runStarted",
       "1 thinking",
-      "1 messageDelta",
-      // The last word is held back: it may be the beginning of a secret.
       "1 messageDelta",
       "1 assistantMessage",
       "1 toolSelected",
@@ -31,7 +31,6 @@ describe("the loop", () => {
       "1 turnStats",
       "1 usageUpdate",
       "2 thinking",
-      "2 messageDelta",
       "2 messageDelta",
       "2 assistantMessage",
       "2 turnStats",

@@ -33,7 +33,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     const { turn } = progress;
     const began = performance.now();
     const taken = await askWithinWindow(run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
-      await run.records.settle(run.signal);
+      await run.journal.records.settle(run.signal);
       throw thrown;
     });
     if (taken === undefined) {
@@ -59,15 +59,15 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
       estimatedInputTokens: BigInt(estimate),
     });
     run.context.add({ runId: run.runId, turn, payload: stats });
-    run.records.add(run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage })));
-    if (run.signal.aborted) await run.records.settle(run.signal);
+    void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage }));
+    if (run.signal.aborted) await run.journal.records.settle(run.signal);
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined) {
-      await run.records.settle(run.signal);
+      await run.journal.records.settle(run.signal);
       return stop;
     }
   }
-  await run.records.settle(run.signal);
+  await run.journal.records.settle(run.signal);
   return {
     reason: StopReason.MAX_TURNS_REACHED,
     message: `The run used all of its ${run.limits.turns} turns before it was done.`,

@@ -8,12 +8,10 @@ import { callId } from "../tools/call-id.ts";
 import { repairToolCalls } from "../tools/repair-tool-calls.ts";
 import { Answer } from "./answer.ts";
 import { askModel } from "./ask-model.ts";
-import { Coalescer } from "./coalescer.ts";
 import { ModelFailure } from "./model-failure.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 
-const DELTA_INTERVAL_MILLISECONDS = 40;
 /** Room for a whole file in one call where the window has it; else what is kept free for an answer. */
 const LARGE_OUTPUT_TOKENS = 16_384;
 const LARGE_WINDOW_TOKENS = 64_000;
@@ -45,9 +43,6 @@ export async function takeTurn(
 ): Promise<Taken | undefined> {
   const { turn } = progress;
   const { journal, model } = run;
-  const deltas = new Coalescer<"messageDelta" | "reasoningUpdate">(DELTA_INTERVAL_MILLISECONDS, 0, (type, text) => {
-    journal.appendDelta(turn, eventPayload(type, { text }));
-  });
   let answer = new Answer();
   journal.appendDelta(turn, eventPayload("thinking", {}));
   try {
@@ -68,19 +63,17 @@ export async function takeTurn(
         answer = attempt;
       },
       onEvent: (event) => {
-        if (event.case === "textDelta") deltas.push("messageDelta", event.value);
-        if (event.case === "thinkingDelta") deltas.push("reasoningUpdate", event.value);
+        if (event.case === "textDelta") journal.appendDelta(turn, eventPayload("messageDelta", { text: event.value }));
+        if (event.case === "thinkingDelta") journal.appendDelta(turn, eventPayload("reasoningUpdate", { text: event.value }));
       },
     });
   } catch (thrown) {
-    deltas.flush();
     if (mayLose && !run.signal.aborted && thrown instanceof ModelFailure && thrown.isConnectionLost && answer.isShown) return undefined;
     if (!isHandOver(run.signal.reason)) keepPartial(answer, run, progress);
     throw thrown;
   } finally {
     progress.addUsage(answer.usage);
   }
-  deltas.flush();
   return { ...give(answer, run, progress), estimate: context.estimate };
 }
 
@@ -116,7 +109,7 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Take
     }),
   );
   progress.text = text;
-  run.records.add(run.journal.append(turn, message, ...selected));
+  void run.journal.append(turn, message, ...selected);
   return { message, toolCalls, answer };
 }
 

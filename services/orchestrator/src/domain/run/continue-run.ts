@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
@@ -10,6 +9,7 @@ import { runPast } from "../fold/run-past.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import type { Mesh } from "../loop/ports.ts";
+import { retryWhileAway } from "../loop/retry-while-away.ts";
 import { stopOf } from "../loop/stop.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
@@ -21,8 +21,6 @@ import type { ClaimedRun, RunClaims } from "./run-claims.ts";
 
 /** A run that has ended so many processes, one after the other, without getting any further is ended itself. */
 const MAXIMUM_FRUITLESS_CLAIMS = 8;
-const ATTEMPTS = 10;
-const RETRY_MILLISECONDS = 1_000;
 
 export interface ContinuePorts {
   readonly eventLog: EventLog;
@@ -32,6 +30,8 @@ export interface ContinuePorts {
   /** The other services, called for a run. */
   readonly meshFor: (delegated: { readonly delegation: Delegation; readonly text: string }) => Mesh;
   readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
+  /** How long a run waits for a service that is away. */
+  readonly serviceMilliseconds: number;
   readonly log: Log;
 }
 
@@ -48,7 +48,7 @@ export function continueRun(claimed: ClaimedRun, ports: ContinuePorts, controlle
 async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
   const { lease } = claimed;
   try {
-    ports.log.info({ runId: lease.runId, turn: claimed.turn }, "a run is taken over");
+    ports.log.info({ runId: lease.runId, turn: claimed.turn }, claimed.wasParked ? "a run that waited goes on" : "a run is taken over");
     if (claimed.fruitlessClaims > MAXIMUM_FRUITLESS_CLAIMS) throw fruitless();
     await ports.execute(await resume(claimed, ports, controller.signal), controller);
   } catch (cause) {
@@ -59,12 +59,13 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 }
 
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
-  const { lease, session, principal, appended, turn, ageMilliseconds } = claimed;
+  const { lease, session, principal, appended, turn, ageMilliseconds, wasParked } = claimed;
   const mesh = ports.meshFor(delegatedTo(claimed, ports));
   const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
+  // Whatever ended the process may have ended others too.
   const [, model] = await Promise.all([
-    untilThere(() => mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal), signal),
-    untilThere(() => mesh.models.resolve(past.model, signal), signal),
+    retryWhileAway(() => mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal), ports.serviceMilliseconds, signal),
+    retryWhileAway(() => mesh.models.resolve(past.model, signal), ports.serviceMilliseconds, signal),
   ]);
   const secrets = new RunSecrets(session.secretKey, past.allowedSecrets);
   return {
@@ -77,26 +78,8 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
     mesh: redactMesh(mesh, secrets),
     secrets,
     appended,
-    past: { ...past, turn, ageMilliseconds },
+    past: { ...past, turn, ageMilliseconds, wasParked },
   };
-}
-
-/** The service is not there, or hangs. */
-function isUnanswered(thrown: unknown): boolean {
-  return thrown instanceof HlvmError && (thrown.code === "unavailable" || thrown.code === "deadline_exceeded");
-}
-
-/** Whatever ended the process may have ended others too, which are up again soon. */
-async function untilThere<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask();
-    } catch (thrown) {
-      signal.throwIfAborted();
-      if (!isUnanswered(thrown) || attempt === ATTEMPTS) throw thrown;
-      await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
-  }
 }
 
 function delegatedTo(

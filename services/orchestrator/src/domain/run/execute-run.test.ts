@@ -15,7 +15,7 @@ import { usualBehaviour } from "../../testing/usual-behaviour.ts";
 
 const write: SaidCall = { id: "write", tool: "memory_write", arguments: { text: "We deploy on Thursdays" } };
 const shell: SaidCall = { id: "shell", tool: "shell_exec", arguments: { command: "make" } };
-const test = useTestOrchestrator();
+const test = useTestOrchestrator({ HLVM_SERVICE_WAIT_SECONDS: "1" });
 
 describe("a run", () => {
   it("that is stateless closes its workspace also where it has lost its lease", async () => {

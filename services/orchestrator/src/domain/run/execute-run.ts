@@ -7,18 +7,18 @@ import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
-import { eventPayload } from "../log/event-payload.ts";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
 import type { Mesh } from "../loop/ports.ts";
-import { Records } from "../loop/records.ts";
 import { runLoop } from "../loop/run-loop.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
+import { CallWaits } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
@@ -42,15 +42,19 @@ export interface BegunRun {
   readonly secrets: RunSecrets;
   /** Events that it has in the log so far. */
   readonly appended: number;
+  /** Of a new session all that its log holds, so that nobody has to read it. */
+  readonly wholeLog?: readonly EventPayload[];
   /** Of a run that another process held before; `turn` is the last one of which the log has anything. */
-  readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number };
+  readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number; readonly wasParked: boolean };
 }
 
 /** What all runs of a process share. */
 export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
-  readonly claims: Pick<RunClaims, "release">;
+  readonly claims: Pick<RunClaims, "release" | "park">;
+  /** Whether an approval of the run was answered a moment ago. */
+  readonly wasAnswered: (runId: string) => boolean;
   readonly limits: Limits;
   readonly log: Log;
   /** Aborted with an Interruption when the process ends. */
@@ -80,17 +84,23 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress(past);
-  const outcomes = new OutcomeRecorder(mesh.audit, limits.outcomeMilliseconds, resumeAdvice(session));
-  const records = new Records();
+  let parkedUntil: Date | undefined;
+  using waits = new CallWaits(limits.parkMilliseconds, (until) => {
+    parkedUntil = until;
+    controller.abort(new Interruption("parked"));
+  });
+  const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
   let stop: Stop | undefined;
   try {
     if (past !== undefined) {
       // The process before may have ended between a call's end and its outcome.
       outcomes.leave();
-      void journal.append(past.turn, eventPayload("runTakenOver", {}));
+      if (!past.wasParked) void journal.append(past.turn, eventPayload("runTakenOver", {}));
     }
     const budget = tokenBudget(begun.model.contextWindow, limits);
-    const context = await ContextWindow.open(eventLog, session, begun.model.id, budget);
+    const { runId } = lease;
+    const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
+    const context = await ContextWindow.open(eventLog, session, begun.model.id, budget, wholeLog);
     const run = {
       sessionId: session.sessionId,
       runId: lease.runId,
@@ -103,11 +113,11 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       journal,
       log: eventLog,
       context,
-      records,
       outcomes,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
+      waits,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
       draining,
@@ -118,21 +128,22 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))
       log.error({ err: cause, runId: lease.runId }, "a run ended with an error that nobody expected");
     if (!isHandOver(cause)) stop = stopOf(cause, session);
+    else if (cause.kind === "parked") log.debug({ runId: lease.runId }, "a run that waits for a person was put aside");
     else log.warn({ err: cause.cause, runId: lease.runId, kind: cause.kind }, "a run was handed over");
   }
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
-  else await handOver(lease, records, ports);
+  else await handOver(lease, journal, ports, parkedUntil);
   return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, records: Records, { claims, log }: RunPorts): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log, wasAnswered }: RunPorts, parkedUntil?: Date): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
-  await claims
-    .release(lease)
-    .catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
+  // Where the answer came meanwhile nobody tells of it again.
+  const letGo = parkedUntil === undefined || wasAnswered(lease.runId) ? claims.release(lease) : claims.park(lease, parkedUntil);
+  await letGo.catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
 }
 
 interface RunEnd {

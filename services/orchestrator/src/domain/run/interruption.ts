@@ -1,4 +1,4 @@
-export type InterruptionKind = "cancelled" | "timeout" | "handed_over" | "lease_lost" | "log_unavailable";
+export type InterruptionKind = "cancelled" | "timeout" | "handed_over" | "parked" | "lease_lost" | "log_unavailable";
 
 /** Why a run is stopped from outside its loop: the reason of the signal that everything of the run listens to. */
 export class Interruption extends Error {
@@ -12,7 +12,7 @@ export class Interruption extends Error {
 
   /** Whether the run goes on in whichever process claims it next: this one writes no end, and cancels nothing that was begun. */
   get isHandOver(): boolean {
-    return this.kind === "handed_over" || this.kind === "lease_lost" || this.kind === "log_unavailable";
+    return this.kind === "handed_over" || this.kind === "parked" || this.kind === "lease_lost" || this.kind === "log_unavailable";
   }
 }
 

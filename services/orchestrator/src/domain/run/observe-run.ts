@@ -1,12 +1,12 @@
 import { counter, durationHistogram, upDownCounter } from "@hlvm/telemetry/instrument";
 import { genAi, genAiMetric, genAiOperation } from "@hlvm/telemetry/gen-ai-names";
 import { failSpan, inSpan } from "@hlvm/telemetry/span";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { StopReason, StopReasonSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunProgress } from "../loop/run-progress.ts";
 import type { BegunRun } from "./execute-run.ts";
 
 const AGENT = "hlvm";
-const REASONS = new Map<StopReason, string>(Object.entries(StopReason).map(([word, reason]) => [reason, word.toLowerCase()]));
 
 const started = counter("hlvm.runs.started", "Runs begun by this process.", "{run}");
 const takenOver = counter("hlvm.runs.taken_over", "Runs gone on with that another process had held.", "{run}");
@@ -38,7 +38,7 @@ export async function observeRun(begun: BegunRun, execute: () => Promise<EndedRu
   try {
     await inSpan(`${genAiOperation.invokeAgent} ${AGENT}`, { attributes }, async (span) => {
       const { reason, progress } = await execute();
-      const word = reason === undefined ? "handed_over" : REASONS.get(reason)!;
+      const word = reason === undefined ? "handed_over" : enumWord(StopReasonSchema, reason);
       span.setAttributes({
         "hlvm.run.stop_reason": word,
         "hlvm.run.turns": progress.turn,

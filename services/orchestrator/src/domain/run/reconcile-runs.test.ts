@@ -19,7 +19,7 @@ afterEach(async () => {
 async function start() {
   const { database, drop, url } = await createTestDatabase(MIGRATIONS);
   cleanups.push(drop);
-  const test = await startTestOrchestrator(url, { HLVM_OUTCOME_SECONDS: "1" });
+  const test = await startTestOrchestrator(url, { HLVM_SERVICE_WAIT_SECONDS: "1" });
   cleanups.push(test.stop);
   const isDue = () => database.query("UPDATE run SET reconcile_at = now() WHERE reconcile_at IS NOT NULL");
   const run = async () => (await database.query<{ reconcile_at: Date | null; delegation: string | null }>("SELECT * FROM run"))[0]!;

@@ -1,3 +1,4 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
 import { genAi } from "@hlvm/telemetry/gen-ai-names";
 import { inSpan } from "@hlvm/telemetry/span";
@@ -25,7 +26,8 @@ export async function reconcileRuns(
         if (await isReconciled(run, runs, callFor, signal)) await runs.done(run);
       });
     } catch (cause) {
-      log.warn({ err: cause, runId: run.runId, attempts: run.attempts }, "outcomes of a run could not be recorded; it is tried again");
+      if (cause instanceof HlvmError && cause.reason === "event_unreadable") await runs.done(run).catch(() => undefined);
+      log.warn({ err: cause, runId: run.runId, attempts: run.attempts }, "outcomes of a run could not be recorded");
     }
   }
 }

@@ -15,6 +15,8 @@ export interface ClaimedRun {
   /** How long ago it began. */
   readonly ageMilliseconds: number;
   readonly cancelRequested: boolean;
+  /** Whether it was claimed because what it waited for may have come, and not because its process ended. */
+  readonly wasParked: boolean;
   /** How often it was claimed, now included, without having come any further since the first of these claims. */
   readonly fruitlessClaims: number;
 }
@@ -37,6 +39,10 @@ export interface RunClaims {
   claim(known: readonly string[]): Promise<ClaimedRun[]>;
   /** Lets another process claim the run at once; where it was claimed already, nothing happens. */
   release(lease: Lease): Promise<void>;
+  /** Lets nobody claim the run before this time, unless it is woken or somebody wants it cancelled. */
+  park(lease: Lease, until: Date): Promise<void>;
+  /** Lets parked runs be claimed. @returns how many there were */
+  wake(runIds: readonly string[]): Promise<number>;
   /** Ends this process's lease. */
   leave(): Promise<void>;
   /** Forgets processes that have been gone for long. */

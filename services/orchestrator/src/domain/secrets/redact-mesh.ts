@@ -31,7 +31,7 @@ function redactModels(models: Models, secrets: RunSecrets): Models {
       try {
         const messages = request.messages.map((message) => revealMessage(message, secrets));
         for await (const event of models.generate({ ...request, messages }, signal)) {
-          // A piece that is held back is a sign of life all the same.
+          // A piece that is held back is a heartbeat all the same.
           if (event.case === "textDelta") yield { case: "textDelta", value: text.push(event.value) };
           else if (event.case === "thinkingDelta") yield { case: "thinkingDelta", value: thinking.push(event.value) };
           else {
@@ -87,6 +87,7 @@ function redactSandbox(sandbox: Sandbox, secrets: RunSecrets): Sandbox {
   return {
     openWorkspace: (sessionId, path, signal) => clean(sandbox.openWorkspace(sessionId, path, signal), secrets),
     closeWorkspace: (sessionId) => clean(sandbox.closeWorkspace(sessionId), secrets),
+    rewind: (sessionId, request) => clean(sandbox.rewind(sessionId, request), secrets),
     async receipt(sessionId, callId) {
       const receipt = await clean(sandbox.receipt(sessionId, callId), secrets);
       return receipt.state === "done" ? { state: "done", result: await redactResult(receipt.result, secrets) } : receipt;

@@ -1,3 +1,4 @@
+import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Lease } from "../log/event-log.ts";
 import type { EventPayload } from "../log/event-payload.ts";
 import type { Session, SessionFacts } from "./session.ts";
@@ -16,6 +17,12 @@ export interface NewRun {
   readonly events: readonly EventPayload[];
 }
 
+export interface SessionOwner {
+  readonly organization: string;
+  /** `user:NAME`. */
+  readonly id: string;
+}
+
 /** Where a session stands among those of its owner. */
 export interface SessionPlace {
   /** ISO 8601, to the microsecond. */
@@ -23,17 +30,72 @@ export interface SessionPlace {
   readonly sessionId: string;
 }
 
+/** Which sessions are wanted: all that are given hold. */
+export interface SessionFilter {
+  /** Words, or their beginnings, in lower case. */
+  readonly words: readonly string[];
+  readonly archived: "without" | "only" | "with";
+  /** Empty: any. */
+  readonly workspace: string;
+  /** Empty: any. */
+  readonly model: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly state?: "new" | "running" | "ended";
+  readonly lastStopReason?: StopReason;
+}
+
+export interface FoundSession extends Session {
+  /** Where words were searched for: the first message that has them. */
+  readonly found?: string;
+}
+
+export interface SessionChanges {
+  readonly title?: string;
+  readonly archived?: boolean;
+}
+
 export interface SessionPage {
-  readonly sessions: readonly Session[];
+  readonly sessions: readonly FoundSession[];
   /** Of the last one, where there are more behind it. */
   readonly end?: SessionPlace;
+}
+
+/** An event of a session that did not happen in it. */
+export interface CopiedEvent {
+  readonly runId: string;
+  readonly turn: number;
+  readonly at: Date;
+  readonly payload: EventPayload;
+}
+
+export interface Fork {
+  readonly parentId: string;
+  /** The last event that is copied. */
+  readonly at: number;
+  readonly forkId: string;
+  /** Who forks it. */
+  readonly owner: string;
 }
 
 export interface SessionStore {
   /** Undefined where there is none of that organization. */
   find(organization: string, sessionId: string): Promise<Session | undefined>;
-  /** Those that are not stateless, the one changed last first; those behind a place in that order, where one is given. */
-  listOwned(organization: string, owner: string, limit: number, after?: SessionPlace): Promise<SessionPage>;
+  /** Those of one person that are not stateless, the one changed last first; those behind a place in that order, where one is given. */
+  listOwned(owner: SessionOwner, filter: SessionFilter, limit: number, after?: SessionPlace): Promise<SessionPage>;
+  /** Changes nothing that has to do with when it was changed last. */
+  update(sessionId: string, changes: SessionChanges): Promise<void>;
+  /**
+   * Deletes it with its log, for good.
+   * @throws HlvmError `run_in_progress`, `session_unreconciled` where the audit log still lacks something of it
+   */
+  delete(sessionId: string): Promise<void>;
+  /** Makes a session with these events, numbered from 1, or nothing. */
+  createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[]): Promise<void>;
+  /** Appends an event that is no run's. @returns false where a run goes on, or the session is gone */
+  appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean>;
+  /** Makes a session with a copy of another one's events and the marker behind them. @returns false where there are none such */
+  fork(fork: Fork, marker: CopiedEvent): Promise<boolean>;
   /**
    * Makes the session where it is new, the run and its first events, or nothing.
    * @returns the sequence of the first event

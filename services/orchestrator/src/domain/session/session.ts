@@ -26,6 +26,11 @@ export interface Session extends SessionFacts {
   readonly runningRunId: string;
   /** Of the last run that ended. */
   readonly lastStopReason: StopReason;
+  readonly archived: boolean;
+  /** The session that it was forked from, which may be gone; empty where it was not. */
+  readonly forkedFrom: string;
+  readonly forkedAtSequence: number;
+  readonly imported: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

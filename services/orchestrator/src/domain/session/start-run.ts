@@ -25,8 +25,10 @@ export interface RunAsked {
   /** As the edge signed it, for whoever calls for this run. */
   readonly delegation: string;
   readonly prompt: string;
-  /** Empty when resuming. */
+  /** Empty when resuming, and where the session's workspace was prepared. */
   readonly workspace: string;
+  /** The sandbox service has made a workspace for the session to be. */
+  readonly isPrepared: boolean;
   /** Empty: the session's, else the default. */
   readonly model: string;
   readonly settings: PermissionSettings;
@@ -102,6 +104,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     mesh: redactMesh(starter.mesh, secrets),
     secrets,
     appended: events.length,
+    wholeLog: existing === undefined ? events : undefined,
   };
   let sequence = 0;
   const begin = async (): Promise<void> => {
@@ -130,12 +133,12 @@ async function requireResumable(asked: RunAsked, store: SessionStore): Promise<S
 async function openAndResolve(existing: Session | undefined, asked: RunAsked, mesh: Mesh): Promise<[OpenedWorkspace, Model]> {
   const { sessionId } = asked;
   const path = existing?.workspace ?? asked.workspace;
-  if (path === "")
+  if (path === "" && !asked.isPrepared)
     throw new HlvmError({
       code: "invalid_argument",
       reason: "workspace_missing",
       message: "A new session needs a workspace.",
-      advice: "Give the absolute path of the folder to work in (--workspace).",
+      advice: "Give the absolute path of the folder to work in, or the URL of a repository (--workspace).",
     });
   if (existing !== undefined) await requireSameWorkspace(existing, asked, mesh);
   const [opened, resolved] = await Promise.allSettled([

@@ -21,7 +21,8 @@ export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCal
   const { turn, run, signal } = calls;
   return unlessAnswerLost(call, calls, async () => {
     // Nothing is lost where the run is handed over now: whoever goes on with it waits for the same answer.
-    const answer = await answerTo(approval, run, AbortSignal.any([signal, run.draining]));
+    const expires = expiryOf(approval);
+    const answer = await run.waits.answer(expires, () => answerTo(approval, expires, run, AbortSignal.any([signal, run.draining])));
     // The wait may have been long: the append tells whether the run still holds its lease.
     if (answer !== undefined) {
       await run.journal.append(turn, permissionCheck(call, answer));
@@ -33,8 +34,13 @@ export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCal
   });
 }
 
-async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal): Promise<Verdict | undefined> {
-  const expires = approval.expiresAt === undefined ? Date.now() + DEFAULT_WAIT_MILLISECONDS : timestampDate(approval.expiresAt).getTime();
+function expiryOf({ expiresAt }: Approval): Date {
+  return expiresAt === undefined ? new Date(Date.now() + DEFAULT_WAIT_MILLISECONDS) : timestampDate(expiresAt);
+}
+
+async function answerTo(approval: Approval, expires: Date, run: RunContext, signal: AbortSignal): Promise<Verdict | undefined> {
+  // From here on by a clock that does not jump.
+  const endsAt = performance.now() + expires.getTime() - Date.now() + MARGIN_MILLISECONDS;
   // Once at least: an answer that was given in time is there also where the run was taken over late.
   do {
     try {
@@ -45,6 +51,6 @@ async function answerTo(approval: Approval, run: RunContext, signal: AbortSignal
       if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
       await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
-  } while (Date.now() < expires + MARGIN_MILLISECONDS);
+  } while (performance.now() < endsAt);
   return undefined;
 }

@@ -70,9 +70,9 @@ function leaveCall({ call }: ReadyCall, thrown: unknown, { run, signal }: TurnCa
   const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
   // Whoever reconciles the run finds out what came of a call in doubt. Policy may have allowed the others.
   if (isInDoubt(thrown)) run.outcomes.leave();
-  else run.records.add(run.outcomes.recordNotRun({ sessionId, runId, callId, status, summary: NOT_RUN, durationMilliseconds: 0 }));
+  else run.journal.records.add(run.outcomes.recordNotRun({ sessionId, runId, callId, status, summary: NOT_RUN, durationMilliseconds: 0 }));
   // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
-  if (signal.aborted) run.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
+  if (signal.aborted) run.journal.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
 }
 
 async function runCall(ready: ReadyCall, grant: string, place: Place, { turn, before, run, signal }: TurnCalls): Promise<ToolResult> {
@@ -89,7 +89,7 @@ async function runCall(ready: ReadyCall, grant: string, place: Place, { turn, be
 function recordOutcome({ call }: ReadyCall, { result, status }: Executed, run: RunContext): void {
   const { sessionId, runId, callId } = call;
   const { summary, durationMilliseconds } = result;
-  run.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary, durationMilliseconds }));
+  run.journal.records.add(run.outcomes.record({ sessionId, runId, callId, status, summary, durationMilliseconds }));
 }
 
 /**

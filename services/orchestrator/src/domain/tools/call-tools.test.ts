@@ -46,6 +46,19 @@ describe("the calls of a turn", () => {
     expect(asked).toEqual(calls.map((call) => JSON.stringify(call.arguments)));
   });
 
+  it("wait for a policy that is away for longer than a restart takes", { timeout: 20_000 }, async () => {
+    test.answers(["", [readCall("a")]], ["Done."]);
+    const { decide } = test.fake.behaviour;
+    let refusals = 0;
+    test.fake.behaviour.decide = (request) => {
+      if (++refusals <= 6) throw new HlvmError({ code: "unavailable", reason: "database_unreachable", message: "starting up" });
+      return decide(request);
+    };
+    const { stopped, results } = await test.run();
+    expect(stopped.reason).toBe(StopReason.COMPLETED);
+    expect(results).toMatchObject([{ success: true }]);
+  });
+
   it("that wait for a sandbox say so, each place once", async () => {
     test.answers(["", [readCall("a")]], ["Done."]);
     test.fake.behaviour.execute = async function* () {

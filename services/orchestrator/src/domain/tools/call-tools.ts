@@ -36,12 +36,12 @@ export async function callTools(
 ): Promise<CalledTools> {
   const failing = new AbortController();
   const signal = AbortSignal.any([run.signal, failing.signal]);
-  const calls: TurnCalls = { turn, before: run.records.written, isTakenOver: ended !== undefined, run, signal };
+  const calls: TurnCalls = { turn, before: run.journal.records.written, isTakenOver: ended !== undefined, run, signal };
   let failure: { readonly cause: unknown } | undefined;
 
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
   const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
-  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => callTool(one, where, calls);
+  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => run.waits.call(() => callTool(one, where, calls));
   const keep = async (one: ReadyCall, where: Place): Promise<ToolResult> => {
     const result = await call(one, where);
     const { callId, tool } = one.call;
@@ -84,10 +84,10 @@ export async function callTools(
     });
     const activity = "call" in one && result.success ? memoryActivity(one, run.secrets) : undefined;
     ends.push(end);
-    run.records.add(run.journal.appendSoon(turn, end, ...(activity === undefined ? [] : [activity])));
+    void run.journal.appendSoon(turn, end, ...(activity === undefined ? [] : [activity]));
   }
   if (failure !== undefined) {
-    await run.records.settle(run.signal);
+    await run.journal.records.settle(run.signal);
     throw failure.cause;
   }
   return { ends, isLooping };

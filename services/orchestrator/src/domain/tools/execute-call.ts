@@ -1,8 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import type { ToolOutput_Stream, ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload } from "../log/event-payload.ts";
-import { Coalescer } from "../loop/coalescer.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { executeInSandbox } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
@@ -10,9 +9,6 @@ import { outcomeStatusOf } from "./outcome-status.ts";
 import { readResult } from "./read-result.ts";
 import { failedResult } from "./tool-result.ts";
 
-const OUTPUT_INTERVAL_MILLISECONDS = 100;
-/** Most commands end sooner than this: their output is then written together with their result. */
-const FIRST_OUTPUT_WAIT_MILLISECONDS = 30;
 /** Of one call's output that watchers see while it runs; the result has its own limit. */
 const OUTPUT_LENGTH = 256 * 1024;
 /** The executor ends a tool at the tool's own limit; it gets this long to say so. */
@@ -76,9 +72,6 @@ function isDoubtful(thrown: unknown): thrown is HlvmError {
 async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
   const { call, definition } = ready;
   const timeout = WAIT_MILLISECONDS + definition.timeoutMilliseconds + MARGIN_MILLISECONDS;
-  const output = new Coalescer<ToolOutput_Stream>(OUTPUT_INTERVAL_MILLISECONDS, FIRST_OUTPUT_WAIT_MILLISECONDS, (stream, text) => {
-    run.journal.appendDelta(turn, eventPayload("toolOutput", { callId: call.callId, output: { stream, text } }));
-  });
   let left = OUTPUT_LENGTH;
   let result: ToolResult | undefined;
   let position: number | undefined;
@@ -90,14 +83,14 @@ async function readSandbox(ready: ReadyCall, grant: string, turn: number, run: R
         position = event.waiting;
         run.journal.appendDelta(turn, eventPayload("toolWaiting", { callId: call.callId, tool: call.tool, position }));
       } else {
-        if (left > 0) output.push(event.output.stream, event.output.text.slice(0, left));
-        left -= event.output.text.length;
+        const text = event.output.text.slice(0, left);
+        left -= text.length;
+        const output = { stream: event.output.stream, text };
+        if (text !== "") run.journal.appendDelta(turn, eventPayload("toolOutput", { callId: call.callId, output }));
       }
     }
   } catch (thrown) {
     if (result === undefined) throw thrown;
-  } finally {
-    output.flush();
   }
   if (result !== undefined) return result;
   throw new HlvmError({ code: "unavailable", reason: "stream_cut", message: "the tool's stream ended without a result" });

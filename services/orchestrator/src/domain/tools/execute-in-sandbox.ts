@@ -6,11 +6,8 @@ import type { RunContext } from "../loop/run-context.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { failedResult } from "./tool-result.ts";
 
-/**
- * Before each further attempt, half of it at least and the rest by chance, so that calls which were refused together do not
- * come back together. A service that ended is up again by the last of them, and the grant has not expired.
- */
-const PAUSES_MILLISECONDS = [100, 250, 500, 1_000, 2_000, 4_000];
+const FIRST_PAUSE_MILLISECONDS = 100;
+const LONGEST_PAUSE_MILLISECONDS = 4_000;
 
 /**
  * Has the sandbox run a call, whatever it takes: what was never started is attempted again, and where an answer was lost the
@@ -24,12 +21,13 @@ export async function executeInSandbox(
   run: RunContext,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  for (let attempts = 0; ; attempts++) {
+  const endsAt = performance.now() + run.limits.serviceMilliseconds;
+  for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS)) {
     const outcome = await tryOnce(attempt, ready, run, signal);
     if ("result" in outcome) return outcome.result;
-    const pause = PAUSES_MILLISECONDS[attempts];
-    const isOver = pause === undefined || outcome.failure.code === "deadline_exceeded";
+    const isOver = performance.now() + pause > endsAt || outcome.failure.code === "deadline_exceeded";
     if (isOver) throw outcome.isKnown ? callNotRun(ready, outcome.failure) : callInDoubt(ready, outcome.failure);
+    // Calls which were refused together do not come back together.
     await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

@@ -1,4 +1,5 @@
-import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { OutcomeStatus, OutcomeStatusSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { genAi, genAiMetric, genAiOperation } from "@hlvm/telemetry/gen-ai-names";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
 import { failSpan, inSpan } from "@hlvm/telemetry/span";
@@ -6,8 +7,6 @@ import type { Executed } from "./execute-call.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 
 const duration = durationHistogram(genAiMetric.executeToolDuration, "How long granted tool calls take, by tool and outcome.");
-
-const OUTCOMES = new Map<OutcomeStatus, string>(Object.entries(OutcomeStatus).map(([word, status]) => [status, word.toLowerCase()]));
 
 /** A granted call as a span. Its tool is named as it is defined here: what a model writes would be a label without bounds. */
 export function observeTool({ call, definition }: ReadyCall, execute: () => Promise<Executed>): Promise<Executed> {
@@ -19,7 +18,7 @@ export function observeTool({ call, definition }: ReadyCall, execute: () => Prom
   const startedAt = performance.now();
   return inSpan(`${genAiOperation.executeTool} ${definition.name}`, { attributes }, async (span) => {
     const executed = await execute();
-    const outcome = OUTCOMES.get(executed.status)!;
+    const outcome = enumWord(OutcomeStatusSchema, executed.status);
     span.setAttribute("hlvm.outcome", outcome);
     if (executed.status !== OutcomeStatus.SUCCEEDED) failSpan(span, outcome);
     duration(performance.now() - startedAt, { [genAi.toolName]: definition.name, outcome });

@@ -34,7 +34,7 @@ export async function unlessAnswerLost<T>(
     );
     const { sessionId, runId, callId } = call;
     const outcome = { sessionId, runId, callId, status: OutcomeStatus.REFUSED, summary: result.summary, durationMilliseconds: 0 };
-    run.records.add(run.outcomes.recordNotRun(outcome));
+    run.journal.records.add(run.outcomes.recordNotRun(outcome));
     return { denial: result };
   }
 }

@@ -6,16 +6,26 @@ import type { ApprovalWatch } from "../../domain/approval/approval-store.ts";
 export const APPROVAL_CHANNEL = "approval_changed";
 /** A lost notification costs at most this. */
 const LONGEST_WAIT_MILLISECONDS = 30_000;
+/** No approval has this id. */
+const ANY = "any";
 
 /** Tells those who wait for an approval that it changed; after a lost connection all of them look again. */
 export class ApprovalNotices {
   readonly #changes = new EventEmitter().setMaxListeners(0);
 
   constructor(notifications: Notifications) {
-    notifications.onPayload((approvalId) => this.#changes.emit(approvalId));
+    notifications.onPayload((approvalId) => {
+      this.#changes.emit(approvalId);
+      this.#changes.emit(ANY);
+    });
     notifications.onReconnect(() => {
       for (const approvalId of this.#changes.eventNames()) this.#changes.emit(approvalId);
     });
+  }
+
+  /** Hears of a change to any approval. */
+  watchAll(): ApprovalWatch {
+    return this.watch(ANY);
   }
 
   watch(approvalId: string): ApprovalWatch {

@@ -1,6 +1,6 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { Approval, ApprovalAnswer, RequestedApproval } from "../../domain/approval/approval.ts";
-import type { ApprovalStore, ApprovalWatch, PendingFilter } from "../../domain/approval/approval-store.ts";
+import type { ApprovalStore, ApprovalWatch, PendingFilter, UntakenAnswer } from "../../domain/approval/approval-store.ts";
 import type { AuditEvent } from "../../domain/audit/audit-event.ts";
 import type { SessionAllowance } from "../../domain/decide/question.ts";
 import { APPROVAL_CHANNEL, type ApprovalNotices } from "./approval-notices.ts";
@@ -8,6 +8,7 @@ import { APPROVAL_COLUMNS, approvalOf, CALL_COLUMNS, IDENTITY_COLUMNS, type Appr
 import { appendEvent, recordOf } from "./event-record.ts";
 
 const MAXIMUM_PENDING = 200;
+const MAXIMUM_UNTAKEN = 10_000;
 /** The arguments of what expired more than an hour ago, answered or not: nobody waits for it any more. */
 const FORGET = "UPDATE approval SET arguments_json = '' WHERE arguments_json <> '' AND expires_at < now() - interval '1 hour'";
 
@@ -117,6 +118,17 @@ export class PostgresApprovalStore implements ApprovalStore {
 
   watch(approvalId: string): ApprovalWatch {
     return this.#notices.watch(approvalId);
+  }
+
+  async untaken(seconds: number): Promise<UntakenAnswer[]> {
+    const sql = `SELECT approval_id AS "approvalId", run_id AS "runId" FROM approval
+      WHERE answer IS NOT NULL AND used_at IS NULL AND answered_at > now() - make_interval(secs => $1)
+      ORDER BY answered_at DESC LIMIT ${MAXIMUM_UNTAKEN}`;
+    return this.#database.query<UntakenAnswer & Record<string, unknown>>(sql, [seconds], "untaken_answers");
+  }
+
+  watchAll(): ApprovalWatch {
+    return this.#notices.watchAll();
   }
 
   async #one(sql: string, values: readonly unknown[], name: string): Promise<Approval | undefined> {

@@ -8,6 +8,11 @@ export interface ApprovalWatch extends Disposable {
   change(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+export interface UntakenAnswer {
+  readonly approvalId: string;
+  readonly runId: string;
+}
+
 /** What is left out takes all. */
 export interface PendingFilter {
   readonly sessionId?: string;
@@ -35,4 +40,8 @@ export interface ApprovalStore {
   /** "Always for this session", as it was answered for this tool. */
   allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]>;
   watch(approvalId: string): ApprovalWatch;
+  /** Of every organization: answers that no run has taken, given in the last so many seconds, the latest 10,000. */
+  untaken(seconds: number): Promise<UntakenAnswer[]>;
+  /** Hears of changes to any approval. */
+  watchAll(): ApprovalWatch;
 }

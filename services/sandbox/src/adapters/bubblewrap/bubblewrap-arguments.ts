@@ -19,7 +19,13 @@ const RUNNER = "/opt/hlvm/runner.cjs";
 
 /** What runs in a sandbox. */
 export type Occupant =
-  | ({ readonly kind: "runner"; /** The file of its program, on this machine. */ readonly program: string } & RunnerEnvironment)
+  | ({
+      readonly kind: "runner";
+      /** The file of its program, on this machine. */
+      readonly program: string;
+      /** The folder on this machine that holds the session's checkpoints; no command sees it. */
+      readonly checkpoints: string;
+    } & RunnerEnvironment)
   | {
       readonly kind: "command";
       readonly profile: SandboxProfile;
@@ -78,7 +84,9 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "/dev/shm",
     ...temporary,
     "/tmp",
-    ...(occupant.kind === "runner" ? ["--ro-bind", occupant.program, RUNNER] : homeOf(occupant, temporary)),
+    ...(occupant.kind === "runner"
+      ? ["--ro-bind", occupant.program, RUNNER, "--bind", occupant.checkpoints, "/checkpoints"]
+      : homeOf(occupant, temporary)),
     ...nodeMounts(),
     "--ro-bind",
     layout.ripgrep,

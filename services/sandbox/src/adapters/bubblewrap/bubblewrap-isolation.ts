@@ -39,6 +39,7 @@ export interface BubblewrapOptions {
   readonly stateDirectory: string;
   /** Of all that serve the same sessions, one after the other. */
   readonly homesDirectory: string;
+  readonly checkpoints: SessionHomes;
   readonly processes: number;
   readonly memoryMebibytes: number;
   readonly temporaryMebibytes: number;
@@ -91,7 +92,8 @@ export class BubblewrapIsolation implements Isolation {
     return this.#start(request, async (owner, late) => {
       const { workspace } = request;
       const program = this.#systemFiles.runner(owner);
-      const occupant = { kind: "runner", program, outsidePath: workspace.path, identity: workspace.identity } as const;
+      const checkpoints = this.#options.checkpoints.open(request.sessionId, owner);
+      const occupant = { kind: "runner", program, checkpoints, outsidePath: workspace.path, identity: workspace.identity } as const;
       const group = this.#groups.take();
       const spawned = this.#spawner.start(this.#optionsOf(request, occupant, owner), group.entry);
       const runner = new BubblewrapRunner(spawned, group, this.#options.log.child({ sessionId: request.sessionId }));
@@ -115,8 +117,8 @@ export class BubblewrapIsolation implements Isolation {
     });
   }
 
-  forget(sessionId: string): Promise<void> {
-    return this.#homes.remove(sessionId);
+  async forget(sessionId: string): Promise<void> {
+    await Promise.all([this.#homes.remove(sessionId), this.#options.checkpoints.remove(sessionId)]);
   }
 
   /** Gives back what it keeps for sandboxes to come. */

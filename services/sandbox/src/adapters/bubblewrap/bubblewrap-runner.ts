@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Log } from "@hlvm/log/create-log";
-import type { Runner, ToolRun } from "../../domain/isolation.ts";
+import type { RewindRequest, Rewound, Runner, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange } from "../../domain/protected-change.ts";
 import { failedResult, type ToolResult } from "../../domain/tool-event.ts";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
@@ -12,6 +13,8 @@ const CANCEL_GRACE_MILLISECONDS = 1_000;
 const TIMEOUT_GRACE_MILLISECONDS = 5_000;
 /** For looking after the protected paths. */
 const GUARD_MILLISECONDS = 10_000;
+/** For reading a whole workspace once, on a machine that has much to do. */
+const CHECKPOINT_MILLISECONDS = 60_000;
 
 /** A session's runner by bubblewrap: one bwrap process, the runner in it, its limits. */
 export class BubblewrapRunner implements Runner {
@@ -78,6 +81,14 @@ export class BubblewrapRunner implements Runner {
     return this.#guarded(this.#runner.apply(callId, changes));
   }
 
+  checkpoint(turn: string): Promise<string> {
+    return this.#guarded(this.#runner.checkpoint(randomUUID(), turn), CHECKPOINT_MILLISECONDS);
+  }
+
+  rewind(request: RewindRequest): Promise<Rewound> {
+    return this.#guarded(this.#runner.rewind(randomUUID(), request), CHECKPOINT_MILLISECONDS);
+  }
+
   async close(): Promise<void> {
     this.#isEnding = true;
     this.#ending.resolve();
@@ -95,8 +106,8 @@ export class BubblewrapRunner implements Runner {
   }
 
   /** @throws Error where the runner ends meanwhile, or does not answer: nobody may take the paths for untouched then */
-  async #guarded<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    const timer = this.#killAfter(GUARD_MILLISECONDS);
+  async #guarded<Answer>(answer: Promise<Answer>, milliseconds = GUARD_MILLISECONDS): Promise<Answer> {
+    const timer = this.#killAfter(milliseconds);
     try {
       return await Promise.race([
         answer,

@@ -8,7 +8,7 @@ import {
   type RunnerRequestJson,
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import type { ToolRun } from "../../domain/isolation.ts";
+import type { RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange, ProtectedEntry } from "../../domain/protected-change.ts";
 import type { ToolResult } from "../../domain/tool-event.ts";
 import { encodeFrame, FrameDecoder } from "../../../runner/frames.ts";
@@ -35,6 +35,8 @@ const ERROR_CODES = new Set([
   "unavailable",
   "internal",
 ]);
+
+type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound";
 
 interface Pending {
   readonly began: number;
@@ -103,14 +105,23 @@ export class RunnerConnection {
     return this.#askGuard("applied", callId, { apply: { callId, changes: wire } });
   }
 
-  #askGuard<Answer>(kind: "protected" | "restored" | "applied", callId: string, request: RunnerRequestJson): Promise<Answer> {
+  /** @returns why it could not be noted; empty where it was */
+  checkpoint(callId: string, turn: string): Promise<string> {
+    return this.#askGuard("checkpointed", callId, { checkpoint: { callId, turn } });
+  }
+
+  rewind(callId: string, request: RewindRequest): Promise<Rewound> {
+    return this.#askGuard("rewound", callId, { rewind: { callId, ...request, turns: [...request.turns] } });
+  }
+
+  #askGuard<Answer>(kind: GuardAnswer, callId: string, request: RunnerRequestJson): Promise<Answer> {
     return new Promise((resolve) => {
       this.#guarding.set(`${kind} ${callId}`, resolve);
       this.#send(request);
     });
   }
 
-  #answerGuard(kind: "protected" | "restored" | "applied", callId: string, answer: unknown): void {
+  #answerGuard(kind: GuardAnswer, callId: string, answer: unknown): void {
     const name = `${kind} ${callId}`;
     this.#guarding.get(name)?.(answer as never);
     this.#guarding.delete(name);
@@ -137,6 +148,10 @@ export class RunnerConnection {
         return this.#answerGuard("restored", response.value.callId, response.value.changes.map(required));
       case "applied":
         return this.#answerGuard("applied", response.value.callId, response.value.failure);
+      case "checkpointed":
+        return this.#answerGuard("checkpointed", response.value.callId, response.value.failure);
+      case "rewound":
+        return this.#answerGuard("rewound", response.value.callId, response.value);
       default:
         throw new Error("a response without content");
     }

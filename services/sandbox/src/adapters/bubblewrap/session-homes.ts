@@ -1,10 +1,13 @@
 import { chownSync, mkdirSync, mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WorkspaceOwner } from "./inspect-workspace.ts";
 
-/** The homes that a session's open commands share: what one installs the next one finds, and nothing else reads it. */
+/**
+ * A folder a session, kept beside its workspace: the homes that its open commands share, where what one installs the next one
+ * finds and nothing else reads it; and its checkpoints.
+ */
 export class SessionHomes {
   readonly #folder: string;
   readonly #ofOthers = new Map<string, string>();
@@ -20,6 +23,16 @@ export class SessionHomes {
     const path = join(this.#folder, sessionId);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
+  }
+
+  /** Removes those that nothing was added to for so long. */
+  async prune(milliseconds: number): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      const path = join(this.#folder, name);
+      const times = await Promise.all((await readdir(path)).map(async (inner) => (await stat(join(path, inner))).mtimeMs));
+      const own = (await stat(path)).mtimeMs;
+      if (Math.max(own, ...times) < Date.now() - milliseconds) await rm(path, { recursive: true, force: true });
+    }
   }
 
   async remove(sessionId: string): Promise<void> {

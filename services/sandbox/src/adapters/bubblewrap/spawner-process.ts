@@ -56,6 +56,8 @@ function end(id: number, exit: SandboxExit): void {
 }
 
 process.on("disconnect", () => process.exit());
+// Node tells no `disconnect` where the service is killed before it has acknowledged a descriptor. Nothing is ever written here.
+process.stdin.on("close", () => process.exit()).resume();
 // Ctrl-C at a terminal reaches every process of the group: the service decides when its sandboxes end.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 

@@ -95,8 +95,9 @@ export class Spawner {
       execArgv: [`--max-old-space-size=${HEAP_MEBIBYTES}`, "--single-threaded", "--disable-sigusr1"],
       env: {},
       serialization: "advanced",
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      stdio: ["pipe", "ignore", "inherit", "ipc"],
     });
+    (child.stdin as Socket).on("error", () => undefined).unref();
     child.on("message", (message, channel) => this.#receive(message as FromSpawner, channel as Socket | undefined));
     child.on("error", (cause) => this.#lose(child, messageOf(cause)));
     child.on("exit", () => this.#lose(child, "the process that starts sandboxes has ended"));

@@ -27,14 +27,20 @@ interface Machine {
   readonly processors: number;
 }
 
-/** How many sessions may have sandboxes up at a time. @param setting 0: as many as memory and processors hold */
-export function findCapacity(setting: number, machine = thisMachine()): Capacity {
+/**
+ * How many sessions may have sandboxes up at a time.
+ * @param setting 0: as many as memory and processors hold
+ * @param replicas of the service on this machine, which share it
+ */
+export function findCapacity(setting: number, replicas: number, machine = thisMachine()): Capacity {
   if (setting > 0) return { sessions: setting, detail: `${setting}, as HLVM_SANDBOX_SESSIONS says` };
   const mebibytes = Math.floor(machine.availableBytes / MEBIBYTE);
   const byMemory = Math.floor((mebibytes * MEMORY_SHARE) / SESSION_MEBIBYTES);
   const byProcessors = machine.processors * SESSIONS_PER_PROCESSOR;
-  const sessions = Math.min(MOST_SESSIONS, Math.max(LEAST_SESSIONS, Math.min(byMemory, byProcessors)));
-  const found = `${mebibytes} MiB of memory available at start hold ${byMemory}, ${machine.processors} processors ${byProcessors}`;
+  const share = Math.floor(Math.min(byMemory, byProcessors) / replicas);
+  const sessions = Math.min(MOST_SESSIONS, Math.max(LEAST_SESSIONS, share));
+  const shared = replicas > 1 ? `, which ${replicas} replicas share` : "";
+  const found = `${mebibytes} MiB of memory available at start hold ${byMemory}, ${machine.processors} processors ${byProcessors}${shared}`;
   return { sessions, detail: `${sessions}: ${found}; HLVM_SANDBOX_SESSIONS sets another number` };
 }
 

@@ -1,0 +1,29 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { PermissionMode, PermissionModeSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { permissionModeOf, permissionModeWord } from "./permission-mode.ts";
+import { PERMISSION_MODES } from "./permission-mode-name.ts";
+import { runLine } from "./run-line.ts";
+
+/** The events that have lines of their own. */
+const LINES: Readonly<Record<string, string>> = { message_delta: "token", run_stopped: "final" };
+const payloads = EventSchema.oneofs.find(({ localName }) => localName === "payload")!.fields;
+
+it("has a name for every permission mode of the contract, and finds the mode by it", () => {
+  const modes = PermissionModeSchema.values
+    .map(({ number }) => number as PermissionMode)
+    .filter((mode) => mode !== PermissionMode.UNSPECIFIED);
+  expect(modes.map(permissionModeWord)).toEqual(PERMISSION_MODES);
+  expect(PERMISSION_MODES.map(permissionModeOf)).toEqual(modes);
+  expect(PERMISSION_MODES).toContain("acceptEdits");
+});
+
+it.each(payloads.map(({ name, localName }) => [name, localName]))(
+  "has a line for the contract's event %s, under its name",
+  (name, localName) => {
+    const payload = { case: localName, value: {} } as MessageInitShape<typeof EventSchema>["payload"];
+    const line = runLine(create(EventSchema, { payload }));
+    expect(line?.type === "agent_event" ? line.event.type : line?.type).toBe(LINES[name] ?? name);
+  },
+);

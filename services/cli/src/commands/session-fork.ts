@@ -1,0 +1,20 @@
+import { createClient } from "@connectrpc/connect";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { CommandContext } from "../command.ts";
+import { withMesh } from "../mesh/with-mesh.ts";
+import { told } from "./session-update.ts";
+
+/** Makes a session that begins with another one's events and goes its own way. Files stay as they are: both work in the same folder. */
+export async function sessionFork(
+  sessionId: string,
+  flags: { readonly at?: number; readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const session = await withMesh(context, async (transport) => {
+    const sessions = createClient(SessionService, transport);
+    return (await sessions.forkSession({ sessionId, atSequence: BigInt(flags.at ?? 0) })).session!;
+  });
+  const { forkedAtSequence, workspace } = session;
+  const said = `Forked at event ${forkedAtSequence} as session ${session.sessionId}, which works in ${workspace} as it is now. Go on with: hlvm ask --resume ${session.sessionId} "…"`;
+  return told(session, flags, context, said);
+}

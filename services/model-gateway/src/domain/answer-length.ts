@@ -1,0 +1,42 @@
+import type { Delta } from "./generation.ts";
+import { ModelError } from "./model-error.ts";
+
+/** UTF-16 units of one delta, of at most three bytes each: with what frames it, it can be sent. */
+const LONGEST_DELTA = 4 * 1024 * 1024;
+
+/**
+ * A delta that can be sent; of a text that is too long for that, its beginning.
+ * @throws ModelError `answer_too_long` after that
+ */
+export function* fitDelta(provider: string, delta: Delta): Generator<Delta, void> {
+  if (lengthOf(delta) <= LONGEST_DELTA) return yield delta;
+  if (delta.kind === "text" || delta.kind === "thinking-delta")
+    yield { kind: delta.kind, text: delta.text.slice(0, LONGEST_DELTA).replace(/[\uD800-\uDBFF]$/, "") };
+  throw answerTooLong(provider);
+}
+
+export function answerTooLong(provider: string): ModelError {
+  return new ModelError({
+    class: "permanent",
+    reason: "answer_too_long",
+    message: `${provider} sent more at once than an answer may have, and was stopped there.`,
+    advice: "Ask for less at a time, or choose another model with --model.",
+    provider,
+  });
+}
+
+function lengthOf(delta: Delta): number {
+  switch (delta.kind) {
+    case "text":
+    case "thinking-delta":
+      return delta.text.length;
+    case "thinking":
+      return delta.text.length + delta.providerData.length;
+    case "tool-call":
+      return delta.id.length + delta.tool.length + delta.argumentsJson.length;
+    case "finish":
+      return delta.detail.length;
+    case "usage":
+      return 0;
+  }
+}

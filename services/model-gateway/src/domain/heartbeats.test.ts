@@ -1,0 +1,78 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Delta, Told } from "./generation.ts";
+import { Heartbeats } from "./heartbeats.ts";
+
+const text = (words: string): Delta => ({ kind: "text", text: words });
+let now: number;
+beforeEach(() => {
+  now = 1_000;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** What is told of a call that says these deltas, and of whose life is heard this many milliseconds after the last of them. */
+async function told(says: (heard: (after: number) => Promise<void>) => AsyncGenerator<Delta>): Promise<string[]> {
+  const heartbeats = new Heartbeats();
+  const hear = async (after: number): Promise<void> => {
+    await turn();
+    now += after;
+    heartbeats.heard();
+    await turn();
+  };
+  const all: Told[] = [];
+  for await (const each of heartbeats.among(says(hear))) all.push(each);
+  return all.map((each) => (each.kind === "text" ? each.text : each.kind));
+}
+
+it("lets a caller hear every five seconds that a call goes on which says nothing", async () => {
+  expect(
+    await told(async function* (heard) {
+      await heard(4_999);
+      await heard(1);
+      await heard(0);
+      await heard(5_000);
+      yield text("at last");
+    }),
+  ).toEqual(["alive", "alive", "at last"]);
+});
+
+it("says nothing of it while deltas come, and loses none", async () => {
+  expect(
+    await told(async function* (heard) {
+      yield text("one");
+      await heard(4_000);
+      yield text("two");
+      await heard(4_000);
+      yield text("three");
+      await heard(6_000);
+      yield text("four");
+    }),
+  ).toEqual(["one", "two", "three", "alive", "four"]);
+});
+
+it("says nothing of a call of which nothing is heard", async () => {
+  expect(
+    await told(async function* () {
+      await turn();
+      now += 60_000;
+      yield text("late");
+    }),
+  ).toEqual(["late"]);
+});
+
+it("ends as the call ends, and ends it when its reader leaves", async () => {
+  let isEnded = false;
+  const says = async function* (): AsyncGenerator<Delta> {
+    try {
+      yield text("one");
+      throw new Error("broken");
+    } finally {
+      isEnded = true;
+    }
+  };
+  await expect(told(says)).rejects.toThrow("broken");
+  isEnded = false;
+  for await (const each of new Heartbeats().among(says())) if (each.kind === "text") break;
+  expect(isEnded).toBe(true);
+});

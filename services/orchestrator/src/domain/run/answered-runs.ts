@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "@hlvm/log/create-log";
+import type { RunClaims } from "./run-claims.ts";
+
+const RETRY_MILLISECONDS = 1_000;
+/** Longer than a run takes from deciding to be parked until it is. */
+const REMEMBERED_MILLISECONDS = 60_000;
+
+/** Tells which runs have answers that they have not taken, for as long as the signal lets it; policy may end it before. */
+export type WatchAnswers = (signal: AbortSignal) => AsyncIterable<readonly string[]>;
+
+export interface AnsweredRunsPorts {
+  readonly watchAnswers: WatchAnswers;
+  readonly claims: Pick<RunClaims, "wake">;
+  /** Called when parked runs may be claimed. */
+  readonly onWoken: () => void;
+  readonly log: Log;
+}
+
+/** Wakes parked runs when a person has answered. Every process does, whoever parked them: the first to claim one goes on with it. */
+export class AnsweredRuns {
+  readonly #ports: AnsweredRunsPorts;
+  readonly #closing = new AbortController();
+  readonly #watching: Promise<void>;
+  readonly #told = new Map<string, number>();
+
+  constructor(ports: AnsweredRunsPorts) {
+    this.#ports = ports;
+    this.#watching = this.#watch(this.#closing.signal);
+  }
+
+  /** Whether one of its questions was answered a moment ago. */
+  has(runId: string): boolean {
+    const at = this.#told.get(runId);
+    return at !== undefined && performance.now() - at < REMEMBERED_MILLISECONDS;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#watching;
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const runIds of this.#ports.watchAnswers(signal)) await this.#wake(runIds);
+      } catch (cause) {
+        if (signal.aborted) return;
+        this.#ports.log.debug({ err: cause }, "watching for answers is tried again");
+        await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #wake(runIds: readonly string[]): Promise<void> {
+    this.#forget();
+    for (const runId of runIds) this.#told.set(runId, performance.now());
+    if ((await this.#ports.claims.wake(runIds)) > 0) this.#ports.onWoken();
+  }
+
+  /** The oldest come first: an id that is told again moves to the end. */
+  #forget(): void {
+    for (const runId of this.#told.keys()) {
+      if (this.has(runId)) return;
+      this.#told.delete(runId);
+    }
+  }
+}

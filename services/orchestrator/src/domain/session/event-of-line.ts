@@ -1,0 +1,175 @@
+import { CompactionCause, StopReason, SummaryMethod, type FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** An event as a file tells of it. */
+export interface ReadEvent {
+  readonly sequence: number;
+  readonly runId: string;
+  readonly turn: number;
+  readonly at: Date;
+  readonly payload: EventPayload;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MAXIMUM_TURN = 1_000_000;
+const MAXIMUM_ITEMS = 1_000;
+const MAXIMUM_LENGTH = 2 ** 32 - 1;
+/** Known, and left out: they show progress, or tell what was allowed, which nothing in a file can say. */
+const LEFT_OUT = new Set(
+  ["thinking", "reasoning_update", "message_delta", "permission_check", "tool_start", "tool_output", "turn_stats"].concat([
+    "usage_update",
+    "memory_activity",
+    "run_taken_over",
+    "tool_waiting",
+    "session_forked",
+    "session_imported",
+  ]),
+);
+
+/**
+ * Reads what a line of an export says, for a new session: settings, approvals and allowed secrets are left out.
+ * @returns undefined for lines that a conversation does without
+ * @throws Error which says what is wrong with it
+ */
+export function eventOfLine(line: Fields): ReadEvent | undefined {
+  if (line.type === "token") return undefined;
+  if (line.type === "final") return { ...headOf(line), payload: runStopped(line) };
+  if (line.type !== "agent_event") throw new Error(`its type ${quoted(line.type)} is not known`);
+  const event = objectOf(line.event, "event");
+  if (LEFT_OUT.has(String(event.type))) return undefined;
+  return { ...headOf(event), payload: payloadOf(event) };
+}
+
+function payloadOf(event: Fields): EventPayload {
+  switch (event.type) {
+    case "user_message": {
+      const attachments = listOf(event, "attachments").map((one) => ({ path: textOf(one, "path"), text: textOf(one, "text") }));
+      return eventPayload("userMessage", { text: textOf(event, "text"), attachments });
+    }
+    case "run_started":
+      return eventPayload("runStarted", { model: textOf(event, "model"), workspace: textOf(event, "workspace") });
+    case "assistant_message": {
+      const toolCalls = listOf(event, "toolCalls").map((call) => ({
+        id: textOf(call, "id") || "unnamed",
+        tool: textOf(call, "name") || "unnamed",
+        argumentsJson: textOf(call, "argumentsJson"),
+      }));
+      return eventPayload("assistantMessage", { text: textOf(event, "text"), toolCalls });
+    }
+    case "tool_selected":
+      return eventPayload("toolSelected", {
+        callId: textOf(event, "callId"),
+        tool: textOf(event, "name"),
+        argumentsJson: textOf(event, "argumentsJson"),
+        toolIndex: numberOf(event, "toolIndex", MAXIMUM_ITEMS),
+        toolTotal: numberOf(event, "toolTotal", MAXIMUM_ITEMS),
+      });
+    case "tool_end": {
+      const [content, summary, errorCode] = [textOf(event, "content"), textOf(event, "summary"), textOf(event, "errorCode")];
+      const result = {
+        success: event.success === true,
+        content,
+        summary,
+        errorCode,
+        resultBytes: BigInt(content.length),
+        trust: Trust.EXTERNAL,
+      };
+      return eventPayload("toolEnd", { callId: textOf(event, "callId"), tool: textOf(event, "name"), result });
+    }
+    case "conversation_undone": {
+      const lastSequence = BigInt(numberOf(event, "lastSequence", Number.MAX_SAFE_INTEGER));
+      return eventPayload("conversationUndone", { lastSequence, toTurn: numberOf(event, "toTurn", MAXIMUM_TURN) });
+    }
+    case "compaction":
+      return compaction(event);
+    default:
+      throw new Error(`its event ${quoted(event.type)} is not known`);
+  }
+}
+
+/** Whatever it folded comes from the file. */
+function compaction(event: Fields): EventPayload {
+  const whole = (name: string, maximum = Number.MAX_SAFE_INTEGER): number => numberOf(event, name, maximum);
+  const cause = CompactionCause[textOf(event, "cause").toUpperCase() as keyof typeof CompactionCause];
+  const method = SummaryMethod[textOf(event, "method").toUpperCase() as keyof typeof SummaryMethod];
+  return eventPayload("compaction", {
+    fromSequence: BigInt(whole("fromSequence")),
+    toSequence: BigInt(whole("toSequence")),
+    cause,
+    method,
+    methodReason: textOf(event, "methodReason"),
+    summary: textOf(event, "summary"),
+    keptSequences: sequencesOf(event, "keptSequences"),
+    results: listOf(event, "pointers").map(foldedResult),
+    putAside: listOf(event, "putAside").map(foldedResult),
+    tokensBefore: whole("tokensBefore", MAXIMUM_LENGTH),
+    tokensAfter: whole("tokensAfter", MAXIMUM_LENGTH),
+    turns: whole("turns", MAXIMUM_TURN),
+    resultCount: whole("results", MAXIMUM_LENGTH),
+    trustFloor: { trust: Trust.EXTERNAL, source: "import" },
+  });
+}
+
+function foldedResult(one: Fields): Pick<FoldedResult, "sequence" | "tool" | "argumentsSummary" | "length"> {
+  return {
+    sequence: BigInt(numberOf(one, "sequence", Number.MAX_SAFE_INTEGER)),
+    tool: textOf(one, "name"),
+    argumentsSummary: textOf(one, "argsSummary"),
+    length: numberOf(one, "characters", MAXIMUM_LENGTH),
+  };
+}
+
+function runStopped(line: Fields): EventPayload {
+  const reason = StopReason[String(line.stop_reason).toUpperCase() as keyof typeof StopReason] as StopReason | undefined;
+  if (reason === undefined || reason === StopReason.UNSPECIFIED)
+    throw new Error(`its stop_reason ${quoted(line.stop_reason)} is not known`);
+  const [text, message, advice] = [textOf(line, "text"), textOf(line, "message"), textOf(line, "advice")];
+  return eventPayload("runStopped", { reason, text, message, advice });
+}
+
+function headOf(fields: Fields): Omit<ReadEvent, "payload"> {
+  const runId = textOf(fields, "run_id").toLowerCase();
+  if (!UUID.test(runId)) throw new Error(`its run_id ${quoted(runId)} is no run's id`);
+  const at = new Date(textOf(fields, "at"));
+  if (Number.isNaN(at.getTime())) throw new Error(`its time ${quoted(fields.at)} is none`);
+  const sequence = numberOf(fields, "sequence", Number.MAX_SAFE_INTEGER);
+  // Nothing happened later than it is read.
+  return { runId, sequence, turn: numberOf(fields, "iteration", MAXIMUM_TURN), at: new Date(Math.min(at.getTime(), Date.now())) };
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name] ?? "";
+  if (typeof value !== "string") throw new Error(`its ${name} is no text`);
+  return value.toWellFormed();
+}
+
+function numberOf(fields: Fields, name: string, maximum: number): number {
+  const value = fields[name] ?? 0;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > maximum)
+    throw new Error(`its ${name} is no whole number from 0 to ${maximum}`);
+  return value;
+}
+
+function listOf(fields: Fields, name: string): Fields[] {
+  const value = fields[name] ?? [];
+  if (!Array.isArray(value) || value.length > MAXIMUM_ITEMS) throw new Error(`its ${name} is no list of at most ${MAXIMUM_ITEMS}`);
+  return value.map((item) => objectOf(item, name));
+}
+
+function sequencesOf(fields: Fields, name: string): bigint[] {
+  const value = fields[name] ?? [];
+  if (!Array.isArray(value) || value.length > MAXIMUM_ITEMS) throw new Error(`its ${name} is no list of at most ${MAXIMUM_ITEMS}`);
+  return value.map((sequence) => BigInt(numberOf({ [name]: sequence }, name, Number.MAX_SAFE_INTEGER)));
+}
+
+function objectOf(value: unknown, name: string): Fields {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new Error(`its ${name} is no JSON object`);
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(value)?.slice(0, 60) ?? "(missing)";
+}

@@ -1,0 +1,79 @@
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Principal } from "@hlvm/identity/principal";
+import { sessionTurns, type SessionTurn } from "../fold/without-undone.ts";
+import type { EventLog } from "../log/event-log.ts";
+import { eventPayload } from "../log/event-payload.ts";
+import type { Rewound, Sandbox } from "../loop/ports.ts";
+import { requireSession } from "./require-session.ts";
+import type { SessionStore } from "./session-store.ts";
+
+const OPEN_MILLISECONDS = 30_000;
+
+export interface UndoAsked {
+  readonly principal: Principal;
+  readonly sessionId: string;
+  /** The last turn of the session that still counts; 0: none. */
+  readonly toTurn: number;
+  readonly preview: boolean;
+  readonly overwrite: boolean;
+  /** Of the undo itself, which is no run. */
+  readonly runId: string;
+}
+
+interface UndoPorts {
+  readonly store: SessionStore;
+  readonly log: Pick<EventLog, "readConversation">;
+  readonly sandbox: Pick<Sandbox, "openWorkspace" | "rewind">;
+}
+
+export interface Undone extends Rewound {
+  /** Turns that no longer count, with their numbers. */
+  readonly turns: readonly { readonly number: number; readonly turn: SessionTurn }[];
+}
+
+/**
+ * Goes back to an earlier turn. The files go first: an undo that was cut off is given again, and finds them there.
+ * @throws HlvmError `session_not_found`, `run_in_progress`, `turn_not_found`, what the sandbox says
+ */
+export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: UndoPorts): Promise<Undone> {
+  const { principal, sessionId, toTurn, preview, overwrite } = asked;
+  const session = await requireSession(store, principal, sessionId, "run");
+  if (session.runningRunId !== "") throw runGoesOn(sessionId);
+  const turns = sessionTurns(await log.readConversation(sessionId));
+  if (toTurn > turns.length) throw turnNotFound(sessionId, toTurn, turns.length);
+  const undone = turns.slice(toTurn);
+  await sandbox.openWorkspace(sessionId, session.workspace, AbortSignal.timeout(OPEN_MILLISECONDS));
+  const rewound = await sandbox.rewind(sessionId, { turns: undone.map(({ runId, turn }) => ({ runId, turn })), preview, overwrite });
+  const { paths, pathCount } = rewound;
+  if (!preview) {
+    const isLeft = (one: { readonly changedByOthers: boolean; readonly failure: string }): boolean =>
+      (one.changedByOthers && !overwrite) || one.failure !== "";
+    const payload = eventPayload("conversationUndone", {
+      lastSequence: toTurn === 0 ? 0n : turns[toTurn - 1]!.lastSequence,
+      toTurn,
+      restoredPaths: paths.filter((one) => !isLeft(one)).map(({ path }) => path),
+      keptPaths: paths.filter(isLeft).map(({ path }) => path),
+    });
+    const isAppended = await store.appendOutsideRuns(sessionId, principal.id, { runId: asked.runId, turn: 0, at: new Date(), payload });
+    if (!isAppended) throw runGoesOn(sessionId);
+  }
+  return { turns: undone.map((turn, index) => ({ number: toTurn + index + 1, turn })), paths, pathCount };
+}
+
+function runGoesOn(sessionId: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "run_in_progress",
+    message: `Session ${sessionId} has a run that is still going on.`,
+    advice: `Stop it with \`hlvm session cancel ${sessionId}\`, or wait for its end; then undo.`,
+  });
+}
+
+function turnNotFound(sessionId: string, turn: number, last: number): HlvmError {
+  return new HlvmError({
+    code: "not_found",
+    reason: "turn_not_found",
+    message: `Session ${sessionId} has no turn ${turn}: it has ${last} that count.`,
+    advice: "0 goes back to before the first.",
+  });
+}

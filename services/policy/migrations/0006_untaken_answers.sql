@@ -1,0 +1,2 @@
+-- Answers that no run has taken yet: they are asked for again and again, and are few.
+CREATE INDEX approval_untaken ON approval (answered_at) WHERE answer IS NOT NULL AND used_at IS NULL;

@@ -1,0 +1,67 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  ChangedFile_Content_Kind as Kind,
+  type BeginUploadRequest,
+  type ChangedFileSchema,
+  type CloneWorkspaceRequest,
+  type CloneWorkspaceResponseSchema,
+  type FinishUploadRequest,
+  type GetChangesRequest,
+  type UploadChunkRequest,
+} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import type { PreparedWorkspaces } from "../domain/prepared/prepared-workspaces.ts";
+import type { ChangedContent, ChangedFile } from "../domain/prepared/read-changes.ts";
+import { tellMoved } from "./tell-moved.ts";
+
+const kinds = { file: Kind.FILE, executable: Kind.EXECUTABLE, link: Kind.LINK };
+
+export async function* cloneWorkspace(
+  prepared: PreparedWorkspaces,
+  request: CloneWorkspaceRequest,
+  context: HandlerContext,
+): AsyncGenerator<MessageInitShape<typeof CloneWorkspaceResponseSchema>> {
+  const { principal, signal } = callContext(context);
+  try {
+    for await (const event of prepared.clone(principal, request, signal))
+      yield { event: typeof event === "string" ? { case: "progress", value: event } : { case: "workspace", value: event } };
+  } catch (thrown) {
+    throw tellMoved(thrown);
+  }
+}
+
+export async function beginUpload(prepared: PreparedWorkspaces, request: BeginUploadRequest, context: HandlerContext) {
+  const { sessionId, name, head, snapshot, branch, shallow, sha256 } = request;
+  const upload = { name, head, snapshot, branch, shallow, sha256, size: Number(request.size) };
+  return { received: BigInt(await prepared.beginUpload(callContext(context).principal, sessionId, upload)) };
+}
+
+export async function uploadChunk(prepared: PreparedWorkspaces, { sessionId, offset, data }: UploadChunkRequest, context: HandlerContext) {
+  const chunk = { offset: Number(offset), data };
+  return { received: BigInt(await prepared.receiveChunk(callContext(context).principal, sessionId, chunk)) };
+}
+
+export async function finishUpload(prepared: PreparedWorkspaces, { sessionId }: FinishUploadRequest, context: HandlerContext) {
+  const { principal, signal } = callContext(context);
+  return { workspace: await prepared.finishUpload(principal, sessionId, signal) };
+}
+
+export async function getChanges(prepared: PreparedWorkspaces, { sessionId }: GetChangesRequest, context: HandlerContext) {
+  const { principal, signal } = callContext(context);
+  const { files, leftOut } = await prepared.changes(principal, sessionId, signal);
+  return { files: files.map(message), leftOut: [...leftOut] };
+}
+
+function message({ path, before, after }: ChangedFile): MessageInitShape<typeof ChangedFileSchema> {
+  return { path: bytesOf(path), before: contentOf(before), after: contentOf(after) };
+}
+
+function contentOf(content: ChangedContent | undefined) {
+  return content === undefined ? undefined : { kind: kinds[content.kind], bytes: bytesOf(content.bytes) };
+}
+
+/** Of one buffer with the other files: only its own bytes are the message's. */
+function bytesOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

@@ -1,0 +1,20 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { RewindWorkspaceRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { callContext } from "@hlvm/rpc/call-context";
+import type { Sessions } from "../domain/sessions.ts";
+
+/** Has an open session's files go back to before the first of some turns. */
+export async function rewindWorkspace(sessions: Sessions, request: RewindWorkspaceRequest, context: HandlerContext) {
+  const session = await sessions.get(callContext(context).principal, request.sessionId);
+  const turns = request.turns.map(({ runId, turn }) => `${runId}/${turn}`);
+  const { preview, overwrite } = request;
+  const { failure, paths, pathCount } = await session.sandbox.rewind({ turns, preview, overwrite });
+  if (failure === "") return { paths, pathCount };
+  throw new HlvmError({
+    code: "failed_precondition",
+    reason: "rewind_failed",
+    message: `The files of this session cannot go back: ${failure}.`,
+    advice: "Put them back by hand; the conversation stays as it is.",
+  });
+}
