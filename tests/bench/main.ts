@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { benchAppends } from "./appends.ts";
 import { benchCancel } from "./cancel.ts";
 import { benchCheckpoints } from "./checkpoints.ts";
+import { benchContext } from "./context.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   appends: benchAppends,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),
   waiting: () => benchWaiting(Number(values.runs ?? 10_000)),
+  context: benchContext,
   "long-session": benchLongSession,
   checkpoints: benchCheckpoints,
 };

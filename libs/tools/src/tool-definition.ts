@@ -35,7 +35,7 @@ export interface ToolDefinition {
   readonly sideEffects: "read-only" | "mutating" | "destructive";
   readonly trustTier: TrustTier;
   /** Who runs it, and so who checks the grant. */
-  readonly executor: "sandbox" | "memory";
+  readonly executor: "sandbox" | "memory" | "orchestrator";
   readonly timeoutMilliseconds: number;
   /** The shell command that a model would otherwise use. */
   readonly replaces?: string;

@@ -48,6 +48,20 @@ export const settings = {
     minimum: 1,
     maximum: 86_400,
   }),
+  outputReserveTokens: integer({
+    variable: "HLVM_OUTPUT_RESERVE_TOKENS",
+    description: "Tokens of a model's window that are kept free for its answer; of a small window half at most.",
+    fallback: 4_096,
+    minimum: 256,
+    maximum: 131_072,
+  }),
+  compactionPercent: integer({
+    variable: "HLVM_COMPACTION_PERCENT",
+    description: "Percent of the window less that reserve at which the context is compacted.",
+    fallback: 75,
+    minimum: 20,
+    maximum: 95,
+  }),
   parkSeconds: integer({
     variable: "HLVM_PARK_SECONDS",
     description:

@@ -79,6 +79,8 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     serviceMilliseconds: config.serviceWaitSeconds * 1_000,
     parkMilliseconds: config.parkSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
+    outputReserveTokens: config.outputReserveTokens,
+    compactionPercent: config.compactionPercent,
   };
   const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
@@ -122,6 +124,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       delegations,
       mesh,
       execute,
+      contextLimits: limits,
       closing: closing.signal,
     }),
   });

@@ -3,7 +3,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AuditKind, OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStep, Decision, PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SafetyLevel, Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { edgeWith } from "../testing/edge-with.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
 
@@ -63,6 +64,48 @@ describe("hlvm session", () => {
     expect(await show.ended).toBe(0);
     expect(show.stdout).toContain(`session ${edge.sessionId}\n`);
     expect(show.stdout).toContain("user:test: a question\nan answer\n");
+  });
+
+  it("context shows every fragment with where it comes from, and what was left out", async () => {
+    const edge = await edgeWith(async () => {});
+    const at = timestampFromDate(new Date(Date.now() - 3 * 3_600_000));
+    Object.assign(edge.context, {
+      model: "a/b",
+      contextWindow: 16_384,
+      outputReserve: 4_096,
+      compactionThreshold: 9_216,
+      tokens: 1_234,
+      fragments: [
+        {
+          source: "user:ada",
+          trust: Trust.USER_CLAIMED,
+          kind: ContextKind.INSTRUCTION,
+          sequence: 1n,
+          at,
+          tokens: 9,
+          preview: "why\u001b[2J?",
+        },
+        { source: "web_fetch", trust: Trust.EXTERNAL, kind: ContextKind.EVIDENCE, sequence: 70n, at, tokens: 900, preview: "<html>" },
+      ],
+      dropped: [{ source: "12 turns with 14 results", fromSequence: 3n, toSequence: 60n, why: "the context was too full" }],
+      trustFloor: { trust: Trust.EXTERNAL, source: "web_fetch in turn 3" },
+    });
+    const text = runHlvm(["session", "context", edge.sessionId], { edgeUrl: edge.url });
+    expect(await text.ended).toBe(0);
+    expect(text.stdout).toMatch(
+      /^a\/b · 1234 tokens of 16384, 4096 of them kept for the answer · compacted from 9216\nexternal content is in it: web_fetch in turn 3/,
+    );
+    expect(text.stdout).toMatch(/^1 +user:ada +user-claimed +instruction +3 h +9 +why/m);
+    expect(text.stdout).toMatch(/^70 +web_fetch +external +evidence +3 h +900 +<html>/m);
+    expect(text.stdout).toMatch(/^3-60 +12 turns with 14 results +the context was too full/m);
+    expect(text.stdout).not.toContain("\u001b");
+    const json = runHlvm(["session", "context", edge.sessionId, "--json"], { edgeUrl: edge.url });
+    expect(await json.ended).toBe(0);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      model: "a/b",
+      tokens: 1_234,
+      fragments: [{ source: "user:ada" }, { source: "web_fetch" }],
+    });
   });
 
   it("lists what runs in the background, and stops it", async () => {

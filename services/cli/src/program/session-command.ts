@@ -41,6 +41,15 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
       finish(await sessionShow(id, flags, context));
     });
   session
+    .command("context")
+    .description("show what its model has before it, and what was left out")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .addOption(jsonOption())
+    .action(async (id: string, flags: { json?: boolean }) => {
+      const { sessionContext } = await import("../commands/session-context.ts");
+      finish(await sessionContext(id, flags, context));
+    });
+  session
     .command("cancel")
     .description("stop the run that goes on in one")
     .argument("<session-id>", "see `hlvm session list`", sessionId)

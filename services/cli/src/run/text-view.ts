@@ -115,6 +115,11 @@ export class TextView implements RunView {
         this.#isAnswerOpen = false;
         this.#screen.note("The orchestrator that held this run ended; another one goes on with it.", "warning");
         return this.#screen.status("thinking");
+      case "compaction": {
+        const { tokensBefore, tokensAfter, turns } = payload.value;
+        const what = turns > 0 ? `${counted(turns, "turn")} summarised` : "results put aside";
+        return this.#screen.note(`context: ${tokensBefore} tokens became ${tokensAfter}, ${what}; the log keeps everything`, "dim");
+      }
       case "runStopped":
         return this.#runStopped(payload.value);
       case undefined:

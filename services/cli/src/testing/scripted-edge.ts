@@ -8,7 +8,13 @@ import { AuditKind, AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService, type BackgroundProcessSchema, type ChangedFileSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { SessionService, type ListSessionsRequest, type StartRunRequest, type WatchRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import {
+  SessionService,
+  type GetContextResponseSchema,
+  type ListSessionsRequest,
+  type StartRunRequest,
+  type WatchRequest,
+} from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { testLog } from "@hlvm/testing/test-log";
 
@@ -45,6 +51,8 @@ export class ScriptedEdge {
   stallsAfter = Infinity;
   /** So many sessions are listed, all the same. */
   sessionCount = 1;
+  /** What the model is said to have before it. */
+  context: MessageInitShape<typeof GetContextResponseSchema> = {};
   url = "";
   close: () => Promise<void> = async () => {};
 
@@ -112,6 +120,7 @@ export class ScriptedEdge {
         return { cancelled: true };
       },
       getSession: () => ({ session: this.#session() }),
+      getContext: () => this.context,
       updateSession: ({ sessionId, title, archived }) => {
         this.changes.push(["updateSession", { sessionId, title, archived }]);
         return { session: { ...this.#session(), title: title ?? "a title", archived } };

@@ -14,7 +14,45 @@ const anthropic = (type: string, message = "m", errorCode?: string): object => (
 const openai = (type: string | null, code: string | null, message = "m"): object => ({ error: { type, code, message } });
 const system = (code: string): Error => new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
 
+/** What providers write where a prompt is too long, in their own words. */
+const OVERFLOWS: readonly (readonly [string, object])[] = [
+  ["Anthropic", anthropic("invalid_request_error", "prompt is too long: 214000 tokens > 200000 maximum")],
+  [
+    "Anthropic, with the answer",
+    anthropic("invalid_request_error", "input length and `max_tokens` exceed context limit: 190000 + 16384 > 200000"),
+  ],
+  ["OpenAI", openai("invalid_request_error", "context_length_exceeded", "Your input exceeds the context window of this model.")],
+  ["vLLM", openai("BadRequestError", null, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.")],
+  [
+    "vLLM, of the prompt alone",
+    openai("BadRequestError", null, "The decoder prompt (length 9000) is longer than the maximum model length of 8192."),
+  ],
+  ["llama-server", openai("exceed_context_size_error", null, "the request exceeds the available context size")],
+  ["xAI", { code: "invalid", error: "This model's maximum prompt length is 131072 but the request contains 140000 tokens." }],
+  [
+    "Google",
+    [
+      {
+        error: {
+          code: 400,
+          status: "INVALID_ARGUMENT",
+          message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        },
+      },
+    ],
+  ],
+  ["Bedrock", { message: "Input is too long for requested model." }],
+];
+
 describe("readFailure", () => {
+  it.each(OVERFLOWS)("knows that a prompt is too long from the words of %s", (_, body) => {
+    expect(readFailure("openai-compatible", { status: 400, body, cause: new Error(JSON.stringify(body)) })).toMatchObject({
+      class: "context_overflow",
+      code: "failed_precondition",
+      isRetried: false,
+    });
+  });
+
   it.each([
     [
       "a spent limit that comes as 429",

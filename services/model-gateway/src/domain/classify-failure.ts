@@ -174,7 +174,7 @@ const BY_STATUS: Readonly<Record<number, VerdictName>> = {
 
 /** Providers that name too long a prompt only in their message. */
 const OVERFLOW_WORDS =
-  /prompt is too long|maximum context length|exceeds? (?:the )?(?:available )?context (?:size|limit|window|length)|context window|too many (?:input )?tokens/i;
+  /prompt is too long|input is too long|maximum (?:context|prompt|model) length|exceeds? (?:the )?(?:available )?context (?:size|limit|window|length)|exceeds the maximum number of tokens|context window|too many (?:input )?tokens/i;
 
 const KEY_VARIABLES: Readonly<Record<string, string>> = {
   anthropic: "ANTHROPIC_API_KEY",

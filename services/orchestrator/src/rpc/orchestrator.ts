@@ -1,5 +1,6 @@
 import type { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import type { Principal } from "@hlvm/identity/principal";
+import type { ContextLimits } from "../domain/context/token-budget.ts";
 import type { EventLog } from "../domain/log/event-log.ts";
 import type { LogWakeups } from "../domain/log/log-wakeups.ts";
 import type { Mesh } from "../domain/loop/ports.ts";
@@ -13,6 +14,7 @@ export interface Orchestrator {
   readonly log: EventLog;
   readonly wakeups: LogWakeups;
   readonly runs: RunRegistry;
+  readonly contextLimits: ContextLimits;
   /** Reads what the edge signed for a run. */
   readonly delegations: DelegationVerifier;
   /** The other services, called for a run. */

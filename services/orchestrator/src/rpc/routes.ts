@@ -13,6 +13,7 @@ import { cancelRun } from "../domain/session/cancel-run.ts";
 import { requireSession } from "../domain/session/require-session.ts";
 import { copyMethods } from "./copy-session.ts";
 import { encodeSession } from "./encode-session.ts";
+import { getContextMethod } from "./get-context.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 import { listSessionsMethod } from "./list-sessions.ts";
 import { startRunMethod } from "./start-run.ts";
@@ -27,6 +28,7 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
       cancelRun: cancelRunMethod(orchestrator),
       listSessions: listSessionsMethod(orchestrator),
       getSession: getSessionMethod(orchestrator),
+      getContext: getContextMethod(orchestrator),
       updateSession: updateSessionMethod(orchestrator),
       deleteSession: deleteSessionMethod(orchestrator),
       ...copyMethods(orchestrator),

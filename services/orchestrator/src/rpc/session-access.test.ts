@@ -5,7 +5,7 @@ import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { ExportFormat } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
-const READS = ["watch", "getSession", "exportSession", "forkSession"] as const;
+const READS = ["watch", "getSession", "getContext", "exportSession", "forkSession"] as const;
 const RUNS = ["cancelRun", "startRun", "updateSession", "deleteSession"] as const;
 const test = useTestOrchestrator();
 
@@ -29,6 +29,7 @@ async function hiddenFrom(principal: Principal): Promise<string[]> {
       for await (const response of client.watch({ sessionId }, options)) return response;
     },
     getSession: () => client.getSession({ sessionId }, options),
+    getContext: () => client.getContext({ sessionId }, options),
     exportSession: async () => {
       for await (const response of client.exportSession({ sessionId, format: ExportFormat.NDJSON }, options)) return response;
     },

@@ -11,16 +11,21 @@ export interface AskedDecision {
   readonly call: AskedCall;
   readonly settings: PermissionSettings;
   readonly traceId: string;
+  /** As the orchestrator attests: what came from outside into the context in which the model made the call. */
+  readonly externalSource?: string;
 }
+
+/** Steps whose question "always for this session" may have answered. */
+const ALLOWABLE: ReadonlySet<Ruling["step"]> = new Set(["mode", "trust_floor"]);
 
 /** What the rules say. What a person allowed for the session is looked up only where it could change the answer. */
 export async function ruleOnCall(
   approvals: ApprovalStore,
-  { principal, call: { sessionId }, settings }: AskedDecision,
+  { principal, call: { sessionId }, settings, externalSource }: AskedDecision,
   call: ResolvedCall,
 ): Promise<Ruling> {
-  const ruling = decide({ call, settings, allowances: [] });
-  if (ruling.step !== "mode" || ruling.decision === "allow") return ruling;
+  const ruling = decide({ call, settings, allowances: [], externalSource });
+  if (!ALLOWABLE.has(ruling.step) || ruling.decision === "allow") return ruling;
   const allowances = await approvals.allowances(principal.organization, sessionId, call.definition.name);
-  return allowances.length === 0 ? ruling : decide({ call, settings, allowances });
+  return allowances.length === 0 ? ruling : decide({ call, settings, allowances, externalSource });
 }

@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { QUESTION_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
 import { decideCall, type DecideCallPorts } from "../domain/decide-call.ts";
@@ -11,12 +12,15 @@ import { refuseControlCharacters } from "./refuse-control-characters.ts";
 
 /** Whoever calls may name no settings: they are those that the person delegated. */
 export function decideMethod(ports: DecideCallPorts, render: RenderApproval): ServiceImpl<typeof PolicyService>["decide"] {
-  return async ({ call }, context) => {
+  return async ({ call, trustFloor }, context) => {
     const { principal, delegation, traceId } = callContext(context);
     if (call === undefined) throw requestIncomplete("call", "request");
     const { settings } = demandDelegation(delegation, call);
-    refuseControlCharacters({ call_id: call.callId });
-    const verdict = await observeDecision(() => decideCall(ports, { principal, call, settings: decodeSettings(settings), traceId }));
+    refuseControlCharacters({ call_id: call.callId, "trust_floor.source": trustFloor?.source ?? "" });
+    const externalSource = trustFloor?.trust === Trust.EXTERNAL ? trustFloor.source || "unnamed" : undefined;
+    const verdict = await observeDecision(() =>
+      decideCall(ports, { principal, call, settings: decodeSettings(settings), traceId, externalSource }),
+    );
     const rendering = verdict.approval && (await render(verdict.approval, QUESTION_RENDERING_BYTES));
     return { verdict: encodeVerdict(verdict, rendering) };
   };

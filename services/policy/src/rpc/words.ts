@@ -18,6 +18,7 @@ export const steps: Readonly<Record<StepWord, DecidingStep>> = {
   command_safety: DecidingStep.COMMAND_SAFETY,
   mode: DecidingStep.MODE,
   approval: DecidingStep.APPROVAL,
+  trust_floor: DecidingStep.TRUST_FLOOR,
 };
 
 export const modes: Readonly<Record<ModeWord, PermissionMode>> = {

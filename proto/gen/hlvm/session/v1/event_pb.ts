@@ -6,11 +6,11 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Finish, FinishJson, Thinking, ThinkingJson, ToolCallPart, ToolCallPartJson, Usage, UsageJson } from "../../model/v1/model_pb.ts";
+import type { Finish, FinishJson, Model, ModelJson, Thinking, ThinkingJson, ToolCallPart, ToolCallPartJson, Usage, UsageJson } from "../../model/v1/model_pb.ts";
 import { file_hlvm_model_v1_model } from "../../model/v1/model_pb.ts";
 import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
-import type { ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
+import type { ToolOutput, ToolOutputJson, ToolResult, ToolResultJson, TrustFloor, TrustFloorJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSL5CQoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IpIBCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkiPgoLVG9vbFdhaXRpbmcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhAKCHBvc2l0aW9uGAMgASgNIg4KDFJ1blRha2VuT3ZlciJDCg1TZXNzaW9uRm9ya2VkEhkKEXBhcmVudF9zZXNzaW9uX2lkGAEgASgJEhcKD3BhcmVudF9zZXF1ZW5jZRgCIAEoBCI9Cg9TZXNzaW9uSW1wb3J0ZWQSGwoTZXhwb3J0ZWRfc2Vzc2lvbl9pZBgBIAEoCRINCgVsaW5lcxgCIAEoDSJoChJDb252ZXJzYXRpb25VbmRvbmUSFQoNbGFzdF9zZXF1ZW5jZRgBIAEoBBIPCgd0b190dXJuGAIgASgNEhYKDnJlc3RvcmVkX3BhdGhzGAMgAygJEhIKCmtlcHRfcGF0aHMYBCADKAkiEQoPVGhpbmtpbmdTdGFydGVkIh8KD1JlYXNvbmluZ1VwZGF0ZRIMCgR0ZXh0GAEgASgJIhwKDE1lc3NhZ2VEZWx0YRIMCgR0ZXh0GAEgASgJIqMBChBBc3Npc3RhbnRNZXNzYWdlEgwKBHRleHQYASABKAkSKQoIdGhpbmtpbmcYAiADKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nEi8KCnRvb2xfY2FsbHMYAyADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBIlCgZmaW5pc2gYBCABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiawoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEIjIKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSJDCg5NZW1vcnlBY3Rpdml0eRIQCghyZWNhbGxlZBgBIAMoCRIPCgd3cml0dGVuGAIgAygJEg4KBm5vdGljZRgDIAEoCSLPAQoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDSrDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKsCgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IsABCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -169,6 +169,12 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
     case: "toolWaiting";
   } | {
     /**
+     * @generated from field: hlvm.session.v1.Compaction compaction = 50;
+     */
+    value: Compaction;
+    case: "compaction";
+  } | {
+    /**
      * @generated from field: hlvm.session.v1.SessionForked session_forked = 60;
      */
     value: SessionForked;
@@ -314,6 +320,11 @@ export type EventJson = {
   toolWaiting?: ToolWaitingJson;
 
   /**
+   * @generated from field: hlvm.session.v1.Compaction compaction = 50;
+   */
+  compaction?: CompactionJson;
+
+  /**
    * @generated from field: hlvm.session.v1.SessionForked session_forked = 60;
    */
   sessionForked?: SessionForkedJson;
@@ -446,6 +457,13 @@ export type RunStarted = Message<"hlvm.session.v1.RunStarted"> & {
    * @generated from field: repeated string allowed_secrets = 20;
    */
   allowedSecrets: string[];
+
+  /**
+   * The model as the gateway described it, its context window above all.
+   *
+   * @generated from field: hlvm.model.v1.Model resolved_model = 40;
+   */
+  resolvedModel?: Model | undefined;
 };
 
 /**
@@ -480,6 +498,13 @@ export type RunStartedJson = {
    * @generated from field: repeated string allowed_secrets = 20;
    */
   allowedSecrets?: string[];
+
+  /**
+   * The model as the gateway described it, its context window above all.
+   *
+   * @generated from field: hlvm.model.v1.Model resolved_model = 40;
+   */
+  resolvedModel?: ModelJson;
 };
 
 /**
@@ -488,6 +513,264 @@ export type RunStartedJson = {
  */
 export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_session_v1_event, 3);
+
+/**
+ * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
+ *
+ * @generated from message hlvm.session.v1.FoldedResult
+ */
+export type FoldedResult = Message<"hlvm.session.v1.FoldedResult"> & {
+  /**
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence: bigint;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string arguments_summary = 3;
+   */
+  argumentsSummary: string;
+
+  /**
+   * Characters of the whole result.
+   *
+   * @generated from field: uint32 length = 4;
+   */
+  length: number;
+};
+
+/**
+ * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
+ *
+ * @generated from message hlvm.session.v1.FoldedResult
+ */
+export type FoldedResultJson = {
+  /**
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence?: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string arguments_summary = 3;
+   */
+  argumentsSummary?: string;
+
+  /**
+   * Characters of the whole result.
+   *
+   * @generated from field: uint32 length = 4;
+   */
+  length?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.FoldedResult.
+ * Use `create(FoldedResultSchema)` to create a new message.
+ */
+export const FoldedResultSchema: GenMessage<FoldedResult, {jsonType: FoldedResultJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
+ * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
+ *
+ * @generated from message hlvm.session.v1.Compaction
+ */
+export type Compaction = Message<"hlvm.session.v1.Compaction"> & {
+  /**
+   * What was folded into the summary, earlier summaries included; 0 and 0 where only results were put aside.
+   *
+   * @generated from field: uint64 from_sequence = 1;
+   */
+  fromSequence: bigint;
+
+  /**
+   * @generated from field: uint64 to_sequence = 2;
+   */
+  toSequence: bigint;
+
+  /**
+   * @generated from field: hlvm.session.v1.CompactionCause cause = 3;
+   */
+  cause: CompactionCause;
+
+  /**
+   * @generated from field: hlvm.session.v1.SummaryMethod method = 4;
+   */
+  method: SummaryMethod;
+
+  /**
+   * Why the model's summary was not taken.
+   *
+   * @generated from field: string method_reason = 5;
+   */
+  methodReason: string;
+
+  /**
+   * @generated from field: string summary = 6;
+   */
+  summary: string;
+
+  /**
+   * Events within the range that stay as they are: the original task, the run's own question, the model that spoke.
+   *
+   * @generated from field: repeated uint64 kept_sequences = 7;
+   */
+  keptSequences: bigint[];
+
+  /**
+   * The latest results within the range, oldest first.
+   *
+   * @generated from field: repeated hlvm.session.v1.FoldedResult results = 8;
+   */
+  results: FoldedResult[];
+
+  /**
+   * Results behind the range of which the model has a pointer instead.
+   *
+   * @generated from field: repeated hlvm.session.v1.FoldedResult put_aside = 9;
+   */
+  putAside: FoldedResult[];
+
+  /**
+   * Of the whole context.
+   *
+   * @generated from field: uint32 tokens_before = 10;
+   */
+  tokensBefore: number;
+
+  /**
+   * @generated from field: uint32 tokens_after = 11;
+   */
+  tokensAfter: number;
+
+  /**
+   * Model calls and tool results within the range.
+   *
+   * @generated from field: uint32 turns = 12;
+   */
+  turns: number;
+
+  /**
+   * @generated from field: uint32 result_count = 13;
+   */
+  resultCount: number;
+
+  /**
+   * Of everything up to here; a summary of external content is external.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 14;
+   */
+  trustFloor?: TrustFloor | undefined;
+};
+
+/**
+ * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
+ *
+ * @generated from message hlvm.session.v1.Compaction
+ */
+export type CompactionJson = {
+  /**
+   * What was folded into the summary, earlier summaries included; 0 and 0 where only results were put aside.
+   *
+   * @generated from field: uint64 from_sequence = 1;
+   */
+  fromSequence?: string;
+
+  /**
+   * @generated from field: uint64 to_sequence = 2;
+   */
+  toSequence?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.CompactionCause cause = 3;
+   */
+  cause?: CompactionCauseJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.SummaryMethod method = 4;
+   */
+  method?: SummaryMethodJson;
+
+  /**
+   * Why the model's summary was not taken.
+   *
+   * @generated from field: string method_reason = 5;
+   */
+  methodReason?: string;
+
+  /**
+   * @generated from field: string summary = 6;
+   */
+  summary?: string;
+
+  /**
+   * Events within the range that stay as they are: the original task, the run's own question, the model that spoke.
+   *
+   * @generated from field: repeated uint64 kept_sequences = 7;
+   */
+  keptSequences?: string[];
+
+  /**
+   * The latest results within the range, oldest first.
+   *
+   * @generated from field: repeated hlvm.session.v1.FoldedResult results = 8;
+   */
+  results?: FoldedResultJson[];
+
+  /**
+   * Results behind the range of which the model has a pointer instead.
+   *
+   * @generated from field: repeated hlvm.session.v1.FoldedResult put_aside = 9;
+   */
+  putAside?: FoldedResultJson[];
+
+  /**
+   * Of the whole context.
+   *
+   * @generated from field: uint32 tokens_before = 10;
+   */
+  tokensBefore?: number;
+
+  /**
+   * @generated from field: uint32 tokens_after = 11;
+   */
+  tokensAfter?: number;
+
+  /**
+   * Model calls and tool results within the range.
+   *
+   * @generated from field: uint32 turns = 12;
+   */
+  turns?: number;
+
+  /**
+   * @generated from field: uint32 result_count = 13;
+   */
+  resultCount?: number;
+
+  /**
+   * Of everything up to here; a summary of external content is external.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 14;
+   */
+  trustFloor?: TrustFloorJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Compaction.
+ * Use `create(CompactionSchema)` to create a new message.
+ */
+export const CompactionSchema: GenMessage<Compaction, {jsonType: CompactionJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 5);
 
 /**
  * A call waits for a sandbox, where all are at work. Again whenever its place changes.
@@ -542,7 +825,7 @@ export type ToolWaitingJson = {
  * Use `create(ToolWaitingSchema)` to create a new message.
  */
 export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 4);
+  messageDesc(file_hlvm_session_v1_event, 6);
 
 /**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
@@ -567,7 +850,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 7);
 
 /**
  * All before this was copied from another session: events up to one of its sequences, with the same numbers.
@@ -608,7 +891,7 @@ export type SessionForkedJson = {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 8);
 
 /**
  * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
@@ -653,7 +936,7 @@ export type SessionImportedJson = {
  * Use `create(SessionImportedSchema)` to create a new message.
  */
 export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
@@ -730,7 +1013,7 @@ export type ConversationUndoneJson = {
  * Use `create(ConversationUndoneSchema)` to create a new message.
  */
 export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * A model call begins.
@@ -753,7 +1036,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -780,7 +1063,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -811,7 +1094,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * What the model said in one turn, whole.
@@ -872,7 +1155,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * The model chose a tool.
@@ -947,7 +1230,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -1042,7 +1325,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -1129,7 +1412,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -1166,7 +1449,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1217,7 +1500,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1242,6 +1525,13 @@ export type TurnStats = Message<"hlvm.session.v1.TurnStats"> & {
    * @generated from field: uint64 output_tokens = 4;
    */
   outputTokens: bigint;
+
+  /**
+   * What the input was estimated at before the call, uncorrected: the provider's count over it corrects later estimates.
+   *
+   * @generated from field: uint64 estimated_input_tokens = 40;
+   */
+  estimatedInputTokens: bigint;
 };
 
 /**
@@ -1267,6 +1557,13 @@ export type TurnStatsJson = {
    * @generated from field: uint64 output_tokens = 4;
    */
   outputTokens?: string;
+
+  /**
+   * What the input was estimated at before the call, uncorrected: the provider's count over it corrects later estimates.
+   *
+   * @generated from field: uint64 estimated_input_tokens = 40;
+   */
+  estimatedInputTokens?: string;
 };
 
 /**
@@ -1274,7 +1571,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1305,7 +1602,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1329,6 +1626,13 @@ export type MemoryActivity = Message<"hlvm.session.v1.MemoryActivity"> & {
    * @generated from field: string notice = 3;
    */
   notice: string;
+
+  /**
+   * More is remembered than was put in.
+   *
+   * @generated from field: bool more_exist = 40;
+   */
+  moreExist: boolean;
 };
 
 /**
@@ -1353,6 +1657,13 @@ export type MemoryActivityJson = {
    * @generated from field: string notice = 3;
    */
   notice?: string;
+
+  /**
+   * More is remembered than was put in.
+   *
+   * @generated from field: bool more_exist = 40;
+   */
+  moreExist?: boolean;
 };
 
 /**
@@ -1360,7 +1671,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1465,7 +1776,85 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 23);
+
+/**
+ * @generated from enum hlvm.session.v1.SummaryMethod
+ */
+export const SummaryMethod = {
+  /**
+   * @generated from enum value: SUMMARY_METHOD_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: SUMMARY_METHOD_MODEL = 1;
+   */
+  MODEL: 1,
+
+  /**
+   * Put together without a model, where the model's was not usable.
+   *
+   * @generated from enum value: SUMMARY_METHOD_MECHANICAL = 2;
+   */
+  MECHANICAL: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.SummaryMethod
+ */
+export type SummaryMethod = (typeof SummaryMethod)[keyof typeof SummaryMethod] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.SummaryMethod
+ */
+export type SummaryMethodJson = "SUMMARY_METHOD_UNSPECIFIED" | "SUMMARY_METHOD_MODEL" | "SUMMARY_METHOD_MECHANICAL";
+
+/**
+ * Describes the enum hlvm.session.v1.SummaryMethod.
+ */
+export const SummaryMethodSchema: GenEnum<SummaryMethod, SummaryMethodJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 0);
+
+/**
+ * @generated from enum hlvm.session.v1.CompactionCause
+ */
+export const CompactionCause = {
+  /**
+   * @generated from enum value: COMPACTION_CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The context was fuller than it may be before a model call.
+   *
+   * @generated from enum value: COMPACTION_CAUSE_THRESHOLD = 1;
+   */
+  THRESHOLD: 1,
+
+  /**
+   * The provider said that it cannot hold it.
+   *
+   * @generated from enum value: COMPACTION_CAUSE_OVERFLOW = 2;
+   */
+  OVERFLOW: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.CompactionCause
+ */
+export type CompactionCause = (typeof CompactionCause)[keyof typeof CompactionCause] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.CompactionCause
+ */
+export type CompactionCauseJson = "COMPACTION_CAUSE_UNSPECIFIED" | "COMPACTION_CAUSE_THRESHOLD" | "COMPACTION_CAUSE_OVERFLOW";
+
+/**
+ * Describes the enum hlvm.session.v1.CompactionCause.
+ */
+export const CompactionCauseSchema: GenEnum<CompactionCause, CompactionCauseJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 1);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason
@@ -1536,5 +1925,5 @@ export type StopReasonJson = "STOP_REASON_UNSPECIFIED" | "STOP_REASON_COMPLETED"
  * Describes the enum hlvm.session.v1.StopReason.
  */
 export const StopReasonSchema: GenEnum<StopReason, StopReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 0);
+  enumDesc(file_hlvm_session_v1_event, 2);
 

@@ -15,13 +15,15 @@ import type { RestoredPath, RestoredPathJson } from "../../sandbox/v1/runner_pb.
 import { file_hlvm_sandbox_v1_runner } from "../../sandbox/v1/runner_pb.ts";
 import type { Attachment, AttachmentJson, Event, EventJson, StopReason, StopReasonJson } from "./event_pb.ts";
 import { file_hlvm_session_v1_event } from "./event_pb.ts";
+import type { Trust, TrustFloor, TrustFloorJson, TrustJson } from "../../tool/v1/tool_pb.ts";
+import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLsAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEigKE3ByZXBhcmVkX3Nlc3Npb25faWQYCyABKAlCC7pICNgBAXIDsAEBEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIqUDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiAAhIWCgR0ZXh0GAMgASgJQgi6SAVyAyiACBI6CghhcmNoaXZlZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5BcmNoaXZlRmlsdGVyQgi6SAWCAQIQARIbCgl3b3Jrc3BhY2UYBSABKAlCCLpIBXIDKIAgEhcKBW1vZGVsGAYgASgJQgi6SAVyAxiAAhIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKBXN0YXRlGAkgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25TdGF0ZUIIukgFggECEAESPwoQbGFzdF9zdG9wX3JlYXNvbhgKIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uQgi6SAWCAQIQASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIoEBChRVcGRhdGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIdCgV0aXRsZRgCIAEoCUIJukgGcgQQARhQSACIAQESFQoIYXJjaGl2ZWQYAyABKAhIAYgBAUIICgZfdGl0bGVCCwoJX2FyY2hpdmVkIkIKFVVwZGF0ZVNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iNAoURGVsZXRlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiFwoVRGVsZXRlU2Vzc2lvblJlc3BvbnNlIm8KFEV4cG9ydFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjkKBmZvcm1hdBgCIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRGb3JtYXRCCrpIB4IBBBABIAAiJQoVRXhwb3J0U2Vzc2lvblJlc3BvbnNlEgwKBHRleHQYASABKAkiVAoUSW1wb3J0U2Vzc2lvblJlcXVlc3QSHAoGbmRqc29uGAEgASgJQgy6SAlyBxABKICAgAYSHgoJd29ya3NwYWNlGAIgASgJQgu6SAhyBiiAIDoBLyJCChVJbXBvcnRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIkcKEkZvcmtTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARITCgthdF9zZXF1ZW5jZRgCIAEoBCJAChNGb3JrU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiKiAQoRVW5kb1RvVHVyblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDwoHdG9fdHVybhgCIAEoDRIPCgdwcmV2aWV3GAMgASgIEhEKCW92ZXJ3cml0ZRgEIAEoCBIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrCgpVbmRvbmVUdXJuEgwKBHR1cm4YASABKA0SDwoHc3VtbWFyeRgCIAEoCSKCAQoSVW5kb1RvVHVyblJlc3BvbnNlEioKBXR1cm5zGAEgAygLMhsuaGx2bS5zZXNzaW9uLnYxLlVuZG9uZVR1cm4SLAoFcGF0aHMYAiADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAyABKA0qZQoNQXJjaGl2ZUZpbHRlchIeChpBUkNISVZFX0ZJTFRFUl9VTlNQRUNJRklFRBAAEhcKE0FSQ0hJVkVfRklMVEVSX09OTFkQARIbChdBUkNISVZFX0ZJTFRFUl9JTkNMVURFRBACKngKDFNlc3Npb25TdGF0ZRIdChlTRVNTSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRU0VTU0lPTl9TVEFURV9ORVcQARIZChVTRVNTSU9OX1NUQVRFX1JVTk5JTkcQAhIXChNTRVNTSU9OX1NUQVRFX0VOREVEEAMqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjL1BwoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISYwoNVXBkYXRlU2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUmVzcG9uc2UiA5ACAhJeCg1EZWxldGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkRlbGV0ZVNlc3Npb25SZXNwb25zZRJgCg1FeHBvcnRTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkV4cG9ydFNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkV4cG9ydFNlc3Npb25SZXNwb25zZTABEl4KDUltcG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuSW1wb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuSW1wb3J0U2Vzc2lvblJlc3BvbnNlElUKClVuZG9Ub1R1cm4SIi5obHZtLnNlc3Npb24udjEuVW5kb1RvVHVyblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuVW5kb1RvVHVyblJlc3BvbnNlElgKC0ZvcmtTZXNzaW9uEiMuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLsAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEigKE3ByZXBhcmVkX3Nlc3Npb25faWQYCyABKAlCC7pICNgBAXIDsAEBEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIqUDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiAAhIWCgR0ZXh0GAMgASgJQgi6SAVyAyiACBI6CghhcmNoaXZlZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5BcmNoaXZlRmlsdGVyQgi6SAWCAQIQARIbCgl3b3Jrc3BhY2UYBSABKAlCCLpIBXIDKIAgEhcKBW1vZGVsGAYgASgJQgi6SAVyAxiAAhIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKBXN0YXRlGAkgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25TdGF0ZUIIukgFggECEAESPwoQbGFzdF9zdG9wX3JlYXNvbhgKIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uQgi6SAWCAQIQASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIswBCg9Db250ZXh0RnJhZ21lbnQSDgoGc291cmNlGAEgASgJEiIKBXRydXN0GAIgASgOMhMuaGx2bS50b29sLnYxLlRydXN0EioKBGtpbmQYAyABKA4yHC5obHZtLnNlc3Npb24udjEuQ29udGV4dEtpbmQSEAoIc2VxdWVuY2UYBCABKAQSJgoCYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnRva2VucxgGIAEoDRIPCgdwcmV2aWV3GAcgASgJIloKD0Ryb3BwZWRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBITCgt0b19zZXF1ZW5jZRgDIAEoBBILCgN3aHkYBCABKAkiMQoRR2V0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEirAIKEkdldENvbnRleHRSZXNwb25zZRINCgVtb2RlbBgBIAEoCRIWCg5jb250ZXh0X3dpbmRvdxgCIAEoDRIWCg5vdXRwdXRfcmVzZXJ2ZRgDIAEoDRIcChRjb21wYWN0aW9uX3RocmVzaG9sZBgEIAEoDRIOCgZ0b2tlbnMYBSABKA0SEgoKY29ycmVjdGlvbhgGIAEoARIzCglmcmFnbWVudHMYByADKAsyIC5obHZtLnNlc3Npb24udjEuQ29udGV4dEZyYWdtZW50EjEKB2Ryb3BwZWQYCCADKAsyIC5obHZtLnNlc3Npb24udjEuRHJvcHBlZEZyYWdtZW50Ei0KC3RydXN0X2Zsb29yGAkgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IigQEKFFVwZGF0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEh0KBXRpdGxlGAIgASgJQgm6SAZyBBABGFBIAIgBARIVCghhcmNoaXZlZBgDIAEoCEgBiAEBQggKBl90aXRsZUILCglfYXJjaGl2ZWQiQgoVVXBkYXRlU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiI0ChREZWxldGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UibwoURXhwb3J0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESOQoGZm9ybWF0GAIgASgOMh0uaGx2bS5zZXNzaW9uLnYxLkV4cG9ydEZvcm1hdEIKukgHggEEEAEgACIlChVFeHBvcnRTZXNzaW9uUmVzcG9uc2USDAoEdGV4dBgBIAEoCSJUChRJbXBvcnRTZXNzaW9uUmVxdWVzdBIcCgZuZGpzb24YASABKAlCDLpICXIHEAEogICABhIeCgl3b3Jrc3BhY2UYAiABKAlCC7pICHIGKIAgOgEvIkIKFUltcG9ydFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iRwoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIqIBChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEIisKClVuZG9uZVR1cm4SDAoEdHVybhgBIAEoDRIPCgdzdW1tYXJ5GAIgASgJIoIBChJVbmRvVG9UdXJuUmVzcG9uc2USKgoFdHVybnMYASADKAsyGy5obHZtLnNlc3Npb24udjEuVW5kb25lVHVybhIsCgVwYXRocxgCIAMoCzIdLmhsdm0uc2FuZGJveC52MS5SZXN0b3JlZFBhdGgSEgoKcGF0aF9jb3VudBgDIAEoDSplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjLRCAoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISWgoKR2V0Q29udGV4dBIiLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVzcG9uc2UiA5ACAhJjCg1VcGRhdGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDURlbGV0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlEmAKDUV4cG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlc3BvbnNlMAESXgoNSW1wb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVzcG9uc2USVQoKVW5kb1RvVHVybhIiLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVzcG9uc2USWAoLRm9ya1Nlc3Npb24SIy5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiQuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -855,6 +857,312 @@ export const GetSessionResponseSchema: GenMessage<GetSessionResponse, {jsonType:
   messageDesc(file_hlvm_session_v1_session, 10);
 
 /**
+ * @generated from message hlvm.session.v1.ContextFragment
+ */
+export type ContextFragment = Message<"hlvm.session.v1.ContextFragment"> & {
+  /**
+   * For people: `system prompt`, `user:ada`, `read_file`, `model`.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * @generated from field: hlvm.tool.v1.Trust trust = 2;
+   */
+  trust: Trust;
+
+  /**
+   * @generated from field: hlvm.session.v1.ContextKind kind = 3;
+   */
+  kind: ContextKind;
+
+  /**
+   * Of the event that it comes from; 0 where it is none's.
+   *
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence: bigint;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 5;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * @generated from field: uint32 tokens = 6;
+   */
+  tokens: number;
+
+  /**
+   * The beginning of its text.
+   *
+   * @generated from field: string preview = 7;
+   */
+  preview: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ContextFragment
+ */
+export type ContextFragmentJson = {
+  /**
+   * For people: `system prompt`, `user:ada`, `read_file`, `model`.
+   *
+   * @generated from field: string source = 1;
+   */
+  source?: string;
+
+  /**
+   * @generated from field: hlvm.tool.v1.Trust trust = 2;
+   */
+  trust?: TrustJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.ContextKind kind = 3;
+   */
+  kind?: ContextKindJson;
+
+  /**
+   * Of the event that it comes from; 0 where it is none's.
+   *
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 5;
+   */
+  at?: TimestampJson;
+
+  /**
+   * @generated from field: uint32 tokens = 6;
+   */
+  tokens?: number;
+
+  /**
+   * The beginning of its text.
+   *
+   * @generated from field: string preview = 7;
+   */
+  preview?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ContextFragment.
+ * Use `create(ContextFragmentSchema)` to create a new message.
+ */
+export const ContextFragmentSchema: GenMessage<ContextFragment, {jsonType: ContextFragmentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 11);
+
+/**
+ * @generated from message hlvm.session.v1.DroppedFragment
+ */
+export type DroppedFragment = Message<"hlvm.session.v1.DroppedFragment"> & {
+  /**
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * @generated from field: uint64 from_sequence = 2;
+   */
+  fromSequence: bigint;
+
+  /**
+   * @generated from field: uint64 to_sequence = 3;
+   */
+  toSequence: bigint;
+
+  /**
+   * @generated from field: string why = 4;
+   */
+  why: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.DroppedFragment
+ */
+export type DroppedFragmentJson = {
+  /**
+   * @generated from field: string source = 1;
+   */
+  source?: string;
+
+  /**
+   * @generated from field: uint64 from_sequence = 2;
+   */
+  fromSequence?: string;
+
+  /**
+   * @generated from field: uint64 to_sequence = 3;
+   */
+  toSequence?: string;
+
+  /**
+   * @generated from field: string why = 4;
+   */
+  why?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.DroppedFragment.
+ * Use `create(DroppedFragmentSchema)` to create a new message.
+ */
+export const DroppedFragmentSchema: GenMessage<DroppedFragment, {jsonType: DroppedFragmentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 12);
+
+/**
+ * @generated from message hlvm.session.v1.GetContextRequest
+ */
+export type GetContextRequest = Message<"hlvm.session.v1.GetContextRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.GetContextRequest
+ */
+export type GetContextRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.GetContextRequest.
+ * Use `create(GetContextRequestSchema)` to create a new message.
+ */
+export const GetContextRequestSchema: GenMessage<GetContextRequest, {jsonType: GetContextRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 13);
+
+/**
+ * What the model would be given if it were asked now, in its order.
+ *
+ * @generated from message hlvm.session.v1.GetContextResponse
+ */
+export type GetContextResponse = Message<"hlvm.session.v1.GetContextResponse"> & {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Tokens: the model's window, what of it is kept free for the answer, and from how many on the context is compacted.
+   *
+   * @generated from field: uint32 context_window = 2;
+   */
+  contextWindow: number;
+
+  /**
+   * @generated from field: uint32 output_reserve = 3;
+   */
+  outputReserve: number;
+
+  /**
+   * @generated from field: uint32 compaction_threshold = 4;
+   */
+  compactionThreshold: number;
+
+  /**
+   * Of all fragments.
+   *
+   * @generated from field: uint32 tokens = 5;
+   */
+  tokens: number;
+
+  /**
+   * The provider's count over the estimate, from its last answer; 1 before there is one.
+   *
+   * @generated from field: double correction = 6;
+   */
+  correction: number;
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.ContextFragment fragments = 7;
+   */
+  fragments: ContextFragment[];
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.DroppedFragment dropped = 8;
+   */
+  dropped: DroppedFragment[];
+
+  /**
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 9;
+   */
+  trustFloor?: TrustFloor | undefined;
+};
+
+/**
+ * What the model would be given if it were asked now, in its order.
+ *
+ * @generated from message hlvm.session.v1.GetContextResponse
+ */
+export type GetContextResponseJson = {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * Tokens: the model's window, what of it is kept free for the answer, and from how many on the context is compacted.
+   *
+   * @generated from field: uint32 context_window = 2;
+   */
+  contextWindow?: number;
+
+  /**
+   * @generated from field: uint32 output_reserve = 3;
+   */
+  outputReserve?: number;
+
+  /**
+   * @generated from field: uint32 compaction_threshold = 4;
+   */
+  compactionThreshold?: number;
+
+  /**
+   * Of all fragments.
+   *
+   * @generated from field: uint32 tokens = 5;
+   */
+  tokens?: number;
+
+  /**
+   * The provider's count over the estimate, from its last answer; 1 before there is one.
+   *
+   * @generated from field: double correction = 6;
+   */
+  correction?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.ContextFragment fragments = 7;
+   */
+  fragments?: ContextFragmentJson[];
+
+  /**
+   * @generated from field: repeated hlvm.session.v1.DroppedFragment dropped = 8;
+   */
+  dropped?: DroppedFragmentJson[];
+
+  /**
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 9;
+   */
+  trustFloor?: TrustFloorJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.GetContextResponse.
+ * Use `create(GetContextResponseSchema)` to create a new message.
+ */
+export const GetContextResponseSchema: GenMessage<GetContextResponse, {jsonType: GetContextResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 14);
+
+/**
  * @generated from message hlvm.session.v1.UpdateSessionRequest
  */
 export type UpdateSessionRequest = Message<"hlvm.session.v1.UpdateSessionRequest"> & {
@@ -907,7 +1215,7 @@ export type UpdateSessionRequestJson = {
  * Use `create(UpdateSessionRequestSchema)` to create a new message.
  */
 export const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest, {jsonType: UpdateSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 11);
+  messageDesc(file_hlvm_session_v1_session, 15);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionResponse
@@ -934,7 +1242,7 @@ export type UpdateSessionResponseJson = {
  * Use `create(UpdateSessionResponseSchema)` to create a new message.
  */
 export const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse, {jsonType: UpdateSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 12);
+  messageDesc(file_hlvm_session_v1_session, 16);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionRequest
@@ -961,7 +1269,7 @@ export type DeleteSessionRequestJson = {
  * Use `create(DeleteSessionRequestSchema)` to create a new message.
  */
 export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest, {jsonType: DeleteSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 13);
+  messageDesc(file_hlvm_session_v1_session, 17);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionResponse
@@ -980,7 +1288,7 @@ export type DeleteSessionResponseJson = {
  * Use `create(DeleteSessionResponseSchema)` to create a new message.
  */
 export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse, {jsonType: DeleteSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 14);
+  messageDesc(file_hlvm_session_v1_session, 18);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionRequest
@@ -1017,7 +1325,7 @@ export type ExportSessionRequestJson = {
  * Use `create(ExportSessionRequestSchema)` to create a new message.
  */
 export const ExportSessionRequestSchema: GenMessage<ExportSessionRequest, {jsonType: ExportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 15);
+  messageDesc(file_hlvm_session_v1_session, 19);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionResponse
@@ -1048,7 +1356,7 @@ export type ExportSessionResponseJson = {
  * Use `create(ExportSessionResponseSchema)` to create a new message.
  */
 export const ExportSessionResponseSchema: GenMessage<ExportSessionResponse, {jsonType: ExportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 16);
+  messageDesc(file_hlvm_session_v1_session, 20);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionRequest
@@ -1093,7 +1401,7 @@ export type ImportSessionRequestJson = {
  * Use `create(ImportSessionRequestSchema)` to create a new message.
  */
 export const ImportSessionRequestSchema: GenMessage<ImportSessionRequest, {jsonType: ImportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 17);
+  messageDesc(file_hlvm_session_v1_session, 21);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionResponse
@@ -1120,7 +1428,7 @@ export type ImportSessionResponseJson = {
  * Use `create(ImportSessionResponseSchema)` to create a new message.
  */
 export const ImportSessionResponseSchema: GenMessage<ImportSessionResponse, {jsonType: ImportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 18);
+  messageDesc(file_hlvm_session_v1_session, 22);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionRequest
@@ -1161,7 +1469,7 @@ export type ForkSessionRequestJson = {
  * Use `create(ForkSessionRequestSchema)` to create a new message.
  */
 export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest, {jsonType: ForkSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 19);
+  messageDesc(file_hlvm_session_v1_session, 23);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionResponse
@@ -1188,7 +1496,7 @@ export type ForkSessionResponseJson = {
  * Use `create(ForkSessionResponseSchema)` to create a new message.
  */
 export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse, {jsonType: ForkSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 20);
+  messageDesc(file_hlvm_session_v1_session, 24);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnRequest
@@ -1281,7 +1589,7 @@ export type UndoToTurnRequestJson = {
  * Use `create(UndoToTurnRequestSchema)` to create a new message.
  */
 export const UndoToTurnRequestSchema: GenMessage<UndoToTurnRequest, {jsonType: UndoToTurnRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 21);
+  messageDesc(file_hlvm_session_v1_session, 25);
 
 /**
  * A turn that no longer counts.
@@ -1326,7 +1634,7 @@ export type UndoneTurnJson = {
  * Use `create(UndoneTurnSchema)` to create a new message.
  */
 export const UndoneTurnSchema: GenMessage<UndoneTurn, {jsonType: UndoneTurnJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 22);
+  messageDesc(file_hlvm_session_v1_session, 26);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnResponse
@@ -1377,7 +1685,7 @@ export type UndoToTurnResponseJson = {
  * Use `create(UndoToTurnResponseSchema)` to create a new message.
  */
 export const UndoToTurnResponseSchema: GenMessage<UndoToTurnResponse, {jsonType: UndoToTurnResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 23);
+  messageDesc(file_hlvm_session_v1_session, 27);
 
 /**
  * @generated from enum hlvm.session.v1.ArchiveFilter
@@ -1461,6 +1769,58 @@ export const SessionStateSchema: GenEnum<SessionState, SessionStateJson> = /*@__
   enumDesc(file_hlvm_session_v1_session, 1);
 
 /**
+ * What a fragment of a context is to the model.
+ *
+ * @generated from enum hlvm.session.v1.ContextKind
+ */
+export const ContextKind = {
+  /**
+   * @generated from enum value: CONTEXT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_INSTRUCTION = 1;
+   */
+  INSTRUCTION: 1,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_EVIDENCE = 2;
+   */
+  EVIDENCE: 2,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_SUMMARY = 3;
+   */
+  SUMMARY: 3,
+
+  /**
+   * @generated from enum value: CONTEXT_KIND_RAW = 4;
+   */
+  RAW: 4,
+} as const;
+
+/**
+ * What a fragment of a context is to the model.
+ *
+ * @generated from enum hlvm.session.v1.ContextKind
+ */
+export type ContextKind = (typeof ContextKind)[keyof typeof ContextKind] | UnknownEnum;
+
+/**
+ * What a fragment of a context is to the model.
+ *
+ * @generated from enum hlvm.session.v1.ContextKind
+ */
+export type ContextKindJson = "CONTEXT_KIND_UNSPECIFIED" | "CONTEXT_KIND_INSTRUCTION" | "CONTEXT_KIND_EVIDENCE" | "CONTEXT_KIND_SUMMARY" | "CONTEXT_KIND_RAW";
+
+/**
+ * Describes the enum hlvm.session.v1.ContextKind.
+ */
+export const ContextKindSchema: GenEnum<ContextKind, ContextKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_session, 2);
+
+/**
  * @generated from enum hlvm.session.v1.ExportFormat
  */
 export const ExportFormat = {
@@ -1499,7 +1859,7 @@ export type ExportFormatJson = "EXPORT_FORMAT_UNSPECIFIED" | "EXPORT_FORMAT_NDJS
  * Describes the enum hlvm.session.v1.ExportFormat.
  */
 export const ExportFormatSchema: GenEnum<ExportFormat, ExportFormatJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_session, 2);
+  enumDesc(file_hlvm_session_v1_session, 3);
 
 /**
  * @generated from service hlvm.session.v1.SessionService
@@ -1546,6 +1906,16 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof GetSessionRequestSchema;
     output: typeof GetSessionResponseSchema;
+  },
+  /**
+   * For whoever may read the session.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.GetContext
+   */
+  getContext: {
+    methodKind: "unary";
+    input: typeof GetContextRequestSchema;
+    output: typeof GetContextResponseSchema;
   },
   /**
    * Gives it another title, puts it out of the way or takes it back.

@@ -6,4 +6,5 @@
 
 export const archiveFilterWords = ["only", "included"] as const;
 export const sessionStateWords = ["new", "running", "ended"] as const;
+export const contextKindWords = ["instruction", "evidence", "summary", "raw"] as const;
 export const exportFormatWords = ["ndjson", "markdown"] as const;

@@ -13,7 +13,52 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/tool/v1/tool.proto.
  */
 export const file_hlvm_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChdobHZtL3Rvb2wvdjEvdG9vbC5wcm90bxIMaGx2bS50b29sLnYxIuMBCghUb29sQ2FsbBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAyABKAlCCrpIB3IFEAEYgAESLAoEdG9vbBgEIAEoCUIeukgbchkyF15bYS16XVthLXowLTlfXXswLDEyN30kEiQKDmFyZ3VtZW50c19qc29uGAUgASgJQgy6SAlyBxACKICAgAISLgoPZGVmaW5pdGlvbl9oYXNoGAYgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQinQEKClRvb2xPdXRwdXQSOQoGc3RyZWFtGAEgASgOMh8uaGx2bS50b29sLnYxLlRvb2xPdXRwdXQuU3RyZWFtQgi6SAWCAQIQARIMCgR0ZXh0GAIgASgJIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACIjwKCkhlbGRDaGFuZ2USEQoJY2hhbmdlX2lkGAEgASgJEg0KBXBhdGhzGAIgAygJEgwKBGRpZmYYAyABKAki8AEKClRvb2xSZXN1bHQSDwoHc3VjY2VzcxgBIAEoCBIPCgdjb250ZW50GAIgASgJEg8KB3N1bW1hcnkYAyABKAkSEgoKZXJyb3JfY29kZRgEIAEoCRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBSABKA0SFAoMcmVzdWx0X2J5dGVzGAYgASgEEhEKCXRydW5jYXRlZBgHIAEoCBIWCglleGl0X2NvZGUYCCABKAVIAIgBARItCgtoZWxkX2NoYW5nZRgJIAEoCzIYLmhsdm0udG9vbC52MS5IZWxkQ2hhbmdlQgwKCl9leGl0X2NvZGUqagoLU2FmZXR5TGV2ZWwSHAoYU0FGRVRZX0xFVkVMX1VOU1BFQ0lGSUVEEAASEwoPU0FGRVRZX0xFVkVMX0wwEAESEwoPU0FGRVRZX0xFVkVMX0wxEAISEwoPU0FGRVRZX0xFVkVMX0wyEANiBnByb3RvMw", [file_buf_validate_validate]);
+  fileDesc("ChdobHZtL3Rvb2wvdjEvdG9vbC5wcm90bxIMaGx2bS50b29sLnYxIkoKClRydXN0Rmxvb3ISIgoFdHJ1c3QYASABKA4yEy5obHZtLnRvb2wudjEuVHJ1c3QSGAoGc291cmNlGAIgASgJQgi6SAVyAxiABCLjAQoIVG9vbENhbGwSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEiwKBHRvb2wYBCABKAlCHrpIG3IZMhdeW2Etel1bYS16MC05X117MCwxMjd9JBIkCg5hcmd1bWVudHNfanNvbhgFIAEoCUIMukgJcgcQAiiAgIACEi4KD2RlZmluaXRpb25faGFzaBgGIAEoCUIVukgSchAyDl5bMC05YS1mXXs2NH0kIp0BCgpUb29sT3V0cHV0EjkKBnN0cmVhbRgBIAEoDjIfLmhsdm0udG9vbC52MS5Ub29sT3V0cHV0LlN0cmVhbUIIukgFggECEAESDAoEdGV4dBgCIAEoCSJGCgZTdHJlYW0SFgoSU1RSRUFNX1VOU1BFQ0lGSUVEEAASEQoNU1RSRUFNX1NURE9VVBABEhEKDVNUUkVBTV9TVERFUlIQAiI8CgpIZWxkQ2hhbmdlEhEKCWNoYW5nZV9pZBgBIAEoCRINCgVwYXRocxgCIAMoCRIMCgRkaWZmGAMgASgJIpQCCgpUb29sUmVzdWx0Eg8KB3N1Y2Nlc3MYASABKAgSDwoHY29udGVudBgCIAEoCRIPCgdzdW1tYXJ5GAMgASgJEhIKCmVycm9yX2NvZGUYBCABKAkSHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAUgASgNEhQKDHJlc3VsdF9ieXRlcxgGIAEoBBIRCgl0cnVuY2F0ZWQYByABKAgSFgoJZXhpdF9jb2RlGAggASgFSACIAQESLQoLaGVsZF9jaGFuZ2UYCSABKAsyGC5obHZtLnRvb2wudjEuSGVsZENoYW5nZRIiCgV0cnVzdBgoIAEoDjITLmhsdm0udG9vbC52MS5UcnVzdEIMCgpfZXhpdF9jb2RlKmoKC1NhZmV0eUxldmVsEhwKGFNBRkVUWV9MRVZFTF9VTlNQRUNJRklFRBAAEhMKD1NBRkVUWV9MRVZFTF9MMBABEhMKD1NBRkVUWV9MRVZFTF9MMRACEhMKD1NBRkVUWV9MRVZFTF9MMhADKnIKBVRydXN0EhUKEVRSVVNUX1VOU1BFQ0lGSUVEEAASEgoOVFJVU1RfVkVSSUZJRUQQARISCg5UUlVTVF9JTkZFUlJFRBACEhYKElRSVVNUX1VTRVJfQ0xBSU1FRBADEhIKDlRSVVNUX0VYVEVSTkFMEARiBnByb3RvMw", [file_buf_validate_validate]);
+
+/**
+ * The least that anything in a run's context can be trusted.
+ *
+ * @generated from message hlvm.tool.v1.TrustFloor
+ */
+export type TrustFloor = Message<"hlvm.tool.v1.TrustFloor"> & {
+  /**
+   * @generated from field: hlvm.tool.v1.Trust trust = 1;
+   */
+  trust: Trust;
+
+  /**
+   * The fragment that lowered it, for people: `web_fetch in turn 3`.
+   *
+   * @generated from field: string source = 2;
+   */
+  source: string;
+};
+
+/**
+ * The least that anything in a run's context can be trusted.
+ *
+ * @generated from message hlvm.tool.v1.TrustFloor
+ */
+export type TrustFloorJson = {
+  /**
+   * @generated from field: hlvm.tool.v1.Trust trust = 1;
+   */
+  trust?: TrustJson;
+
+  /**
+   * The fragment that lowered it, for people: `web_fetch in turn 3`.
+   *
+   * @generated from field: string source = 2;
+   */
+  source?: string;
+};
+
+/**
+ * Describes the message hlvm.tool.v1.TrustFloor.
+ * Use `create(TrustFloorSchema)` to create a new message.
+ */
+export const TrustFloorSchema: GenMessage<TrustFloor, {jsonType: TrustFloorJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_tool_v1_tool, 0);
 
 /**
  * One use of a tool, as the model asked for it.
@@ -106,7 +151,7 @@ export type ToolCallJson = {
  * Use `create(ToolCallSchema)` to create a new message.
  */
 export const ToolCallSchema: GenMessage<ToolCall, {jsonType: ToolCallJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_tool_v1_tool, 0);
+  messageDesc(file_hlvm_tool_v1_tool, 1);
 
 /**
  * A piece of output while a tool runs.
@@ -147,7 +192,7 @@ export type ToolOutputJson = {
  * Use `create(ToolOutputSchema)` to create a new message.
  */
 export const ToolOutputSchema: GenMessage<ToolOutput, {jsonType: ToolOutputJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_tool_v1_tool, 1);
+  messageDesc(file_hlvm_tool_v1_tool, 2);
 
 /**
  * @generated from enum hlvm.tool.v1.ToolOutput.Stream
@@ -183,7 +228,7 @@ export type ToolOutput_StreamJson = "STREAM_UNSPECIFIED" | "STREAM_STDOUT" | "ST
  * Describes the enum hlvm.tool.v1.ToolOutput.Stream.
  */
 export const ToolOutput_StreamSchema: GenEnum<ToolOutput_Stream, ToolOutput_StreamJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_tool_v1_tool, 1, 0);
+  enumDesc(file_hlvm_tool_v1_tool, 2, 0);
 
 /**
  * A change of files that programs outside of the sandbox obey. It was put back, and is made again by the tool keep_changes,
@@ -244,7 +289,7 @@ export type HeldChangeJson = {
  * Use `create(HeldChangeSchema)` to create a new message.
  */
 export const HeldChangeSchema: GenMessage<HeldChange, {jsonType: HeldChangeJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_tool_v1_tool, 2);
+  messageDesc(file_hlvm_tool_v1_tool, 3);
 
 /**
  * What a tool call came to.
@@ -310,6 +355,13 @@ export type ToolResult = Message<"hlvm.tool.v1.ToolResult"> & {
    * @generated from field: hlvm.tool.v1.HeldChange held_change = 9;
    */
   heldChange?: HeldChange | undefined;
+
+  /**
+   * Of the content. Unset: as the tool's definition says; an executor can lower it and never raise it.
+   *
+   * @generated from field: hlvm.tool.v1.Trust trust = 40;
+   */
+  trust: Trust;
 };
 
 /**
@@ -376,6 +428,13 @@ export type ToolResultJson = {
    * @generated from field: hlvm.tool.v1.HeldChange held_change = 9;
    */
   heldChange?: HeldChangeJson;
+
+  /**
+   * Of the content. Unset: as the tool's definition says; an executor can lower it and never raise it.
+   *
+   * @generated from field: hlvm.tool.v1.Trust trust = 40;
+   */
+  trust?: TrustJson;
 };
 
 /**
@@ -383,7 +442,7 @@ export type ToolResultJson = {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult, {jsonType: ToolResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_tool_v1_tool, 3);
+  messageDesc(file_hlvm_tool_v1_tool, 4);
 
 /**
  * How much harm a tool can do: L0 reads, L1 changes the workspace in a way that can be taken back, L2 anything else.
@@ -431,4 +490,64 @@ export type SafetyLevelJson = "SAFETY_LEVEL_UNSPECIFIED" | "SAFETY_LEVEL_L0" | "
  */
 export const SafetyLevelSchema: GenEnum<SafetyLevel, SafetyLevelJson> = /*@__PURE__*/
   enumDesc(file_hlvm_tool_v1_tool, 0);
+
+/**
+ * How far something that a model reads can be trusted, most first. What comes from outside may hold instructions of strangers.
+ *
+ * @generated from enum hlvm.tool.v1.Trust
+ */
+export const Trust = {
+  /**
+   * @generated from enum value: TRUST_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The platform made or saw it: its own prompt, what a tool found in the workspace.
+   *
+   * @generated from enum value: TRUST_VERIFIED = 1;
+   */
+  VERIFIED: 1,
+
+  /**
+   * A model or a memory concluded it.
+   *
+   * @generated from enum value: TRUST_INFERRED = 2;
+   */
+  INFERRED: 2,
+
+  /**
+   * A person of the session said it.
+   *
+   * @generated from enum value: TRUST_USER_CLAIMED = 3;
+   */
+  USER_CLAIMED: 3,
+
+  /**
+   * It came from outside: the web, an MCP server, a plugin's tool.
+   *
+   * @generated from enum value: TRUST_EXTERNAL = 4;
+   */
+  EXTERNAL: 4,
+} as const;
+
+/**
+ * How far something that a model reads can be trusted, most first. What comes from outside may hold instructions of strangers.
+ *
+ * @generated from enum hlvm.tool.v1.Trust
+ */
+export type Trust = (typeof Trust)[keyof typeof Trust] | UnknownEnum;
+
+/**
+ * How far something that a model reads can be trusted, most first. What comes from outside may hold instructions of strangers.
+ *
+ * @generated from enum hlvm.tool.v1.Trust
+ */
+export type TrustJson = "TRUST_UNSPECIFIED" | "TRUST_VERIFIED" | "TRUST_INFERRED" | "TRUST_USER_CLAIMED" | "TRUST_EXTERNAL";
+
+/**
+ * Describes the enum hlvm.tool.v1.Trust.
+ */
+export const TrustSchema: GenEnum<Trust, TrustJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_tool_v1_tool, 1);
 

@@ -5,4 +5,5 @@
 // The words that every service uses for a tool and one use of it.
 
 export const safetyLevelWords = ["l0", "l1", "l2"] as const;
+export const trustWords = ["verified", "inferred", "user_claimed", "external"] as const;
 export const streamWords = ["stdout", "stderr"] as const;

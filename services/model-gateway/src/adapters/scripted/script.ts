@@ -5,6 +5,8 @@ import type { ErrorClass } from "../../domain/model-error.ts";
 
 /** What a scripted model says, turn by turn. */
 export interface Script {
+  /** Tokens, four characters each; left out, 128,000. What does not fit with room for the answer is refused, as by a provider. */
+  readonly contextWindow?: number;
   readonly conversations: readonly ScriptedConversation[];
 }
 
@@ -37,6 +39,8 @@ export function readScript(path: string): Script {
   try {
     const script = JSON.parse(readFileSync(path, "utf8")) as Partial<Script> | null;
     if (!Array.isArray(script?.conversations)) throw new Error("it has no list of conversations");
+    const { contextWindow = 1 } = script;
+    if (!Number.isInteger(contextWindow) || contextWindow < 1) throw new Error("its contextWindow is no whole number of tokens");
     for (const conversation of script.conversations as readonly Partial<ScriptedConversation>[])
       if (typeof conversation.match !== "string" || !Array.isArray(conversation.turns))
         throw new Error("each conversation needs a text to match and a list of turns");

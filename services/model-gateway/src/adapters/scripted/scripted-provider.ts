@@ -14,20 +14,23 @@ const CONFESSION = "\n\n(Played from a script; no model was asked.)";
 /** Plays a given script, and says so in every answer. */
 export class ScriptedProvider implements Provider {
   readonly #script: Script;
+  readonly #model: ModelDescription;
 
   constructor(script: Script) {
     this.#script = script;
+    this.#model = { ...MODEL, contextWindow: script.contextWindow ?? MODEL.contextWindow };
   }
 
   list(): Promise<readonly ModelDescription[]> {
-    return Promise.resolve([MODEL]);
+    return Promise.resolve([this.#model]);
   }
 
   describe(name: string): Promise<ModelDescription | undefined> {
-    return Promise.resolve(name === MODEL.name ? MODEL : undefined);
+    return Promise.resolve(name === MODEL.name ? this.#model : undefined);
   }
 
   async *generate(generation: Generation, signal: AbortSignal): AsyncGenerator<Delta, void> {
+    this.#requireFitting(generation);
     const { turn, id } = this.#turnFor(generation.messages);
     await sleep(turn.delayMilliseconds ?? 0, undefined, { signal });
     yield* play(generation, turn, id);
@@ -35,12 +38,33 @@ export class ScriptedProvider implements Provider {
 
   #turnFor(messages: readonly Message[]): { turn: ScriptedTurn; id: string } {
     const { question, since } = latestQuestion(messages);
-    const index = since.filter((message) => message.role === "assistant").length;
+    const index = turnsPlayed(since);
     const conversation = this.#script.conversations.find((each) => question.includes(each.match));
     const turn = conversation?.turns[index];
     if (turn === undefined) throw silent(question, index);
     return { turn, id: `script_${messages.length - since.length}_${index}` };
   }
+
+  #requireFitting(generation: Generation): void {
+    const { input } = estimateUsage(generation, "");
+    const { contextWindow } = this.#model;
+    if (input + generation.maximumOutputTokens <= contextWindow) return;
+    throw new ModelError({
+      class: "context_overflow",
+      reason: "context_overflow",
+      message: `${NAME} cannot hold this much context: ${input} tokens and ${generation.maximumOutputTokens} for the answer, of ${contextWindow}.`,
+      advice: "Give it less at once, or a larger contextWindow in the script.",
+      provider: NAME,
+    });
+  }
+}
+
+/** The calls' ids tell which turn the last one was: of a conversation that was shortened since, the answers are fewer. */
+function turnsPlayed(since: readonly Message[]): number {
+  const answers = since.filter((message) => message.role === "assistant");
+  const ids = answers.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === "tool-call" ? [part.id] : [])));
+  const last = /^script_\d+_(\d+)_\d+$/.exec(ids.at(-1) ?? "")?.[1];
+  return last === undefined ? answers.length : Math.max(answers.length, Number(last) + 1);
 }
 
 function* play(generation: Generation, turn: ScriptedTurn, id: string): Generator<Delta> {

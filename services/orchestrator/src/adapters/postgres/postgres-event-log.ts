@@ -1,10 +1,10 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Event, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventWords } from "../../domain/log/search-words.ts";
-import { withoutUndone } from "../../domain/fold/without-undone.ts";
+import { undoneTo, withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
 
@@ -52,9 +52,25 @@ const READ = `
     WINDOW w AS (ORDER BY seq)
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
-const READ_CONVERSATION = `
+const CONVERSATION_TYPES = "'user_message', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
+const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'compaction', 'turn_stats'`;
+/** A part without the end of a turn is estimated as the turns before it were. */
+const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
+const READ_COMPACTION = `
+  SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' AND ($2::bigint IS NULL OR seq <= $2) ORDER BY seq DESC LIMIT 1`;
+const READ_CONTEXT = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update', 'conversation_undone') ORDER BY seq`;
+  WHERE session_id = $1 AND ((seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES}) OR seq = ${LAST_FIGURES}) ORDER BY seq`;
+const READ_RUN = `
+  SELECT ${EVENT_COLUMNS} FROM event
+  WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')
+  ORDER BY seq`;
+/** With what may have undone it. */
+const READ_RESULT = `
+  SELECT ${EVENT_COLUMNS} FROM event
+  WHERE session_id = $1 AND (seq = $2 AND type = 'tool_end' OR seq > $2 AND type = 'conversation_undone') ORDER BY seq`;
+const READ_CONVERSATION = `
+  SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type IN (${CONVERSATION_TYPES}, 'usage_update') ORDER BY seq`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
@@ -114,9 +130,33 @@ export class PostgresEventLog implements EventLog {
     return { events, hasMore: Number(rows[0]?.found ?? 0) > events.length };
   }
 
+  async readContext(sessionId: string): Promise<Event[]> {
+    for (let before: bigint | undefined; ;) {
+      const [last] = await this.#database.query<EventRow>(READ_COMPACTION, [sessionId, before], "read_compaction");
+      const compacted = last === undefined ? undefined : eventOfRow(sessionId, last);
+      const { toSequence = 0n, keptSequences = [] } = compacted?.payload.case === "compaction" ? compacted.payload.value : {};
+      const rows = await this.#database.query<EventRow>(READ_CONTEXT, [sessionId, toSequence, keptSequences], "read_context");
+      const events = rows.map((row) => eventOfRow(sessionId, row));
+      // Of a compaction that was undone, what it folded counts again.
+      before = compacted === undefined ? undefined : undoneTo(events, compacted.sequence);
+      if (before === undefined) return withoutUndone(events);
+    }
+  }
+
   async readConversation(sessionId: string): Promise<Event[]> {
     const rows = await this.#database.query<EventRow>(READ_CONVERSATION, [sessionId], "read_conversation");
     return withoutUndone(rows.map((row) => eventOfRow(sessionId, row)));
+  }
+
+  async readRun(sessionId: string, runId: string): Promise<Event[]> {
+    const rows = await this.#database.query<EventRow>(READ_RUN, [sessionId, runId], "read_run");
+    return rows.map((row) => eventOfRow(sessionId, row));
+  }
+
+  async readResult(sessionId: string, sequence: number): Promise<ToolEnd | undefined> {
+    const rows = await this.#database.query<EventRow>(READ_RESULT, [sessionId, sequence], "read_result");
+    const payload = withoutUndone(rows.map((row) => eventOfRow(sessionId, row)))[0]?.payload;
+    return payload?.case === "toolEnd" ? payload.value : undefined;
   }
 
   /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */

@@ -12,13 +12,14 @@ const CUT_LENGTH = 32 * 1024;
 /**
  * A conversation that can be sent to a model, so that no entry that grew too long ends its session for ever. What was said at
  * such a length is cut, and says so; where the whole is still too long, so are the longest texts, as far as it takes.
+ * @param onCut told of each part that another one stands for now
  */
-export function fitMessages(messages: readonly Message[]): Message[] {
+export function fitMessages(messages: readonly Message[], onCut: (from: Part, to: Part) => void = () => undefined): Message[] {
   let fitting = messages.map((message) =>
-    message.role !== Role.USER && message.parts.some((part) => lengthOf(part) > SAID_LENGTH) ? cut(message, CUT_LENGTH) : message,
+    message.role !== Role.USER && message.parts.some((part) => lengthOf(part) > SAID_LENGTH) ? cut(message, CUT_LENGTH, onCut) : message,
   );
   for (let length = SAID_LENGTH; lengthOfAll(fitting) > CONVERSATION_LENGTH && length > 0; length = Math.floor(length / 2))
-    fitting = fitting.map((message) => cut(message, length));
+    fitting = fitting.map((message) => cut(message, length, onCut));
   return fitting;
 }
 
@@ -42,26 +43,27 @@ function lengthOf({ part }: Part): number {
 }
 
 /** Thinking that was cut no longer fits its signature, and is left out. */
-function cut(message: Message, length: number): Message {
+function cut(message: Message, length: number, onCut: (from: Part, to: Part) => void): Message {
   const parts = message.parts.flatMap((one) => {
-    if (lengthOf(one) <= length) return [one];
-    const { part } = one;
-    switch (part.case) {
-      case "text":
-        return [create(PartSchema, { part: { case: "text", value: cutText(part.value, length) } })];
-      case "toolCall":
-        return [
-          create(PartSchema, {
-            part: { case: "toolCall", value: { ...part.value, argumentsJson: cutText(part.value.argumentsJson, length) } },
-          }),
-        ];
-      case "toolResult":
-        return [
-          create(PartSchema, { part: { case: "toolResult", value: { ...part.value, content: cutText(part.value.content, length) } } }),
-        ];
-      default:
-        return [];
-    }
+    const shorter = lengthOf(one) <= length ? one : cutPart(one, length);
+    if (shorter === undefined) return [];
+    if (shorter !== one) onCut(one, shorter);
+    return [shorter];
   });
   return create(MessageSchema, { role: message.role, parts });
+}
+
+function cutPart({ part }: Part, length: number): Part | undefined {
+  switch (part.case) {
+    case "text":
+      return create(PartSchema, { part: { case: "text", value: cutText(part.value, length) } });
+    case "toolCall":
+      return create(PartSchema, {
+        part: { case: "toolCall", value: { ...part.value, argumentsJson: cutText(part.value.argumentsJson, length) } },
+      });
+    case "toolResult":
+      return create(PartSchema, { part: { case: "toolResult", value: { ...part.value, content: cutText(part.value.content, length) } } });
+    default:
+      return undefined;
+  }
 }

@@ -10,6 +10,13 @@ export function withoutUndone(events: readonly Event[]): Event[] {
   return counting;
 }
 
+/** Of an event that was undone, what was still counting after that; undefined where it counts. @param events after it, in order */
+export function undoneTo(events: readonly Event[], sequence: bigint): bigint | undefined {
+  for (const { sequence: at, payload } of events)
+    if (payload.case === "conversationUndone" && at > sequence && payload.value.lastSequence < sequence) return payload.value.lastSequence;
+  return undefined;
+}
+
 /** A turn of a session: an answer of the model, and what it had done. */
 export interface SessionTurn {
   readonly runId: string;

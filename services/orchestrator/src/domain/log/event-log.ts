@@ -1,4 +1,4 @@
-import type { Event, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Event, StopReason, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventPayload } from "./event-payload.ts";
 
 /** The right to append a run's events: renewed while the run lives, lost to whoever claims the run next. */
@@ -48,6 +48,12 @@ export interface EventLog {
   appendEach(appends: readonly Append[]): Promise<readonly boolean[]>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
   read(sessionId: string, from: number): Promise<LogPage>;
+  /** Those events from which the model's context is folded: after a compaction what it left, and all since, without what was undone. */
+  readContext(sessionId: string): Promise<Event[]>;
+  /** Those events of one run that say how far it came. */
+  readRun(sessionId: string, runId: string): Promise<Event[]>;
+  /** The end of a tool's call; undefined where that event is none, was undone, or is not of that session. */
+  readResult(sessionId: string, sequence: number): Promise<ToolEnd | undefined>;
   /** Those events of the whole session from which the conversation is folded, without what was undone. */
   readConversation(sessionId: string): Promise<Event[]>;
 }

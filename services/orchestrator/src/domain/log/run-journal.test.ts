@@ -20,7 +20,10 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
     append,
     appendEach: () => Promise.resolve([]),
     read: () => Promise.resolve({ events: [], hasMore: false }),
+    readContext: () => Promise.resolve([]),
     readConversation: () => Promise.resolve([]),
+    readRun: () => Promise.resolve([]),
+    readResult: () => Promise.resolve(undefined),
   };
   return {
     journal: new RunJournal({

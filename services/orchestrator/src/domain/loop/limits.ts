@@ -1,5 +1,7 @@
+import type { ContextLimits } from "../context/token-budget.ts";
+
 /** What a run may use up. */
-export interface Limits {
+export interface Limits extends ContextLimits {
   /** Model calls. */
   readonly turns: number;
   readonly toolCallsPerTurn: number;

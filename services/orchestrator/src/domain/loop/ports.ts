@@ -3,7 +3,7 @@ import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { ToolOutput, ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { ToolOutput, ToolResult, TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 /** One use of a tool, ready to be decided on: its arguments in canonical form. */
 export interface ToolCall {
@@ -35,7 +35,8 @@ export interface Models {
 
 /** Every method throws HlvmError. */
 export interface Policy {
-  decide(call: ToolCall, signal: AbortSignal): Promise<Verdict>;
+  /** @param floor the least that anything in the context can be trusted in which the model made the call */
+  decide(call: ToolCall, floor: TrustFloor | undefined, signal: AbortSignal): Promise<Verdict>;
   /** Waits a while for an answer: undefined where there is none yet. */
   awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
   /** Ends what the run still asks for: nobody can answer it any more. */

@@ -6,13 +6,15 @@ import type { RunContext } from "./run-context.ts";
 /** What recall is given of a question. */
 const QUERY_LENGTH = 4_000;
 
-/** What the run is reminded of, as a message; empty for nothing. A memory that does not answer does not stop a run. */
-export async function recallMemory(question: string, run: RunContext): Promise<string> {
-  if (run.stateless) return "";
+/** Puts what the run is reminded of into its log and its context. A memory that does not answer does not stop a run. */
+export async function recallMemory(question: string, run: RunContext): Promise<void> {
+  if (run.stateless) return;
   const recalled = await recall(question, run);
-  if (recalled.facts.length > 0 || recalled.notice !== "")
-    void run.journal.append(0, eventPayload("memoryActivity", { recalled: [...recalled.facts], notice: recalled.notice }));
-  return memoryMessage(recalled);
+  const { facts, moreExist, notice } = recalled;
+  if (facts.length === 0 && notice === "") return;
+  const payload = eventPayload("memoryActivity", { recalled: [...facts], notice, moreExist });
+  void run.journal.append(0, payload);
+  run.context.add({ runId: run.runId, turn: 0, payload });
 }
 
 async function recall(question: string, run: RunContext): Promise<Recalled> {
@@ -22,13 +24,4 @@ async function recall(question: string, run: RunContext): Promise<Recalled> {
     run.signal.throwIfAborted();
     return { facts: [], moreExist: false, notice: `Nothing was recalled: ${messageOf(thrown)}` };
   }
-}
-
-/** What a run is reminded of: a system message of its own; `withMemory` places it. Empty: nothing was recalled. */
-function memoryMessage(recalled: Recalled): string {
-  if (recalled.facts.length === 0) return "";
-  const more = recalled.moreExist ? "\nMore is remembered than is shown here; memory_search, where you have it, finds it." : "";
-  return `# Your Memory
-From earlier sessions; it may be out of date.
-${recalled.facts.map((fact) => `- ${fact.replace(/\s*\n\s*/g, " ")}`).join("\n")}${more}`;
 }

@@ -1,5 +1,7 @@
 import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { ContextWindow } from "../context/context-window.ts";
+import type { EventLog } from "../log/event-log.ts";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { OutcomeRecorder } from "../tools/outcome-recorder.ts";
@@ -22,6 +24,9 @@ export interface RunContext {
   readonly mesh: Mesh;
   readonly secrets: RunSecrets;
   readonly journal: RunJournal;
+  readonly log: Pick<EventLog, "readResult">;
+  /** What the model has before it. */
+  readonly context: ContextWindow;
   readonly outcomes: OutcomeRecorder;
   readonly limits: Limits;
   readonly detector: LoopDetector;

@@ -1,18 +1,16 @@
-import { create } from "@bufbuild/protobuf";
-import { FinishReason, MessageSchema, Role, type Finish, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ErrorClass, FinishReason, type Finish } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
-import type { Conversation } from "../fold/conversation.ts";
 import type { AnsweredTurn } from "../fold/run-past.ts";
 import { eventPayload } from "../log/event-payload.ts";
-import { withMemory } from "../prompt/with-memory.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
 import { callTools } from "../tools/call-tools.ts";
+import { ModelFailure } from "./model-failure.ts";
 import { recallMemory } from "./recall-memory.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 import type { Stop } from "./stop.ts";
-import { takeTurn } from "./take-turn.ts";
+import { takeTurn, type Taken } from "./take-turn.ts";
 
 /** Answers that were lost with the connection to the gateway after some of them was shown. */
 const MAXIMUM_LOST_IN_A_ROW = 3;
@@ -20,22 +18,13 @@ const recordTurn = durationHistogram("hlvm.turn.duration", "How long turns take:
 
 /**
  * The loop: ask the model, run the tools that it calls, and again, until it answers or a limit is reached.
- * @param conversation folded up to the end of the log
  * @param answered of a run that was taken over: the last turn of which the log has the model's answer
  * @throws Interruption, ModelFailure or HlvmError where the run cannot go on
  */
-export async function runLoop(
-  question: string,
-  conversation: Conversation,
-  run: RunContext,
-  progress: RunProgress,
-  answered?: AnsweredTurn,
-): Promise<Stop> {
-  const resumed = answered === undefined ? undefined : await resumeTurn(answered, conversation, run);
+export async function runLoop(question: string, run: RunContext, progress: RunProgress, answered?: AnsweredTurn): Promise<Stop> {
+  const resumed = answered === undefined ? undefined : await resumeTurn(answered, run);
   if (resumed !== undefined) return resumed;
-  const memory = await recallMemory(question, run);
-  const prefix = systemMessage(run.prefix.systemPrompt);
-  const reminder = memory === "" ? undefined : systemMessage(memory);
+  await recallMemory(question, run);
   let lostInARow = 0;
   while (progress.turn - progress.lostTurns < run.limits.turns) {
     run.signal.throwIfAborted();
@@ -43,8 +32,7 @@ export async function runLoop(
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const messages = [prefix, ...withMemory(conversation.messages(), reminder)];
-    const taken = await takeTurn(messages, run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
+    const taken = await askWithinWindow(run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
       await run.journal.records.settle(run.signal);
       throw thrown;
     });
@@ -54,12 +42,12 @@ export async function runLoop(
       continue;
     }
     lostInARow = 0;
-    const { message, toolCalls, answer } = taken;
-    conversation.add({ runId: run.runId, turn, payload: message });
+    const { message, toolCalls, answer, estimate } = taken;
+    run.context.add({ runId: run.runId, turn, payload: message });
 
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);
     progress.toolCalls += toolCalls.length;
-    for (const payload of called?.ends ?? []) conversation.add({ runId: run.runId, turn, payload });
+    for (const payload of called?.ends ?? []) run.context.add({ runId: run.runId, turn, payload });
     const { usage } = answer;
     const took = performance.now() - began;
     recordTurn(took);
@@ -68,7 +56,9 @@ export async function runLoop(
       durationMilliseconds: Math.round(took),
       inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
       outputTokens: usage.outputTokens,
+      estimatedInputTokens: BigInt(estimate),
     });
+    run.context.add({ runId: run.runId, turn, payload: stats });
     void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage }));
     if (run.signal.aborted) await run.journal.records.settle(run.signal);
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
@@ -85,14 +75,26 @@ export async function runLoop(
   };
 }
 
+/** One answer. What the provider cannot hold is shortened and sent once more. */
+async function askWithinWindow(run: RunContext, progress: RunProgress, mayLose: boolean): Promise<Taken | undefined> {
+  const context = await run.context.fit(run, progress);
+  try {
+    return await takeTurn(context, run, progress, mayLose);
+  } catch (thrown) {
+    run.signal.throwIfAborted();
+    if (!(thrown instanceof ModelFailure) || thrown.errorClass !== ErrorClass.CONTEXT_OVERFLOW) throw thrown;
+    return takeTurn(await run.context.shrink(run, progress, context, thrown), run, progress, mayLose);
+  }
+}
+
 /** Sees to the calls of a turn that have no result yet. @returns why the run ends, where it does */
-async function resumeTurn(answered: AnsweredTurn, conversation: Conversation, run: RunContext): Promise<Stop | undefined> {
+async function resumeTurn(answered: AnsweredTurn, run: RunContext): Promise<Stop | undefined> {
   const { turn, toolCalls, finish, ends } = answered;
   if (finish === undefined)
     return { reason: StopReason.ERROR, message: "The model's answer was cut off before its end.", advice: resumeAdvice(run) };
   if (toolCalls.length === 0) return stopOfAnswer(finish, run);
   const called = await callTools(toolCalls, turn, run, ends);
-  for (const payload of called.ends) conversation.add({ runId: run.runId, turn, payload });
+  for (const payload of called.ends) run.context.add({ runId: run.runId, turn, payload });
   return stopOfLooping(called.isLooping);
 }
 
@@ -121,8 +123,4 @@ function stopOfLooping(isLooping: boolean): Stop | undefined {
     message: "The model kept making the same tool call, and was stopped.",
     advice: "Ask in other words, or choose another model with --model.",
   };
-}
-
-function systemMessage(text: string): Message {
-  return create(MessageSchema, { role: Role.SYSTEM, parts: [{ part: { case: "text", value: text } }] });
 }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunPast } from "../fold/run-past.ts";
 import type { Stop } from "./stop.ts";
@@ -30,7 +31,9 @@ export class RunProgress {
     this.usage = addUsage(this.usage, usage);
   }
 
-  stopped({ reason, message, advice }: Stop): EventPayload {
+  stopped({ reason, message: why, advice }: Stop): EventPayload {
+    const isFull = reason === StopReason.CONTEXT_EXHAUSTED && this.toolCalls > 0;
+    const message = isFull ? `${why} Until then ${this.toolCalls} tool calls were made; the session's log has what came of them.` : why;
     return eventPayload("runStopped", {
       reason,
       text: this.text,

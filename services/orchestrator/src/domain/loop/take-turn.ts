@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { FinishReason, ToolCallPartSchema, type Message, type ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { FinishReason, ToolCallPartSchema, type ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { AssembledContext } from "../context/assemble-context.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { callId } from "../tools/call-id.ts";
@@ -11,10 +12,11 @@ import { ModelFailure } from "./model-failure.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 
-const LARGE_WINDOW_TOKENS = 64_000;
-/** Room for a whole file in one call where the window has it; else the seeds' output reserve. */
+/** Room for a whole file in one call where the window has it; else what is kept free for an answer. */
 const LARGE_OUTPUT_TOKENS = 16_384;
-const OUTPUT_RESERVE_TOKENS = 4_096;
+const LARGE_WINDOW_TOKENS = 64_000;
+/** What is asked for and what the context takes must fit together, although the latter is an estimate. */
+const ESTIMATE_MARGIN = 1.25;
 /** A call without a tool's name could not be told back to the model. */
 const UNNAMED_TOOL = "unnamed";
 
@@ -23,6 +25,8 @@ export interface Taken {
   /** As the model made them. */
   readonly toolCalls: readonly ToolCallPart[];
   readonly answer: Answer;
+  /** What the input was estimated at, uncorrected. */
+  readonly estimate: number;
 }
 
 /**
@@ -32,7 +36,7 @@ export interface Taken {
  * @returns undefined where it was
  */
 export async function takeTurn(
-  messages: readonly Message[],
+  context: AssembledContext,
   run: RunContext,
   progress: RunProgress,
   mayLose: boolean,
@@ -46,9 +50,9 @@ export async function takeTurn(
       models: run.mesh.models,
       request: {
         model: model.id,
-        messages,
+        messages: context.messages,
         tools: run.prefix.modelTools,
-        maximumOutputTokens: model.contextWindow >= LARGE_WINDOW_TOKENS ? LARGE_OUTPUT_TOKENS : OUTPUT_RESERVE_TOKENS,
+        maximumOutputTokens: outputTokens(context, run),
         sessionId: run.sessionId,
         runId: run.runId,
       },
@@ -70,7 +74,12 @@ export async function takeTurn(
   } finally {
     progress.addUsage(answer.usage);
   }
-  return give(answer, run, progress);
+  return { ...give(answer, run, progress), estimate: context.estimate };
+}
+
+function outputTokens({ tokens }: AssembledContext, { context: { budget } }: RunContext): number {
+  if (budget.window < LARGE_WINDOW_TOKENS) return budget.reserve;
+  return Math.max(budget.reserve, Math.min(LARGE_OUTPUT_TOKENS, Math.floor(budget.window - tokens * ESTIMATE_MARGIN)));
 }
 
 /** What was shown of an answer that was cut stays in the conversation; its calls do not, since none of them ran. */
@@ -80,7 +89,7 @@ function keepPartial(answer: Answer, run: RunContext, progress: RunProgress): vo
   void run.journal.append(progress.turn, eventPayload("assistantMessage", { text: answer.text }));
 }
 
-function give(answer: Answer, run: RunContext, progress: RunProgress): Taken {
+function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {
   const { turn } = progress;
   const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, new Set(run.prefix.tools.map((tool) => tool.name))) : undefined;
   const text = repaired?.text ?? answer.text;

@@ -42,6 +42,7 @@ describe("compilePrefix", () => {
       "edit_file",
       "search_code",
       "shell_exec",
+      "read_result",
     ]);
   });
 

@@ -11,8 +11,9 @@ import { valuesOf } from "../../testing/event-values.ts";
 import { pauseModel } from "../../testing/pause-model.ts";
 import { readCall } from "../../testing/read-call.ts";
 import { runCallsOnce } from "../../testing/run-calls-once.ts";
-import type { SaidCall } from "../../testing/say.ts";
+import { say, type SaidCall } from "../../testing/say.ts";
 import { startTestOrchestrator, type TestOrchestrator } from "../../testing/test-orchestrator.ts";
+import { usualBehaviour } from "../../testing/usual-behaviour.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
 const DONE = { success: true, content: "one line", summary: "one line" };
@@ -114,6 +115,36 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, text: "A project.", turns: 2 }]);
     const [before, after] = test.fake.seen.requests;
     expect(after!.messages).toEqual(before!.messages);
+  });
+
+  it("gives the model the same context after a compaction as the process before it had", async () => {
+    const { test } = await start({ HLVM_MAXIMUM_TURNS: "60" });
+    const { behaviour, seen } = test.fake;
+    behaviour.model = { ...usualBehaviour.model, contextWindow: 16_384 };
+    behaviour.execute = async function* ({ call }) {
+      yield { event: { case: "result", value: { ...DONE, content: `${call!.argumentsJson} has a line\n`.repeat(60) } } };
+    };
+    const hold = Promise.withResolvers<void>();
+    let isHeld = true;
+    behaviour.generate = async function* (request, call) {
+      if (request.tools.length === 0) return yield* say("## Done: some files were read.");
+      const isCompacted = JSON.stringify(request.messages[1]!.parts.map(({ part }) => part.value)).includes("some files were read");
+      if (!isCompacted) return yield* say("", [readCall(`file-${call}`)]);
+      if (!isHeld) return yield* say("Done.");
+      yield { event: { case: "textDelta", value: "Well, " } };
+      hold.resolve();
+      await new Promise(() => undefined);
+    };
+    const { sessionId, sequence } = await test.ask("q");
+    await hold.promise;
+    await test.watch(sessionId, sequence, isCase("compaction"));
+    const before = seen.requests.at(-1)!;
+    isHeld = false;
+    await replace(test, "SIGKILL");
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, text: "Done." }]);
+    expect(seen.requests.at(-1)!.messages).toEqual(before.messages);
+    expect(valuesOf(events, "compaction")).toHaveLength(1);
   });
 
   it("waits for a service that did not answer in time while it was taken over", async () => {

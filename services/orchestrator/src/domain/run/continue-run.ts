@@ -61,7 +61,7 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
   const { lease, session, principal, appended, turn, ageMilliseconds, wasParked } = claimed;
   const mesh = ports.meshFor(delegatedTo(claimed, ports));
-  const past = runPast(lease.runId, await ports.eventLog.readConversation(lease.sessionId));
+  const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
   // Whatever ended the process may have ended others too.
   const [, model] = await Promise.all([
     retryWhileAway(() => mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal), ports.serviceMilliseconds, signal),

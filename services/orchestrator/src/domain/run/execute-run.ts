@@ -2,7 +2,8 @@ import pLimit from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { Conversation } from "../fold/conversation.ts";
+import { ContextWindow } from "../context/context-window.ts";
+import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
@@ -99,9 +100,10 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       outcomes.leave();
       if (!past.wasParked) void journal.append(past.turn, eventPayload("runTakenOver", {}));
     }
-    const conversation = new Conversation(begun.model.id);
-    const written = begun.wholeLog?.map((payload) => ({ runId: lease.runId, turn: 0, payload }));
-    for (const event of written ?? (await eventLog.readConversation(session.sessionId))) conversation.add(event);
+    const budget = tokenBudget(begun.model.contextWindow, limits);
+    const { runId } = lease;
+    const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
+    const context = await ContextWindow.open(eventLog, session, begun.model.id, budget, wholeLog);
     const run = {
       sessionId: session.sessionId,
       runId: lease.runId,
@@ -112,6 +114,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       mesh,
       secrets: begun.secrets,
       journal,
+      log: eventLog,
+      context,
       outcomes,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
@@ -121,7 +125,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       signal,
       draining,
     };
-    stop = await runLoop(begun.question, conversation, run, progress, past?.answered);
+    stop = await runLoop(begun.question, run, progress, past?.answered);
   } catch (thrown) {
     const cause: unknown = signal.aborted ? signal.reason : thrown;
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))

@@ -1,4 +1,5 @@
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { CompactionCause, StopReason, SummaryMethod, type FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -15,6 +16,7 @@ export interface ReadEvent {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MAXIMUM_TURN = 1_000_000;
 const MAXIMUM_ITEMS = 1_000;
+const MAXIMUM_LENGTH = 2 ** 32 - 1;
 /** Known, and left out: they show progress, or tell what was allowed, which nothing in a file can say. */
 const LEFT_OUT = new Set(
   ["thinking", "reasoning_update", "message_delta", "permission_check", "tool_start", "tool_output", "turn_stats"].concat([
@@ -67,16 +69,57 @@ function payloadOf(event: Fields): EventPayload {
       });
     case "tool_end": {
       const [content, summary, errorCode] = [textOf(event, "content"), textOf(event, "summary"), textOf(event, "errorCode")];
-      const result = { success: event.success === true, content, summary, errorCode, resultBytes: BigInt(content.length) };
+      const result = {
+        success: event.success === true,
+        content,
+        summary,
+        errorCode,
+        resultBytes: BigInt(content.length),
+        trust: Trust.EXTERNAL,
+      };
       return eventPayload("toolEnd", { callId: textOf(event, "callId"), tool: textOf(event, "name"), result });
     }
     case "conversation_undone": {
       const lastSequence = BigInt(numberOf(event, "lastSequence", Number.MAX_SAFE_INTEGER));
       return eventPayload("conversationUndone", { lastSequence, toTurn: numberOf(event, "toTurn", MAXIMUM_TURN) });
     }
+    case "compaction":
+      return compaction(event);
     default:
       throw new Error(`its event ${quoted(event.type)} is not known`);
   }
+}
+
+/** Whatever it folded comes from the file. */
+function compaction(event: Fields): EventPayload {
+  const whole = (name: string, maximum = Number.MAX_SAFE_INTEGER): number => numberOf(event, name, maximum);
+  const cause = CompactionCause[textOf(event, "cause").toUpperCase() as keyof typeof CompactionCause];
+  const method = SummaryMethod[textOf(event, "method").toUpperCase() as keyof typeof SummaryMethod];
+  return eventPayload("compaction", {
+    fromSequence: BigInt(whole("fromSequence")),
+    toSequence: BigInt(whole("toSequence")),
+    cause,
+    method,
+    methodReason: textOf(event, "methodReason"),
+    summary: textOf(event, "summary"),
+    keptSequences: sequencesOf(event, "keptSequences"),
+    results: listOf(event, "pointers").map(foldedResult),
+    putAside: listOf(event, "putAside").map(foldedResult),
+    tokensBefore: whole("tokensBefore", MAXIMUM_LENGTH),
+    tokensAfter: whole("tokensAfter", MAXIMUM_LENGTH),
+    turns: whole("turns", MAXIMUM_TURN),
+    resultCount: whole("results", MAXIMUM_LENGTH),
+    trustFloor: { trust: Trust.EXTERNAL, source: "import" },
+  });
+}
+
+function foldedResult(one: Fields): Pick<FoldedResult, "sequence" | "tool" | "argumentsSummary" | "length"> {
+  return {
+    sequence: BigInt(numberOf(one, "sequence", Number.MAX_SAFE_INTEGER)),
+    tool: textOf(one, "name"),
+    argumentsSummary: textOf(one, "argsSummary"),
+    length: numberOf(one, "characters", MAXIMUM_LENGTH),
+  };
 }
 
 function runStopped(line: Fields): EventPayload {
@@ -114,6 +157,12 @@ function listOf(fields: Fields, name: string): Fields[] {
   const value = fields[name] ?? [];
   if (!Array.isArray(value) || value.length > MAXIMUM_ITEMS) throw new Error(`its ${name} is no list of at most ${MAXIMUM_ITEMS}`);
   return value.map((item) => objectOf(item, name));
+}
+
+function sequencesOf(fields: Fields, name: string): bigint[] {
+  const value = fields[name] ?? [];
+  if (!Array.isArray(value) || value.length > MAXIMUM_ITEMS) throw new Error(`its ${name} is no list of at most ${MAXIMUM_ITEMS}`);
+  return value.map((sequence) => BigInt(numberOf({ [name]: sequence }, name, Number.MAX_SAFE_INTEGER)));
 }
 
 function objectOf(value: unknown, name: string): Fields {

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Principal } from "@hlvm/identity/principal";
+import type { Compaction, FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ReadEvent } from "./event-of-line.ts";
@@ -48,15 +49,31 @@ export async function importSession(principal: Principal, ndjson: string, worksp
 
 /** What a payload names of its file it names of the new session. */
 function placed({ payload, runId: was }: ReadEvent, runId: string, sequences: readonly number[]): EventPayload {
-  if (payload.case === "conversationUndone") {
-    // The first event here tells of the import.
-    const kept = sequences.filter((sequence) => sequence <= Number(payload.value.lastSequence)).length;
-    payload.value.lastSequence = BigInt(kept === 0 ? 0 : kept + 1);
-  }
+  if (payload.case === "conversationUndone") payload.value.lastSequence = lastPlace(payload.value.lastSequence, sequences);
+  if (payload.case === "compaction") placeCompaction(payload.value, sequences);
   if (payload.case !== "toolSelected" && payload.case !== "toolEnd") return payload;
   const { callId } = payload.value;
   payload.value.callId = callId.startsWith(`${was}.`) ? `${runId}${callId.slice(was.length)}` : `${runId}.0.0`;
   return payload;
+}
+
+/** Of the last event up to a sequence of the file, which may have been left out itself; 0: there is none. */
+function lastPlace(sequence: bigint, sequences: readonly number[]): bigint {
+  // The first event here tells of the import.
+  const kept = sequences.filter((one) => one <= Number(sequence)).length;
+  return BigInt(kept === 0 ? 0 : kept + 1);
+}
+
+function placeCompaction(compaction: Compaction, sequences: readonly number[]): void {
+  const places = new Map(sequences.map((sequence, index) => [BigInt(sequence), BigInt(index + 2)]));
+  const here = (results: readonly FoldedResult[]): FoldedResult[] =>
+    results.filter(({ sequence }) => places.has(sequence)).map((result) => ({ ...result, sequence: places.get(result.sequence)! }));
+  const { fromSequence, toSequence, keptSequences } = compaction;
+  compaction.toSequence = lastPlace(toSequence, sequences);
+  compaction.fromSequence = compaction.toSequence === 0n ? 0n : lastPlace(fromSequence, sequences);
+  compaction.keptSequences = keptSequences.flatMap((sequence) => places.get(sequence) ?? []);
+  compaction.results = here(compaction.results);
+  compaction.putAside = here(compaction.putAside);
 }
 
 async function cleaned(payload: EventPayload, secrets: RunSecrets): Promise<EventPayload> {
@@ -89,6 +106,14 @@ async function cleaned(payload: EventPayload, secrets: RunSecrets): Promise<Even
       payload.value.result!.content = await secrets.redactInTurns(payload.value.result!.content);
       payload.value.result!.summary = secrets.redact(payload.value.result!.summary);
       payload.value.result!.errorCode = secrets.redact(payload.value.result!.errorCode);
+      break;
+    case "compaction":
+      payload.value.summary = await secrets.redactInTurns(payload.value.summary);
+      payload.value.methodReason = secrets.redact(payload.value.methodReason);
+      for (const result of [...payload.value.results, ...payload.value.putAside]) {
+        result.tool = secrets.redact(result.tool);
+        result.argumentsSummary = secrets.redact(result.argumentsSummary);
+      }
       break;
     case "runStopped":
       payload.value.text = await secrets.redactInTurns(payload.value.text);

@@ -17,7 +17,8 @@ const LINES = [
   event(2, { type: "run_started", model: "a/b", workspace: "/w" }),
   event(4, { type: "assistant_message", text: "a", toolCalls: [{ id: "1", name: "git_status", argumentsJson: "{}" }] }),
   event(5, { type: "tool_end", callId: `${RUN}.1.1`, name: "git_status", success: true, content: "clean" }),
-  { type: "final", sequence: 6, run_id: RUN, iteration: 1, at, stop_reason: "completed", text: "a" },
+  event(6, { type: "compaction", fromSequence: 4, toSequence: 5, keptSequences: [1], pointers: [{ sequence: 5, name: "git_status" }] }),
+  { type: "final", sequence: 7, run_id: RUN, iteration: 1, at, stop_reason: "completed", text: "a" },
 ];
 
 const fileOf = (lines: readonly unknown[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -35,13 +36,14 @@ function failureOf(ndjson: string): string {
 describe("readExport", () => {
   it("reads what a conversation is made of", () => {
     const { title, lines, events } = readExport(fileOf(LINES));
-    expect([title, lines]).toEqual(["t", 6]);
+    expect([title, lines]).toEqual(["t", 7]);
     expect(events.map(({ sequence, payload }) => [sequence, payload.case])).toEqual([
       [1, "userMessage"],
       [2, "runStarted"],
       [4, "assistantMessage"],
       [5, "toolEnd"],
-      [6, "runStopped"],
+      [6, "compaction"],
+      [7, "runStopped"],
     ]);
   });
 
@@ -61,7 +63,8 @@ describe("readExport", () => {
       [head, event(1, { type: "assistant_message", toolCalls: Array.from({ length: 1_001 }, () => ({})) })],
       "its toolCalls is no list",
     ],
-    ["an end that is none", [head, { ...LINES[5], stop_reason: "unspecified" }], "its stop_reason"],
+    ["a compaction of no events", [head, event(1, { type: "compaction", keptSequences: [-1] })], "its keptSequences is no whole number"],
+    ["an end that is none", [head, { ...LINES[6], stop_reason: "unspecified" }], "its stop_reason"],
   ])("refuses %s, and says where", (_, lines, message) => {
     expect(failureOf(fileOf(lines))).toContain(message);
   });
@@ -73,7 +76,7 @@ describe("readExport", () => {
         const event = { ...LINES[index], event: value };
         for (const changed of [line, event]) {
           const failure = failureOf(fileOf(LINES.with(index, changed as object)));
-          expect(failure).toMatch(/^$|^Line [1-6] of the file cannot be imported: /);
+          expect(failure).toMatch(/^$|^Line [1-7] of the file cannot be imported: /);
         }
       }),
       { numRuns: 500 },

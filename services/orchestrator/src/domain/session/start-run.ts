@@ -88,6 +88,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
       settings: asked.settings,
       prefixHash: prefix.hash,
       allowedSecrets: [...asked.allowedSecrets],
+      resolvedModel: model,
     }),
   ];
   const session = { isNew: existing === undefined, facts };

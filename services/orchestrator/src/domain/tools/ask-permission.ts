@@ -14,7 +14,11 @@ export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permiss
   const { turn, run, signal } = calls;
   return unlessAnswerLost(call, calls, async () => {
     // Where its answer was lost, policy gives it again.
-    const verdict = await retryWhileAway(() => run.mesh.policy.decide(call, signal), run.limits.serviceMilliseconds, signal);
+    const verdict = await retryWhileAway(
+      () => run.mesh.policy.decide(call, run.context.floor, signal),
+      run.limits.serviceMilliseconds,
+      signal,
+    );
     const check = permissionCheck(call, verdict);
     if (verdict.decision !== Decision.ASK || verdict.approval === undefined) {
       void run.journal.appendSoon(turn, check);

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { withTrust } from "../context/provenance.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { askToKeep } from "./ask-to-keep.ts";
@@ -77,12 +78,13 @@ export async function callTools(
   for (const [index, work] of results.entries()) {
     if (ended?.has(callId(run.runId, turn, index + 1)) === true) continue;
     const result = await work;
+    const one = prepared[index]!;
+    const limited = run.results.limit(result);
     const end = eventPayload("toolEnd", {
       callId: callId(run.runId, turn, index + 1),
       tool: parts[index]!.tool,
-      result: run.results.limit(result),
+      result: "call" in one ? withTrust(limited, one.definition) : limited,
     });
-    const one = prepared[index]!;
     const activity = "call" in one && result.success ? memoryActivity(one, run.secrets) : undefined;
     ends.push(end);
     void run.journal.appendSoon(turn, end, ...(activity === undefined ? [] : [activity]));

@@ -6,6 +6,7 @@ import type { RunContext } from "../loop/run-context.ts";
 import { executeInSandbox } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { outcomeStatusOf } from "./outcome-status.ts";
+import { readResult } from "./read-result.ts";
 import { failedResult } from "./tool-result.ts";
 
 /** Of one call's output that watchers see while it runs; the result has its own limit. */
@@ -28,10 +29,7 @@ export interface Executed {
 export async function executeCall(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<Executed> {
   const started = performance.now();
   try {
-    const result =
-      ready.definition.executor === "memory"
-        ? await executeInMemory(ready, grant, run, signal)
-        : await executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
+    const result = await execute(ready, grant, turn, run, signal);
     return { result, status: outcomeStatusOf(result) };
   } catch (thrown) {
     const took = performance.now() - started;
@@ -42,6 +40,17 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
       };
     if (!(thrown instanceof HlvmError) || ["call_not_run", "call_in_doubt"].includes(thrown.reason)) throw thrown;
     return failureOf(thrown, took);
+  }
+}
+
+function execute(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
+  switch (ready.definition.executor) {
+    case "memory":
+      return executeInMemory(ready, grant, run, signal);
+    case "orchestrator":
+      return readResult(ready, run.log, run.sessionId);
+    case "sandbox":
+      return executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
   }
 }
 

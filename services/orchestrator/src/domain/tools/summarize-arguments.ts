@@ -9,3 +9,15 @@ export function summarizeArguments(value: { readonly [name: string]: JsonValue }
   const line = (main ?? Object.values(value).join(" ")).replace(/\s+/g, " ").trim();
   return line.length <= LENGTH ? line : `${line.slice(0, LENGTH - 1)}…`;
 }
+
+/** The same of arguments as a model wrote them, which may be no JSON. */
+export function summarizeJson(argumentsJson: string): string {
+  try {
+    const value: unknown = JSON.parse(argumentsJson);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return summarizeArguments(value as { readonly [name: string]: JsonValue });
+  } catch {
+    // Shown as it is.
+  }
+  return summarizeArguments({ text: argumentsJson });
+}

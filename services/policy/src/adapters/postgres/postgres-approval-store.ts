@@ -120,7 +120,7 @@ export class PostgresApprovalStore implements ApprovalStore {
   }
 
   async allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]> {
-    const sql = `SELECT tool, safety_level AS level, scope FROM approval
+    const sql = `SELECT tool, safety_level AS level, scope, step FROM approval
       WHERE organization = $1 AND session_id = $2 AND tool = $3 AND answer = 'session'`;
     return this.#database.query<SessionAllowance & Record<string, unknown>>(sql, [organization, sessionId, tool], "session_allowances");
   }

@@ -15,9 +15,10 @@ interface Given extends Partial<PermissionSettings> {
   readonly judgement?: Partial<CallJudgement>;
   readonly allowances?: readonly SessionAllowance[];
   readonly trustTier?: "plugin" | "skill";
+  readonly externalSource?: string;
 }
 
-function ask({ tool = "shell_exec", judgement, allowances = [], trustTier, ...settings }: Given) {
+function ask({ tool = "shell_exec", judgement, allowances = [], trustTier, externalSource, ...settings }: Given) {
   const definition = { ...findNativeTool(tool)!, ...(trustTier === undefined ? {} : { trustTier }) };
   const question: Question = {
     call: {
@@ -28,6 +29,7 @@ function ask({ tool = "shell_exec", judgement, allowances = [], trustTier, ...se
     },
     settings: { mode: "default", allowedTools: [], disallowedTools: [], canAsk: true, ...settings },
     allowances,
+    externalSource,
   };
   const { decision, step, rule } = decide(question);
   return `${decision} by ${step} (${rule})`;
@@ -57,6 +59,23 @@ describe("decide", () => {
     expect(ask({ tool: "read_file", disallowedTools: ["read"], judgement: { level: "L0" } })).toBe("allow by read_only (L0)");
   });
 
+  it("asks in every mode before anything leaves or is written outside while external content is in the context", () => {
+    const externalSource = "web_fetch in turn 3";
+    const kept = { externalSource, tool: "memory_write", judgement: { level: "L1" } } as const;
+    for (const mode of MODES) {
+      const expected = mode === "dontAsk" ? "deny" : "ask";
+      expect(ask({ ...kept, mode, allowedTools: ["memory_write"] })).toBe(`${expected} by trust_floor (external content: write outside)`);
+      const sent = { externalSource, mode, tool: "read_file", trustTier: "plugin", judgement: { level: "L0" } } as const;
+      expect(ask(sent)).toBe(`${expected} by trust_floor (external content: egress)`);
+    }
+    expect(ask({ ...kept, disallowedTools: ["memory_write"] })).toMatch(/^deny by deny_list/);
+    expect(ask({ externalSource, mode: "acceptEdits", tool: "write_file", judgement: { level: "L1" } })).toMatch(/^allow by mode/);
+    expect(ask({ externalSource, mode: "bypassPermissions", judgement: ruin })).toMatch(/^deny by command_safety/);
+    const allowance = { tool: "memory_write", level: "L1", scope: [] } as const;
+    expect(ask({ ...kept, allowances: [{ ...allowance, step: "mode" }] })).toMatch(/^ask by trust_floor/);
+    expect(ask({ ...kept, allowances: [{ ...allowance, step: "trust_floor" }] })).toMatch(/^allow by trust_floor/);
+  });
+
   it("3: allows what is explicitly allowed in mode dontAsk, an L2 command included", () => {
     expect(ask({ mode: "dontAsk", canAsk: false, allowedTools: ["shell_exec"] })).toBe(
       "allow by explicit_allow (allowedTools: shell_exec)",
@@ -76,18 +95,18 @@ describe("decide", () => {
 
   it("3: writes nothing in plan mode because of a list, only after a person's answer", () => {
     expect(ask({ mode: "plan", allowedTools: ["shell_exec"] })).toBe("ask by mode (plan: L2)");
-    expect(ask({ mode: "plan", allowances: [{ tool: "shell_exec", level: "L2", scope: [] }] })).toBe(
+    expect(ask({ mode: "plan", allowances: [{ tool: "shell_exec", level: "L2", scope: [], step: "mode" }] })).toBe(
       "allow by explicit_allow (session approval: shell_exec)",
     );
   });
 
   it("3: takes a session's answer for the same tool at the same or a lower level, within its scope", () => {
-    const allowances = [{ tool: "shell_exec", level: "L2", scope: ["npm test"] }] as const;
+    const allowances = [{ tool: "shell_exec", level: "L2", scope: ["npm test"], step: "mode" }] as const;
     expect(ask({ allowances, judgement: { scope: ["npm test"] } })).toMatch(/^allow/);
     expect(ask({ allowances, judgement: { scope: ["npm test", "npm publish"] } })).toMatch(/^ask/);
     expect(ask({ allowances, judgement: { level: "L1" } })).toMatch(/^allow/);
-    expect(ask({ allowances: [{ tool: "shell_exec", level: "L1", scope: [] }] })).toMatch(/^ask/);
-    expect(ask({ allowances: [{ tool: "write_file", level: "L2", scope: [] }] })).toMatch(/^ask/);
+    expect(ask({ allowances: [{ tool: "shell_exec", level: "L1", scope: [], step: "mode" }] })).toMatch(/^ask/);
+    expect(ask({ allowances: [{ tool: "write_file", level: "L2", scope: [], step: "mode" }] })).toMatch(/^ask/);
   });
 
   it("5: asks about what destroys, and denies it where nobody can be asked; bypassPermissions goes on", () => {

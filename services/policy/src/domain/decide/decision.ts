@@ -1,6 +1,6 @@
 export type Decision = "allow" | "ask" | "deny";
 
-/** In the order in which they are asked; `approval` is a person's answer. */
+/** In the order in which they are asked, but for `trust_floor`, which follows the deny list; `approval` is a person's answer. */
 export type DecidingStep =
   | "definition"
   | "deny_list"
@@ -9,7 +9,8 @@ export type DecidingStep =
   | "destructive"
   | "command_safety"
   | "mode"
-  | "approval";
+  | "approval"
+  | "trust_floor";
 
 export type PermissionMode = "default" | "plan" | "acceptEdits" | "bypassPermissions" | "dontAsk";
 

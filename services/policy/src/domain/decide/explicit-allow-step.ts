@@ -22,7 +22,7 @@ export const explicitAllowStep: Step = ({ call, settings, allowances }: Question
       rule: `allowedTools: ${pattern}`,
       reason: `${definition.name} is explicitly allowed for this run.`,
     };
-  if (allowanceCovers(allowances, definition.name, judgement))
+  if (matchingAllowance(allowances, definition.name, judgement))
     return {
       decision: "allow",
       step: "explicit_allow",
@@ -37,7 +37,7 @@ export const explicitAllowStep: Step = ({ call, settings, allowances }: Question
  * enough for every tool whose definition bounds what it can do. An L2 shell command can do anything, so there the
  * answer holds only for what the person saw: every part of the command has to be within the scope of an earlier answer.
  */
-function allowanceCovers(allowances: readonly SessionAllowance[], tool: string, judgement: CallJudgement): boolean {
+export function matchingAllowance(allowances: readonly SessionAllowance[], tool: string, judgement: CallJudgement): boolean {
   const fitting = allowances.filter((allowance) => allowance.tool === tool && allowance.level >= judgement.level);
   if (fitting.length === 0) return false;
   if (judgement.scope.length === 0) return true;

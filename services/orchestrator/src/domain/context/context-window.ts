@@ -1,0 +1,189 @@
+import { create } from "@bufbuild/protobuf";
+import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { CompactionCause, CompactionSchema, type Compaction } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { counter } from "@hlvm/telemetry/instrument";
+import { Conversation, type FoldedEvent } from "../fold/conversation.ts";
+import type { EventLog } from "../log/event-log.ts";
+import { eventPayload } from "../log/event-payload.ts";
+import { ModelFailure } from "../loop/model-failure.ts";
+import type { RunContext } from "../loop/run-context.ts";
+import type { RunProgress } from "../loop/run-progress.ts";
+import type { SessionFacts } from "../session/session.ts";
+import { assembleContext, type AssembledContext } from "./assemble-context.ts";
+import { planCompaction, unitsOf, type CompactionPlan } from "./plan-compaction.ts";
+import { summarizeContext, type ContextSummary } from "./summarize-context.ts";
+import { compactedSizes, type TokenBudget } from "./token-budget.ts";
+
+/** Of the budget: a compaction that saves less is left until the context would not fit otherwise. */
+const LEAST_SAVED_SHARE = 0.1;
+/** After an overflow: the provider holds less than was thought, nobody knows how much. */
+const OVERFLOW_MARGIN = 1.15;
+const OVERFLOW_TAIL_SHARE = 0.25;
+
+const countCompaction = counter("hlvm.context.compactions", "Contexts that were compacted.", "{compaction}");
+
+/**
+ * What a run's model has before it, kept within its window. Compacting is a view: the log keeps everything, and says what was
+ * folded, so that whoever folds it has the same context.
+ */
+export class ContextWindow {
+  readonly #log: Pick<EventLog, "readContext">;
+  readonly #sessionId: string;
+  readonly #model: string;
+  readonly budget: TokenBudget;
+  #conversation: Conversation;
+  /** What the provider's refusals made of the estimate, until it counts again. */
+  #overflowCorrection = 1;
+
+  private constructor(log: Pick<EventLog, "readContext">, facts: Pick<SessionFacts, "sessionId">, model: string, budget: TokenBudget) {
+    this.#log = log;
+    this.#sessionId = facts.sessionId;
+    this.#model = model;
+    this.budget = budget;
+    this.#conversation = new Conversation(model);
+  }
+
+  /**
+   * The context of a session's log as it is now.
+   * @param model that will read it
+   * @param wholeLog of a new session all that its log holds, so that nobody has to read it
+   */
+  static async open(
+    log: Pick<EventLog, "readContext">,
+    session: Pick<SessionFacts, "sessionId">,
+    model: string,
+    budget: TokenBudget,
+    wholeLog?: readonly FoldedEvent[],
+  ): Promise<ContextWindow> {
+    const context = new ContextWindow(log, session, model, budget);
+    if (wholeLog === undefined) context.#conversation = await context.#fold();
+    else for (const event of wholeLog) context.#conversation.add(event);
+    return context;
+  }
+
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  /** The least that anything in the context can be trusted. */
+  get floor(): TrustFloor | undefined {
+    return this.#conversation.floor;
+  }
+
+  add(event: FoldedEvent): void {
+    this.#conversation.add(event);
+    if (event.payload.case === "turnStats" && event.payload.value.inputTokens > 0n) this.#overflowCorrection = 1;
+  }
+
+  /**
+   * What the model is given in its next call, compacted before where it is too full.
+   * @throws ModelFailure of CONTEXT_OVERFLOW where it does not fit even so
+   */
+  async fit(run: RunContext, progress: RunProgress): Promise<AssembledContext> {
+    let assembled = this.#assemble(run);
+    if (assembled.tokens > this.budget.threshold) {
+      await this.#compact(run, progress, assembled, CompactionCause.THRESHOLD);
+      assembled = this.#assemble(run);
+    }
+    return this.#requireFitting(assembled);
+  }
+
+  /**
+   * The same after the provider said that it cannot hold what it was given.
+   * @throws ModelFailure where there is nothing left to shorten
+   */
+  async shrink(run: RunContext, progress: RunProgress, refused: AssembledContext, failure: ModelFailure): Promise<AssembledContext> {
+    this.#overflowCorrection *= Math.max(1, (this.budget.limit / Math.max(1, refused.tokens)) * OVERFLOW_MARGIN);
+    await this.#compact(run, progress, this.#assemble(run), CompactionCause.OVERFLOW);
+    const assembled = this.#assemble(run);
+    if (assembled.estimate >= refused.estimate) throw failure;
+    return this.#requireFitting(assembled);
+  }
+
+  #assemble(run: Pick<RunContext, "prefix">, conversation = this.#conversation): AssembledContext {
+    const assembled = assembleContext(run.prefix, conversation);
+    return { ...assembled, tokens: Math.ceil(assembled.tokens * this.#overflowCorrection) };
+  }
+
+  async #compact(run: RunContext, progress: RunProgress, full: AssembledContext, cause: CompactionCause): Promise<void> {
+    await run.journal.records.settle(run.signal);
+    run.signal.throwIfAborted();
+    const conversation = await this.#fold().catch((thrown: unknown) => {
+      // While the log cannot be read a context that still fits is left as it is.
+      if (full.tokens > this.budget.limit || cause === CompactionCause.OVERFLOW) throw thrown;
+    });
+    if (conversation === undefined) return;
+    const correction = full.tokens / Math.max(1, full.estimate);
+    const limit = this.budget.limit / correction;
+    const fixed = full.estimate - estimateOf(conversation);
+    const sizes = compactedSizes({ ...this.budget, limit, threshold: this.budget.threshold / correction }, fixed);
+    const isOverflow = cause === CompactionCause.OVERFLOW;
+    const plan = planCompaction(conversation, isOverflow ? sizes.tail * OVERFLOW_TAIL_SHARE : sizes.tail);
+    if (!isWorthIt(plan, full.tokens > this.budget.limit || isOverflow ? 1 : limit * LEAST_SAVED_SHARE)) return;
+    const formerSummary = conversation.compaction?.summary ?? "";
+    const summary =
+      plan.folded.length === 0
+        ? former(conversation.compaction)
+        : await summarizeContext({ units: plan.folded, formerSummary, tokens: sizes.summary, limit }, run);
+    if (summary.usage !== undefined) progress.addUsage(summary.usage);
+    const compaction = compactionOf(plan, summary, conversation, cause);
+    conversation.add({ runId: run.runId, turn: progress.turn, payload: eventPayload("compaction", compaction) });
+    compaction.tokensBefore = full.tokens;
+    compaction.tokensAfter = this.#assemble(run, conversation).tokens;
+    await run.journal.append(progress.turn, eventPayload("compaction", compaction));
+    this.#conversation = conversation;
+    countCompaction(1, { cause: isOverflow ? "overflow" : "threshold" });
+  }
+
+  async #fold(): Promise<Conversation> {
+    const conversation = new Conversation(this.#model);
+    for (const event of await this.#log.readContext(this.#sessionId)) conversation.add(event);
+    return conversation;
+  }
+
+  #requireFitting(assembled: AssembledContext): AssembledContext {
+    if (assembled.tokens <= this.budget.limit) return assembled;
+    throw new ModelFailure({
+      errorClass: ErrorClass.CONTEXT_OVERFLOW,
+      message: `The task is too large for this model's context: about ${assembled.tokens} tokens are left after everything that could be folded was, and it has room for ${this.budget.limit}.`,
+      advice: "Give it less at once, or take a model with a larger context window (--model).",
+    });
+  }
+}
+
+/** What can be folded or put aside. */
+function estimateOf(conversation: Conversation): number {
+  return unitsOf(conversation, conversation.compaction?.toSequence ?? 0n).reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function isWorthIt({ folded, putAside }: CompactionPlan, least: number): boolean {
+  const saved = folded.reduce((sum, { tokens }) => sum + tokens, 0) + putAside.reduce((sum, { length }) => sum + length / 4, 0);
+  return saved >= least;
+}
+
+function former(compaction: Compaction | undefined): ContextSummary {
+  const { summary: text = "", method = 0, methodReason = "" } = compaction ?? {};
+  return { text, method, methodReason };
+}
+
+function compactionOf(plan: CompactionPlan, summary: ContextSummary, conversation: Conversation, cause: CompactionCause): Compaction {
+  const before = conversation.compaction;
+  const isFolding = plan.folded.length > 0;
+  const turns = plan.folded.filter(({ isTurn }) => isTurn).length;
+  const resultCount = plan.folded.reduce((sum, { parts }) => sum + parts.filter(({ provenance }) => provenance.result).length, 0);
+  return create(CompactionSchema, {
+    fromSequence: isFolding || before !== undefined ? plan.fromSequence : 0n,
+    toSequence: plan.toSequence,
+    cause,
+    method: summary.method,
+    methodReason: summary.methodReason,
+    summary: summary.text,
+    keptSequences: [...plan.keptSequences],
+    results: [...plan.results],
+    putAside: [...plan.putAside],
+    turns: (before?.turns ?? 0) + turns,
+    resultCount: (before?.resultCount ?? 0) + resultCount,
+    trustFloor: conversation.floor,
+  });
+}

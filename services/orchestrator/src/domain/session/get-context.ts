@@ -1,0 +1,85 @@
+import type { Principal } from "@hlvm/identity/principal";
+import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { CompactionCause, SummaryMethod } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { assembleContext, type AssembledContext, type Fragment } from "../context/assemble-context.ts";
+import { tokenBudget, type ContextLimits, type TokenBudget } from "../context/token-budget.ts";
+import { Conversation } from "../fold/conversation.ts";
+import type { EventLog } from "../log/event-log.ts";
+import { compilePrefix } from "../prompt/compile-prefix.ts";
+import { requireSession } from "./require-session.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** What is in the log and not before the model. */
+export interface Dropped {
+  readonly source: string;
+  readonly fromSequence: bigint;
+  readonly toSequence: bigint;
+  readonly why: string;
+}
+
+/** What the model would be given if it were asked now. */
+export interface SeenContext {
+  readonly model: string;
+  readonly budget: TokenBudget;
+  readonly tokens: number;
+  readonly correction: number;
+  readonly fragments: readonly Fragment[];
+  readonly dropped: readonly Dropped[];
+  readonly floor: TrustFloor | undefined;
+}
+
+export interface GetContextPorts {
+  readonly store: SessionStore;
+  readonly log: Pick<EventLog, "readContext">;
+  readonly contextLimits: ContextLimits;
+}
+
+/** For a run that began before its model was described in the log. */
+const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 0 };
+
+/**
+ * Folds and assembles a session's log as a run does for its model.
+ * @throws HlvmError `session_not_found`, also for whoever may not read it
+ */
+export async function getContext(principal: Principal, sessionId: string, ports: GetContextPorts): Promise<SeenContext> {
+  const session = await requireSession(ports.store, principal, sessionId, "read");
+  const conversation = new Conversation(session.model);
+  for (const event of await ports.log.readContext(sessionId)) conversation.add(event);
+  const model = conversation.lastRun?.resolvedModel ?? UNDESCRIBED;
+  const assembled = assembleContext(compilePrefix(session, model), conversation);
+  return {
+    model: session.model,
+    budget: tokenBudget(model.contextWindow, ports.contextLimits),
+    tokens: assembled.tokens,
+    correction: conversation.correction,
+    ...shownFragments(assembled, conversation),
+    floor: conversation.floor,
+  };
+}
+
+function shownFragments(assembled: AssembledContext, conversation: Conversation): Pick<SeenContext, "fragments" | "dropped"> {
+  const fragments = assembled.fragments();
+  const aside = fragments.flatMap(({ provenance: { source, sequence, result } }): Dropped[] =>
+    result?.isPutAside === true
+      ? [
+          {
+            source: `${source} ${result.argumentsSummary}`,
+            fromSequence: sequence,
+            toSequence: sequence,
+            why: `put aside to save room (${result.length} characters); the model opens it with read_result`,
+          },
+        ]
+      : [],
+  );
+  return { fragments, dropped: [...folded(conversation), ...aside] };
+}
+
+function folded({ compaction }: Conversation): Dropped[] {
+  if (compaction === undefined || compaction.toSequence === 0n) return [];
+  const { fromSequence, toSequence, turns, resultCount, cause, method, methodReason, tokensBefore, tokensAfter } = compaction;
+  const why = cause === CompactionCause.OVERFLOW ? "the provider could not hold it" : "the context was too full";
+  const how = method === SummaryMethod.MODEL ? "summarised by the model" : `summarised mechanically, since ${methodReason}`;
+  const source = `${turns} turns with ${resultCount} results`;
+  return [{ source, fromSequence, toSequence, why: `${why} (${tokensBefore} tokens, then ${tokensAfter}); ${how}` }];
+}
