@@ -1,4 +1,4 @@
-import { integer, text } from "@hlvm/config/setting";
+import { choice, integer, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
 import { serviceUrl } from "@hlvm/config/service-url";
@@ -69,6 +69,12 @@ export const settings = {
     fallback: 5,
     minimum: 1,
     maximum: 86_400,
+  }),
+  inDoubt: choice({
+    variable: "HLVM_IN_DOUBT",
+    description: "Of a call of which nobody knows whether it took effect: tell the model so, or ask a person whether to make it once more.",
+    choices: ["tell", "ask"],
+    fallback: "tell",
   }),
   serviceWaitSeconds: integer({
     variable: "HLVM_SERVICE_WAIT_SECONDS",

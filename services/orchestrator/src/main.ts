@@ -82,7 +82,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
+  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
     executeRun(run, { ...ports, answers: answered }, controller);
   const continuing: ContinuePorts = {

@@ -13,6 +13,8 @@ export interface AskedDecision {
   readonly traceId: string;
   /** As the orchestrator attests: what came from outside into the context in which the model made the call. */
   readonly externalSource?: string;
+  /** The call that this one would make once more, of which nobody knows whether it took effect. */
+  readonly repeats?: string;
 }
 
 /** Steps whose question "always for this session" may have answered. */
@@ -21,11 +23,11 @@ const ALLOWABLE: ReadonlySet<Ruling["step"]> = new Set(["mode", "trust_floor"]);
 /** What the rules say. What a person allowed for the session is looked up only where it could change the answer. */
 export async function ruleOnCall(
   approvals: ApprovalStore,
-  { principal, call: { sessionId }, settings, externalSource }: AskedDecision,
+  { principal, call: { sessionId }, settings, externalSource, repeats }: AskedDecision,
   call: ResolvedCall,
 ): Promise<Ruling> {
-  const ruling = decide({ call, settings, allowances: [], externalSource });
+  const ruling = decide({ call, settings, allowances: [], externalSource, repeats });
   if (!ALLOWABLE.has(ruling.step) || ruling.decision === "allow") return ruling;
   const allowances = await approvals.allowances(principal.organization, sessionId, call.definition.name);
-  return allowances.length === 0 ? ruling : decide({ call, settings, allowances, externalSource });
+  return allowances.length === 0 ? ruling : decide({ call, settings, allowances, externalSource, repeats });
 }

@@ -12,14 +12,21 @@ import { refuseControlCharacters } from "./refuse-control-characters.ts";
 
 /** Whoever calls may name no settings: they are those that the person delegated. */
 export function decideMethod(ports: DecideCallPorts, render: RenderApproval): ServiceImpl<typeof PolicyService>["decide"] {
-  return async ({ call, trustFloor }, context) => {
+  return async ({ call, trustFloor, repeatsCallId }, context) => {
     const { principal, delegation, traceId } = callContext(context);
     if (call === undefined) throw requestIncomplete("call", "request");
     const { settings } = demandDelegation(delegation, call);
-    refuseControlCharacters({ call_id: call.callId, "trust_floor.source": trustFloor?.source ?? "" });
+    refuseControlCharacters({ call_id: call.callId, "trust_floor.source": trustFloor?.source ?? "", repeats_call_id: repeatsCallId });
     const externalSource = trustFloor?.trust === Trust.EXTERNAL ? trustFloor.source || "unnamed" : undefined;
     const verdict = await observeDecision(() =>
-      decideCall(ports, { principal, call, settings: decodeSettings(settings), traceId, externalSource }),
+      decideCall(ports, {
+        principal,
+        call,
+        settings: decodeSettings(settings),
+        traceId,
+        externalSource,
+        repeats: repeatsCallId || undefined,
+      }),
     );
     const rendering = verdict.approval && (await render(verdict.approval, QUESTION_RENDERING_BYTES));
     return { verdict: encodeVerdict(verdict, rendering) };

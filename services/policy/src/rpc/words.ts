@@ -19,6 +19,7 @@ export const steps: Readonly<Record<StepWord, DecidingStep>> = {
   mode: DecidingStep.MODE,
   approval: DecidingStep.APPROVAL,
   trust_floor: DecidingStep.TRUST_FLOOR,
+  in_doubt: DecidingStep.IN_DOUBT,
 };
 
 export const modes: Readonly<Record<ModeWord, PermissionMode>> = {

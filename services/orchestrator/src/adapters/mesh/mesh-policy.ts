@@ -2,8 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DecideRequestSchema, PolicyService, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import type { Policy, ToolCall } from "../../domain/loop/ports.ts";
+import type { AttestedCall, Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
@@ -25,9 +24,9 @@ export class MeshPolicy implements Policy {
     this.#caller = caller;
   }
 
-  async decide(call: ToolCall, trustFloor: TrustFloor | undefined, signal: AbortSignal): Promise<Verdict> {
+  async decide(call: ToolCall, { floor, repeats }: AttestedCall, signal: AbortSignal): Promise<Verdict> {
     try {
-      const value = create(DecideRequestSchema, { call, trustFloor });
+      const value = create(DecideRequestSchema, { call, trustFloor: floor, repeatsCallId: repeats });
       const response = await this.#calls.ask({ case: "decide", value }, this.#caller.limits(DECIDE_DEADLINE_MILLISECONDS, signal));
       return required(response.case === "decide" ? response.value.verdict : undefined);
     } catch (thrown) {

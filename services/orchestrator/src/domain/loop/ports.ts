@@ -33,10 +33,17 @@ export interface Models {
   generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
+/** What policy is told of a call besides the call. */
+export interface AttestedCall {
+  /** The least that anything in the context can be trusted in which the model made the call. */
+  readonly floor?: TrustFloor;
+  /** The call that this one would make once more, of which nobody knows whether it took effect. */
+  readonly repeats?: string;
+}
+
 /** Every method throws HlvmError. */
 export interface Policy {
-  /** @param floor the least that anything in the context can be trusted in which the model made the call */
-  decide(call: ToolCall, floor: TrustFloor | undefined, signal: AbortSignal): Promise<Verdict>;
+  decide(call: ToolCall, attested: AttestedCall, signal: AbortSignal): Promise<Verdict>;
   /** Waits a while for an answer: undefined where there is none yet. */
   awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
   /** Ends what the run still asks for: nobody can answer it any more. */

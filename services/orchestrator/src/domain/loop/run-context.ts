@@ -32,6 +32,8 @@ export interface RunContext {
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
   readonly waits: CallWaits;
+  /** Whether a person is asked to make a call once more of which nobody knows whether it took effect; else the model is told. */
+  readonly asksInDoubt: boolean;
   /** How many tools run at a time. */
   readonly toolLimit: LimitFunction;
   /** Aborted with an Interruption. */

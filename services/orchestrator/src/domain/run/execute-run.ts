@@ -54,6 +54,7 @@ export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
   readonly claims: Pick<RunClaims, "release" | "park">;
+  readonly asksInDoubt: boolean;
   readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
   readonly log: Log;
@@ -71,7 +72,7 @@ export function executeRun(begun: BegunRun, ports: RunPorts, controller: AbortCo
 
 async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<EndedRun> {
   const { lease, session, past, mesh } = begun;
-  const { eventLog, deltas, limits, log, draining, answers } = ports;
+  const { eventLog, deltas, limits, log, draining, answers, asksInDoubt } = ports;
   const { signal } = controller;
   const left = limits.runMilliseconds - (past?.ageMilliseconds ?? 0);
   const endsAt = Date.now() + left;
@@ -121,6 +122,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
       waits,
+      asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
       draining,

@@ -139,7 +139,7 @@ function redactMemory(memory: Memory, secrets: RunSecrets): Memory {
 
 function redactPolicy(policy: Policy, secrets: RunSecrets): Policy {
   return {
-    decide: async (call, floor, signal) => redactVerdict(await clean(policy.decide(call, floor, signal), secrets), secrets),
+    decide: async (call, attested, signal) => redactVerdict(await clean(policy.decide(call, attested, signal), secrets), secrets),
     async awaitApproval(approvalId, signal) {
       const verdict = await clean(policy.awaitApproval(approvalId, signal), secrets);
       return verdict === undefined ? undefined : redactVerdict(verdict, secrets);

@@ -7,15 +7,17 @@ import { permissionOf, type Permission } from "./permission.ts";
 import { unlessAnswerLost } from "./unless-answer-lost.ts";
 
 /**
- * Has policy decide on a call. @returns the approval that has to be waited for, where policy wants a person to decide
+ * Has policy decide on a call.
+ * @param repeats the call that it would make once more, of which nobody knows whether it took effect
+ * @returns the approval that has to be waited for, where policy wants a person to decide
  * @throws HlvmError where policy cannot decide: nothing may run then
  */
-export function askPermission(call: ToolCall, calls: TurnCalls): Promise<Permission | { readonly approval: Approval }> {
+export function askPermission(call: ToolCall, calls: TurnCalls, repeats?: string): Promise<Permission | { readonly approval: Approval }> {
   const { turn, run, signal } = calls;
   return unlessAnswerLost(call, calls, async () => {
     // Where its answer was lost, policy gives it again.
     const verdict = await retryWhileAway(
-      () => run.mesh.policy.decide(call, run.context.floor, signal),
+      () => run.mesh.policy.decide(call, { floor: run.context.floor, repeats }, signal),
       run.limits.serviceMilliseconds,
       signal,
     );

@@ -13,6 +13,8 @@ import type { ReadyCall } from "./prepare-call.ts";
 import { resumeCall } from "./resume-call.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
 
+/** The error code of a call of which nobody knows whether it took effect. */
+const IN_DOUBT = "outcome_unknown";
 const NOT_RUN = "The run was stopped before this call ran.";
 
 /** Of a call among those of its turn, from 1. */
@@ -45,12 +47,26 @@ export async function callTool(given: ReadyCall, place: Place, calls: TurnCalls)
     recordOutcome(given, { result: resumed.result, status: outcomeStatusOf(resumed.result) }, run);
     return resumed.result;
   }
-  const { ready } = resumed;
+  const result = await decideAndRun(resumed.ready, place, calls);
+  return result.errorCode === IN_DOUBT && run.asksInDoubt ? repeatIfAllowed(resumed.ready, result, place, calls) : result;
+}
+
+/** Makes a call once more, under an id of its own, where a person says so. @returns what that came to, or the first result */
+async function repeatIfAllowed(ready: ReadyCall, inDoubt: ToolResult, place: Place, calls: TurnCalls): Promise<ToolResult> {
+  const { callId } = ready.call;
+  const again = { ...ready, call: { ...ready.call, callId: `${callId}.again` } };
+  const repeated = await decideAndRun(again, place, calls, callId);
+  return repeated.errorCode === "permission_denied" ? inDoubt : repeated;
+}
+
+/** @param repeats the call that it makes once more, of which nobody knows whether it took effect */
+async function decideAndRun(ready: ReadyCall, place: Place, calls: TurnCalls, repeats?: string): Promise<ToolResult> {
+  const { run } = calls;
   const { call } = ready;
   const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, calls);
   try {
     const decided = await run.toolLimit(async () => {
-      const permission = await askPermission(call, calls);
+      const permission = await askPermission(call, calls, repeats);
       return "grant" in permission ? { result: await runGranted(permission.grant) } : permission;
     });
     if ("result" in decided) return decided.result;

@@ -16,9 +16,10 @@ interface Given extends Partial<PermissionSettings> {
   readonly allowances?: readonly SessionAllowance[];
   readonly trustTier?: "plugin" | "skill";
   readonly externalSource?: string;
+  readonly repeats?: string;
 }
 
-function ask({ tool = "shell_exec", judgement, allowances = [], trustTier, externalSource, ...settings }: Given) {
+function ask({ tool = "shell_exec", judgement, allowances = [], trustTier, externalSource, repeats, ...settings }: Given) {
   const definition = { ...findNativeTool(tool)!, ...(trustTier === undefined ? {} : { trustTier }) };
   const question: Question = {
     call: {
@@ -30,6 +31,7 @@ function ask({ tool = "shell_exec", judgement, allowances = [], trustTier, exter
     settings: { mode: "default", allowedTools: [], disallowedTools: [], canAsk: true, ...settings },
     allowances,
     externalSource,
+    repeats,
   };
   const { decision, step, rule } = decide(question);
   return `${decision} by ${step} (${rule})`;
@@ -125,6 +127,16 @@ describe("decide", () => {
 
   it("7: takes acceptEdits for the platform's own tools only", () => {
     expect(ask({ mode: "acceptEdits", judgement: { level: "L1" }, trustTier: "plugin" })).toBe("ask by mode (acceptEdits: L1 of a plugin)");
+  });
+
+  it("asks whether to make a call once more of which nobody knows whether it took effect, whatever is allowed", () => {
+    const repeats = "r.1.1";
+    for (const mode of ["default", "acceptEdits", "bypassPermissions"] as const)
+      expect(ask({ mode, repeats, allowedTools: ["*"], judgement: { level: "L1" } })).toBe("ask by in_doubt (made before)");
+    expect(ask({ repeats, mode: "bypassPermissions", canAsk: false })).toBe("deny by in_doubt (made before; nobody can be asked)");
+    expect(ask({ repeats, mode: "dontAsk", allowedTools: ["*"] })).toMatch(/^deny/);
+    expect(ask({ repeats, judgement: ruin })).toMatch(/^deny by command_safety/);
+    expect(ask({ repeats, disallowedTools: ["shell_exec"] })).toMatch(/^deny by deny_list/);
   });
 
   it("never asks where nobody can be, and never allows more with fewer rights", () => {

@@ -1,6 +1,6 @@
 export type Decision = "allow" | "ask" | "deny";
 
-/** In the order in which they are asked, but for `trust_floor`, which follows the deny list; `approval` is a person's answer. */
+/** In the order in which they are asked, but for `in_doubt` and `trust_floor`, which follow the deny list; `approval` is a person's answer. */
 export type DecidingStep =
   | "definition"
   | "deny_list"
@@ -10,7 +10,8 @@ export type DecidingStep =
   | "command_safety"
   | "mode"
   | "approval"
-  | "trust_floor";
+  | "trust_floor"
+  | "in_doubt";
 
 export type PermissionMode = "default" | "plan" | "acceptEdits" | "bypassPermissions" | "dontAsk";
 

@@ -27,6 +27,8 @@ export interface Question {
   readonly allowances: readonly SessionAllowance[];
   /** The fragment from outside that is in the context in which the model made the call; undefined where there is none. */
   readonly externalSource?: string;
+  /** The call that this one would make once more, and of which nobody knows whether it took effect. */
+  readonly repeats?: string;
 }
 
 /** One step of the pipeline: it answers, or leaves the question to the next. */
