@@ -1,9 +1,6 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readMeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
-import { Database } from "@hlvm/postgres/database";
-import { testLog } from "@hlvm/testing/test-log";
+import { withMeshDatabase } from "../e2e/mesh-database.ts";
 import type { TestMesh } from "../e2e/test-mesh.ts";
 
 const DEADLINE_MILLISECONDS = 60_000;
@@ -11,7 +8,7 @@ const POLL_MILLISECONDS = 100;
 
 /** Has the mesh's PostgreSQL keep when each transaction was committed, which it does only after a new start. */
 export async function keepCommitTimes(mesh: TestMesh): Promise<void> {
-  await withDatabase(mesh, (database) => database.query("ALTER SYSTEM SET track_commit_timestamp = on"));
+  await withMeshDatabase(mesh, (database) => database.query("ALTER SYSTEM SET track_commit_timestamp = on"));
   const before = postgresOf(mesh).pid!;
   process.kill(before, "SIGINT");
   for (const deadline = Date.now() + DEADLINE_MILLISECONDS; ; await sleep(POLL_MILLISECONDS)) {
@@ -23,7 +20,7 @@ export async function keepCommitTimes(mesh: TestMesh): Promise<void> {
 
 /** When PostgreSQL committed each event, in milliseconds since 1970, by session and sequence: its own clock, the machine's. */
 export async function readCommitTimes(mesh: TestMesh): Promise<ReadonlyMap<string, number>> {
-  const rows = await withDatabase(mesh, (database) =>
+  const rows = await withMeshDatabase(mesh, (database) =>
     database.query<{ session_id: string; seq: string; committed: number }>(
       "SELECT session_id, seq, extract(epoch FROM pg_xact_commit_timestamp(xmin))::float8 * 1000 AS committed FROM event",
     ),
@@ -33,17 +30,6 @@ export async function readCommitTimes(mesh: TestMesh): Promise<ReadonlyMap<strin
 
 export function eventKey(sessionId: string, sequence: bigint): string {
   return `${sessionId} ${sequence}`;
-}
-
-async function withDatabase<T>(mesh: TestMesh, use: (database: Database) => Promise<T>): Promise<T> {
-  const password = readFileSync(join(mesh.directory, "data", "postgres", "superuser-password"), "utf8");
-  const host = encodeURIComponent(dirname(mesh.state.controlSocket));
-  const database = new Database(`postgresql://postgres:${password}@/hlvm_orchestrator?host=${host}&port=5432`, testLog);
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
 }
 
 function postgresOf(mesh: TestMesh): ServiceState {

@@ -12,11 +12,12 @@ import { benchStartAndSize } from "./start-and-size.ts";
 import { benchTakeOver } from "./take-over.ts";
 import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
+import { benchWaiting } from "./waiting.ts";
 
 const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
-    runs: { type: "string", default: "500" },
+    runs: { type: "string" },
     turns: { type: "string", default: "5" },
     tool: { type: "string", default: "memory_search" },
   },
@@ -32,7 +33,8 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
   context: benchContext,
-  "many-runs": () => benchManyRuns({ runs: Number(values.runs), turns: Number(values.turns), tool: values.tool }),
+  "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),
+  waiting: () => benchWaiting(Number(values.runs ?? 10_000)),
   "long-session": benchLongSession,
   checkpoints: benchCheckpoints,
 };

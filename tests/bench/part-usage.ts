@@ -26,7 +26,16 @@ export function cpuMilliseconds(root: number): number {
 
 /** The most memory that a process ever had resident, in MB of a million bytes. */
 export function peakMemoryMegabytes(pid: number): number {
-  const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return memoryMegabytes(pid, "VmHWM");
+}
+
+/** What a process has resident now, in MB of a million bytes. */
+export function residentMegabytes(pid: number): number {
+  return memoryMegabytes(pid, "VmRSS");
+}
+
+function memoryMegabytes(pid: number, field: "VmHWM" | "VmRSS"): number {
+  const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return (Number(kibibytes) * 1_024) / 1_000_000;
 }
 

@@ -82,8 +82,9 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, wasAnswered: (runId: string) => answered.has(runId) };
-  const execute = (run: BegunRun, controller: AbortController): Promise<void> => executeRun(run, ports, controller);
+  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining };
+  const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
+    executeRun(run, { ...ports, answers: answered }, controller);
   const continuing: ContinuePorts = {
     eventLog,
     claims,

@@ -8,6 +8,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import type { Append, Lease } from "../../domain/log/event-log.ts";
 import { eventPayload } from "../../domain/log/event-payload.ts";
 import { beginTestRun } from "../../testing/begin-test-run.ts";
+import { payloadBytes } from "./event-rows.ts";
 import { PostgresEventLog } from "./postgres-event-log.ts";
 import { PostgresRunClaims } from "./postgres-run-claims.ts";
 import { PostgresSessionStore } from "./postgres-session-store.ts";
@@ -39,8 +40,8 @@ async function appendAsPerson({ sessionId, runId }: Lease): Promise<void> {
   await test.database.query(
     `WITH grown AS (UPDATE session SET last_seq = last_seq + 1 WHERE session_id = $1 RETURNING last_seq)
      INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
-     SELECT $1, last_seq, $2, 0, 'user_message', '', 'user:bob', now() FROM grown`,
-    [sessionId, runId],
+     SELECT $1, last_seq, $2, 0, 'user_message', $3, 'user:bob', now() FROM grown`,
+    [sessionId, runId, payloadBytes(eventPayload("userMessage", { text: "meanwhile" }))],
   );
 }
 

@@ -23,16 +23,21 @@ export class AnsweredRuns {
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
   readonly #told = new Map<string, number>();
+  #isWatching = false;
 
   constructor(ports: AnsweredRunsPorts) {
     this.#ports = ports;
     this.#watching = this.#watch(this.#closing.signal);
   }
 
-  /** Whether one of its questions was answered a moment ago. */
-  has(runId: string): boolean {
-    const at = this.#told.get(runId);
-    return at !== undefined && performance.now() - at < REMEMBERED_MILLISECONDS;
+  /** Whether policy tells of answers now: only then may a run be parked. */
+  get isWatching(): boolean {
+    return this.#isWatching;
+  }
+
+  /** A run was parked: where its answer was told of before that, it is woken now. */
+  async parked(runId: string): Promise<void> {
+    if (this.#wasTold(runId)) await this.#wake([runId]);
   }
 
   async close(): Promise<void> {
@@ -43,8 +48,12 @@ export class AnsweredRuns {
   async #watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const runIds of this.#ports.watchAnswers(signal)) await this.#wake(runIds);
+        for await (const runIds of this.#ports.watchAnswers(signal)) {
+          this.#isWatching = true;
+          await this.#wake(runIds);
+        }
       } catch (cause) {
+        this.#isWatching = false;
         if (signal.aborted) return;
         this.#ports.log.debug({ err: cause }, "watching for answers is tried again");
         await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
@@ -53,15 +62,21 @@ export class AnsweredRuns {
   }
 
   async #wake(runIds: readonly string[]): Promise<void> {
+    if (runIds.length === 0) return;
     this.#forget();
     for (const runId of runIds) this.#told.set(runId, performance.now());
     if ((await this.#ports.claims.wake(runIds)) > 0) this.#ports.onWoken();
   }
 
+  #wasTold(runId: string): boolean {
+    const at = this.#told.get(runId);
+    return at !== undefined && performance.now() - at < REMEMBERED_MILLISECONDS;
+  }
+
   /** The oldest come first: an id that is told again moves to the end. */
   #forget(): void {
     for (const runId of this.#told.keys()) {
-      if (this.has(runId)) return;
+      if (this.#wasTold(runId)) return;
       this.#told.delete(runId);
     }
   }

@@ -83,7 +83,7 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
 }
 
 function delegatedTo(
-  { lease, delegation: text }: ClaimedRun,
+  { lease, delegation: text }: Pick<ClaimedRun, "lease" | "delegation">,
   { verifyDelegation }: ContinuePorts,
 ): { delegation: Delegation; text: string } {
   const delegation = text === undefined ? undefined : verifyDelegation(text);
@@ -96,7 +96,11 @@ function delegatedTo(
 }
 
 /** Where that fails too, the run is claimed again. */
-async function endRun({ lease, session, principal, appended, turn }: ClaimedRun, cause: unknown, ports: ContinuePorts): Promise<void> {
+async function endRun(
+  { lease, delegation, session, principal, appended, turn }: ClaimedRun,
+  cause: unknown,
+  ports: ContinuePorts,
+): Promise<void> {
   const stop = stopOf(cause, session);
   const isCancelled = stop.reason === StopReason.USER_CANCELLED;
   const message = isCancelled
@@ -105,11 +109,21 @@ async function endRun({ lease, session, principal, appended, turn }: ClaimedRun,
   const advice = `A tool that was running may or may not have taken effect. ${resumeAdvice(session)}`;
   const payload = eventPayload("runStopped", { reason: stop.reason, message, advice, turns: turn });
   const events = [{ turn, payload }];
+  await withdrawApprovals({ lease, delegation }, ports);
   try {
     await ports.eventLog.append({ lease, principal, position: appended, events, stopReason: stop.reason, isUnreconciled: true });
   } catch (failure) {
     ports.log.warn({ err: failure, runId: lease.runId }, "a run's end could not be written");
     await ports.claims.release(lease).catch(() => undefined);
+  }
+}
+
+/** What cannot be withdrawn expires by itself; without its run an answer has no effect. */
+async function withdrawApprovals(claimed: Pick<ClaimedRun, "lease" | "delegation">, ports: ContinuePorts): Promise<void> {
+  try {
+    await ports.meshFor(delegatedTo(claimed, ports)).policy.withdrawApprovals(claimed.lease.runId);
+  } catch (cause) {
+    ports.log.debug({ err: cause, runId: claimed.lease.runId }, "what a run has asked was not withdrawn");
   }
 }
 

@@ -22,6 +22,7 @@ import { CallWaits } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
+import type { AnsweredRuns } from "./answered-runs.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
@@ -53,8 +54,7 @@ export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
   readonly claims: Pick<RunClaims, "release" | "park">;
-  /** Whether an approval of the run was answered a moment ago. */
-  readonly wasAnswered: (runId: string) => boolean;
+  readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
   readonly log: Log;
   /** Aborted with an Interruption when the process ends. */
@@ -71,9 +71,10 @@ export function executeRun(begun: BegunRun, ports: RunPorts, controller: AbortCo
 
 async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<EndedRun> {
   const { lease, session, past, mesh } = begun;
-  const { eventLog, deltas, limits, log, draining } = ports;
+  const { eventLog, deltas, limits, log, draining, answers } = ports;
   const { signal } = controller;
   const left = limits.runMilliseconds - (past?.ageMilliseconds ?? 0);
+  const endsAt = Date.now() + left;
   const timer = setTimeout(() => controller.abort(new Interruption("timeout")), Math.max(0, left));
   const journal = new RunJournal({
     log: eventLog,
@@ -86,8 +87,10 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   const progress = new RunProgress(past);
   let parkedUntil: Date | undefined;
   using waits = new CallWaits(limits.parkMilliseconds, (until) => {
-    parkedUntil = until;
+    if (!answers.isWatching) return false;
+    parkedUntil = new Date(Math.min(until.getTime(), endsAt));
     controller.abort(new Interruption("parked"));
+    return true;
   });
   const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
   let stop: Stop | undefined;
@@ -139,10 +142,9 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, { records }: RunJournal, { claims, log, wasAnswered }: RunPorts, parkedUntil?: Date): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log, answers }: RunPorts, parkedUntil?: Date): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
-  // Where the answer came meanwhile nobody tells of it again.
-  const letGo = parkedUntil === undefined || wasAnswered(lease.runId) ? claims.release(lease) : claims.park(lease, parkedUntil);
+  const letGo = parkedUntil === undefined ? claims.release(lease) : claims.park(lease, parkedUntil).then(() => answers.parked(lease.runId));
   await letGo.catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
 }
 

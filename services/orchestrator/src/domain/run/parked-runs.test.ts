@@ -117,6 +117,7 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     await test.orchestrator.client.cancelRun({ sessionId, runId }, { headers });
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
     expect(ran).toEqual([]);
+    expect(test.fake.seen.withdrawn).toEqual([runId]);
   });
 
   it("goes on by itself when the question has expired", async () => {
@@ -126,6 +127,34 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     await untilParked(runId);
     answer(Decision.DENY);
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+  });
+
+  it("goes on also where its answer was told before it was put aside", async () => {
+    const policy = askBeforeCommands();
+    test.answers(["I run it.", [shellCall("make")]], ["Done."]);
+    const ran = runCallsOnce(test.fake.behaviour, () => Promise.resolve(DONE));
+    const { sessionId, runId, sequence } = await test.ask("q");
+    await expect.poll(policy.waiting).toBe(1);
+    test.fake.tellAnswered(runId);
+    await expect.poll(policy.waiting, { timeout: 10_000 }).toBe(0);
+    policy.answer(Decision.ALLOW);
+    expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+    expect(ran).toHaveLength(1);
+  });
+
+  it("is held where a secret in its arguments would be lost", async () => {
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    const policy = askBeforeCommands();
+    test.answers(["", [shellCall(`login ${secret}`)]], ["Done."]);
+    const ran: string[] = [];
+    runCallsOnce(test.fake.behaviour, (_, argumentsJson) => (ran.push(argumentsJson), DONE));
+    const { sessionId, runId, sequence } = await test.ask("q");
+    await expect.poll(policy.waiting).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await database.query("SELECT FROM run WHERE run_id = $1 AND parked_until IS NOT NULL", [runId])).toEqual([]);
+    policy.answer(Decision.ALLOW, runId);
+    expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+    expect(ran).toEqual([expect.stringContaining(secret)]);
   });
 
   it("is not put aside while another of its calls is under way, and keeps what that came to", async () => {

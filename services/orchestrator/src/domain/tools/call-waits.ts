@@ -1,28 +1,34 @@
 /** Sees when nothing of a run is going on but calls that wait for a person's answer, and says so when that has lasted. */
 export class CallWaits implements Disposable {
   readonly #milliseconds: number;
-  readonly #park: (until: Date) => void;
+  readonly #park: (until: Date) => boolean;
   readonly #expiries = new Set<Date>();
   #calls = 0;
+  #kept = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /**
    * @param milliseconds how long it has to last
-   * @param park is told when the first of the questions expires
+   * @param park is told when the first of the questions expires. Where it gives false, it is told again later
    */
-  constructor(milliseconds: number, park: (until: Date) => void) {
+  constructor(milliseconds: number, park: (until: Date) => boolean) {
     this.#milliseconds = milliseconds;
     this.#park = park;
   }
 
-  /** A call of the run, from its beginning to its result. */
-  async call<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * A call of the run, from its beginning to its result.
+   * @param isParkable whether another process could go on with it
+   */
+  async call<T>(isParkable: boolean, work: () => Promise<T>): Promise<T> {
     this.#calls++;
+    if (!isParkable) this.#kept++;
     this.#look();
     try {
       return await work();
     } finally {
       this.#calls--;
+      if (!isParkable) this.#kept--;
       this.#look();
     }
   }
@@ -47,8 +53,8 @@ export class CallWaits implements Disposable {
 
   #look(): void {
     clearTimeout(this.#timer);
-    if (this.#calls === 0 || this.#expiries.size < this.#calls) return;
+    if (this.#calls === 0 || this.#kept > 0 || this.#expiries.size < this.#calls) return;
     const first = new Date(Math.min(...[...this.#expiries].map((expiry) => expiry.getTime())));
-    this.#timer = setTimeout(() => this.#park(first), this.#milliseconds);
+    this.#timer = setTimeout(() => this.#park(first) || this.#look(), this.#milliseconds);
   }
 }

@@ -49,6 +49,15 @@ const USE = `
   )
   SELECT id FROM used WHERE id IS NOT NULL`;
 
+/** A run may have taken its answer, and have been parked before it heard it: for a minute it is told also of that. */
+const UNTAKEN = `
+  SELECT approval_id AS "approvalId", run_id AS "runId" FROM (
+    SELECT approval_id, run_id, answered_at FROM approval
+    WHERE answer IS NOT NULL AND used_at IS NULL AND answered_at > now() - make_interval(secs => $1)
+    UNION
+    SELECT approval_id, run_id, answered_at FROM approval WHERE answer IS NOT NULL AND answered_at > now() - interval '1 minute'
+  ) AS answered ORDER BY answered_at DESC LIMIT ${MAXIMUM_UNTAKEN}`;
+
 /** Approvals in PostgreSQL; the event that belongs to a change is appended by the statement that makes it. */
 export class PostgresApprovalStore implements ApprovalStore {
   readonly #database: Database;
@@ -121,10 +130,7 @@ export class PostgresApprovalStore implements ApprovalStore {
   }
 
   async untaken(seconds: number): Promise<UntakenAnswer[]> {
-    const sql = `SELECT approval_id AS "approvalId", run_id AS "runId" FROM approval
-      WHERE answer IS NOT NULL AND used_at IS NULL AND answered_at > now() - make_interval(secs => $1)
-      ORDER BY answered_at DESC LIMIT ${MAXIMUM_UNTAKEN}`;
-    return this.#database.query<UntakenAnswer & Record<string, unknown>>(sql, [seconds], "untaken_answers");
+    return this.#database.query<UntakenAnswer & Record<string, unknown>>(UNTAKEN, [seconds], "untaken_answers");
   }
 
   watchAll(): ApprovalWatch {

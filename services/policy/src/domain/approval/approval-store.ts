@@ -40,7 +40,7 @@ export interface ApprovalStore {
   /** "Always for this session", as it was answered for this tool. */
   allowances(organization: string, sessionId: string, tool: string): Promise<SessionAllowance[]>;
   watch(approvalId: string): ApprovalWatch;
-  /** Of every organization: answers that no run has taken, given in the last so many seconds, the latest 10,000. */
+  /** Of every organization: answers that no run has taken of the last so many seconds, and all of the last minute; at most 10,000. */
   untaken(seconds: number): Promise<UntakenAnswer[]>;
   /** Hears of changes to any approval. */
   watchAll(): ApprovalWatch;

@@ -5,11 +5,12 @@ import { LEASE_MILLISECONDS, LONE_LEASE_MILLISECONDS, type LeaseStore } from "..
 import type { Owner } from "../../domain/receipts.ts";
 import type { WorkspaceFolder } from "../../domain/workspace-folder.ts";
 
+const SECONDS = `CASE
+    WHEN EXISTS (SELECT FROM replica other WHERE other.name <> $1 AND other.lease_until > now()) THEN $5::float ELSE $6::float END`;
 const REPLICA = `
   INSERT INTO replica AS r (name, address, incarnation, volume, lease_until)
-  SELECT $1, $2, $3::uuid, $4, now() + make_interval(secs => CASE
-    WHEN EXISTS (SELECT FROM replica other WHERE other.name <> $1 AND other.lease_until > now()) THEN $5::float ELSE $6::float END)`;
-const LENGTH = "RETURNING (extract(epoch FROM lease_until - now()) * 1000)::float AS milliseconds";
+  SELECT $1, $2, $3::uuid, $4, now() + make_interval(secs => ${SECONDS})`;
+const LENGTH = `RETURNING ${SECONDS} * 1000 AS milliseconds`;
 
 type LeaseRow = { milliseconds: number };
 
@@ -64,12 +65,14 @@ export class PostgresPlacements implements LeaseStore, PlacementStore {
     return row!.milliseconds;
   }
 
-  async renew(): Promise<number | undefined> {
+  async renew(knowsOthers: boolean): Promise<number | undefined> {
     const [row] = await this.#database.query<LeaseRow>(
       `${REPLICA}
-       ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until WHERE r.incarnation = excluded.incarnation
+       ON CONFLICT (name) DO UPDATE
+       SET lease_until = CASE WHEN $7 THEN excluded.lease_until ELSE greatest(r.lease_until, excluded.lease_until) END
+       WHERE r.incarnation = excluded.incarnation
        ${LENGTH}`,
-      this.#row(),
+      [...this.#row(), knowsOthers],
       "renew_lease",
     );
     return row?.milliseconds;

@@ -18,8 +18,12 @@ const RELEASE_MILLISECONDS = 1_000;
 export interface LeaseStore {
   /** Takes the name, also from an earlier process that still has a lease. @returns for how many milliseconds @param address the URL of this replica */
   readonly register: (address: string) => Promise<number>;
-  /** @returns for how many milliseconds; undefined where another process has taken the name meanwhile */
-  readonly renew: () => Promise<number | undefined>;
+  /**
+   * @param knowsOthers whether this process counts on the short lease already. Until it does, the one that it may still count on
+   *   is not made shorter: the answer that tells of other replicas may be lost
+   * @returns for how many milliseconds; undefined where another process has taken the name meanwhile
+   */
+  readonly renew: (knowsOthers: boolean) => Promise<number | undefined>;
   /** Ends the lease, so that others take the sessions over at once. */
   readonly release: () => Promise<void>;
 }
@@ -83,7 +87,7 @@ export class ReplicaLease {
     const sentAt = performance.now();
     this.#unanswered++;
     try {
-      const milliseconds = await this.#store.renew();
+      const milliseconds = await this.#store.renew(this.#milliseconds <= LEASE_MILLISECONDS);
       if (milliseconds === undefined) this.#replace();
       else this.#renewed(sentAt, milliseconds);
       this.#isFailing = false;
