@@ -32,9 +32,9 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "take-over": benchTakeOver,
   "memory-recall": benchMemoryRecall,
   appends: benchAppends,
-  context: benchContext,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),
   waiting: () => benchWaiting(Number(values.runs ?? 10_000)),
+  context: benchContext,
   "long-session": benchLongSession,
   checkpoints: benchCheckpoints,
 };

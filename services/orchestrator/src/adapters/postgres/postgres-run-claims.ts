@@ -6,6 +6,8 @@ import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.t
 const CLAIMED_AT_ONCE = 20;
 /** Three heartbeats: a run whose process is killed goes on within five seconds. */
 const LEASE = "interval '3 seconds'";
+/** Of a run that this process has begun, until it knows that: until then it is no run that it knows nothing of. */
+const BEGINNING = "interval '15 seconds'";
 /** No process has this id. */
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 
@@ -25,7 +27,8 @@ const CLAIM = `
     WHERE ended_at IS NULL AND run_id <> ALL ($2::uuid[])
       AND (parked_until IS NULL OR parked_until <= now() OR cancel_requested_at IS NOT NULL) AND CASE
       WHEN held_by IS NULL THEN lease_until < now()
-      ELSE held_by = $1 OR NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END
+      WHEN held_by = $1 THEN started_at < now() - ${BEGINNING}
+      ELSE NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END
     ORDER BY started_at LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), counted AS (
     SELECT run_id, parked_until IS NOT NULL AS was_parked, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id

@@ -32,8 +32,8 @@ export interface RunClaims {
    */
   renew(held: readonly Lease[]): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>>;
   /**
-   * Claims runs whose process has lost its lease or has released them, and those of this process that it knows nothing of; at
-   * most 20, the oldest first.
+   * Claims runs whose process has lost its lease or has released them, and those of this process that it knows nothing of
+   * and that did not begin just now; at most 20, the oldest first.
    * @param known ids of the runs that this process holds or is beginning
    */
   claim(known: readonly string[]): Promise<ClaimedRun[]>;

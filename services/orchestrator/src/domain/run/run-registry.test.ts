@@ -64,6 +64,8 @@ async function takeOver({ runs }: Replica): Promise<ClaimedRun[]> {
 }
 
 const endLease = (): Promise<unknown> => test.database.query("UPDATE replica SET lease_until = now() - interval '1 second'");
+/** Lets runs have begun long ago. */
+const age = (): Promise<unknown> => test.database.query("UPDATE run SET started_at = now() - interval '1 minute'");
 const runIds = (runs: readonly ClaimedRun[]): string[] => runs.map(({ lease }) => lease.runId);
 
 describe("the runs of a process", () => {
@@ -91,6 +93,7 @@ describe("the runs of a process", () => {
 
   it("are its own again where it knows nothing of them, as after an answer that was lost", async () => {
     const lease = await beginTestRun(one.store);
+    await age();
     expect(await takeOver(other)).toEqual([]);
     const [run] = await takeOver(one);
     expect(run).toMatchObject({
@@ -104,6 +107,28 @@ describe("the runs of a process", () => {
       fruitlessClaims: 1,
     });
     expect(run!.lease.owner).not.toBe(lease.owner);
+  });
+
+  it("are not claimed by a look at the database that began before they did", async () => {
+    await beginTestRun(one.store);
+    expect(await takeOver(one)).toEqual([]);
+  });
+
+  it("are known while they are held by a newer claim, though an older one of the same run has ended", async () => {
+    const known: (readonly string[])[] = [];
+    const lease = await beginTestRun(one.store);
+    await age();
+    const [run] = await takeOver(one);
+    const claims = { claim: (ids: readonly string[]) => (known.push(ids), Promise.resolve([{ ...run!, lease: { ...lease } }])) };
+    const runs = new RunRegistry(Object.assign(Object.create(one.claims) as PostgresRunClaims, claims));
+    const [older, newer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await runs.takeOver(() => older.promise);
+    await runs.takeOver(() => newer.promise);
+    older.resolve();
+    await older.promise;
+    await runs.takeOver(() => Promise.resolve());
+    expect(known).toEqual([[], [lease.runId], [lease.runId]]);
+    newer.resolve();
   });
 
   it("are not claimed while they begin", async () => {
@@ -126,6 +151,7 @@ describe("the runs of a process", () => {
       throw new Error("the answer was lost");
     };
     await expect(one.runs.begin(lease, lost, () => Promise.resolve())).rejects.toThrow("the answer was lost");
+    await age();
     const reasons: unknown[] = [];
     await one.runs.takeOver((_, { signal }) => Promise.resolve(void reasons.push(signal.reason)));
     expect(reasons).toMatchObject([{ kind: "cancelled" }]);
@@ -178,6 +204,7 @@ describe("the runs of a process", () => {
 
   it("tell how often they were claimed without having come any further", async () => {
     const lease = await beginTestRun(one.store);
+    await age();
     const counts: number[] = [];
     for (let claim = 0; claim < 3; claim++) counts.push((await takeOver(one))[0]!.fruitlessClaims);
     await test.database.query(

@@ -94,7 +94,10 @@ export class RunRegistry {
 
   #hold(lease: Lease, work: (controller: AbortController) => Promise<void>): void {
     const controller = new AbortController();
-    const ended = work(controller).finally(() => this.#runs.delete(lease.runId));
+    const ended = work(controller).finally(() => {
+      // It may have been claimed again meanwhile, and be held anew.
+      if (this.#runs.get(lease.runId)?.lease === lease) this.#runs.delete(lease.runId);
+    });
     this.#runs.set(lease.runId, { lease, controller, ended });
   }
 }
