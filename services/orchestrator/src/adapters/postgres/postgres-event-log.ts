@@ -60,7 +60,8 @@ const READ_COMPACTION = `
   SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' AND ($2::bigint IS NULL OR seq <= $2) ORDER BY seq DESC LIMIT 1`;
 const READ_CONTEXT = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND ((seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES}) OR seq = ${LAST_FIGURES}) ORDER BY seq`;
+  WHERE session_id = $1 AND ((seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES})
+    OR seq = 1 AND type = 'session_imported' OR seq = ${LAST_FIGURES}) ORDER BY seq`;
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')

@@ -97,7 +97,7 @@ it("folds a fork and an import of a compacted session like the session itself, a
   const unnumbered = (text: string): string => text.replaceAll(/result \d+/g, "result N");
   expect(lastTexts().map(unnumbered)).toEqual(texts.map(unnumbered));
   const context = await contextOf(imported);
-  expect(context.trustFloor).toMatchObject({ trust: Trust.EXTERNAL });
+  expect(context.trustFloor).toMatchObject({ trust: Trust.EXTERNAL, source: "import" });
   const fromFile = context.fragments.filter(({ kind, source }) => kind === ContextKind.SUMMARY || source === "read_file");
   expect(new Set(fromFile.map(({ trust }) => trust))).toEqual(new Set([Trust.EXTERNAL]));
 
