@@ -10,8 +10,8 @@ const REASONS: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ["validation", /invalid_?argument|violates|unknown (field|enum)|cannot decode/i],
   ["configuration", /invalid_configuration/],
 ];
-/** Of pino: from here on somebody should look. */
-const WARN = 40;
+/** From here on somebody should look. */
+const LEVELS: ReadonlySet<string> = new Set(["warn", "error"]);
 const SHOWN_CHARACTERS = 400;
 const UNKNOWN = "outcome_unknown";
 
@@ -20,7 +20,7 @@ export function faultsInLogs(directory: string): string[] {
   const faults = new Map<string, string>();
   for (const file of readdirSync(join(directory, "logs"))) {
     for (const line of readFileSync(join(directory, "logs", file), "utf8").split("\n")) {
-      const reason = levelOf(line) >= WARN ? reasonOf(line) : undefined;
+      const reason = LEVELS.has(levelOf(line)) ? reasonOf(line) : undefined;
       if (reason !== undefined) faults.set(`${file} ${reason}`, `${file}: ${reason}: ${line.slice(0, SHOWN_CHARACTERS)}`);
     }
   }
@@ -41,10 +41,10 @@ function reasonOf(line: string): string | undefined {
 }
 
 /** Lines that are no JSON are of PostgreSQL and Meilisearch, which the services tell of. */
-function levelOf(line: string): number {
+function levelOf(line: string): string {
   try {
-    return (JSON.parse(line) as { level?: number }).level ?? 0;
+    return (JSON.parse(line) as { level?: string }).level ?? "";
   } catch {
-    return 0;
+    return "";
   }
 }

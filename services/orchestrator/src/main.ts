@@ -80,7 +80,16 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     parkMilliseconds: config.parkSeconds * 1_000,
     toolResultLength: TOOL_RESULT_LENGTH,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, wasAnswered: (runId: string) => answered.has(runId) };
+  const ports = {
+    eventLog,
+    deltas,
+    claims,
+    limits,
+    log,
+    draining: runs.draining,
+    wasAnswered: (runId: string) => answered.has(runId),
+    mayPark: () => answered.isTold,
+  };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> => executeRun(run, ports, controller);
   const continuing: ContinuePorts = {
     eventLog,

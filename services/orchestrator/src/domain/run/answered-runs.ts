@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Log } from "@hlvm/log/create-log";
 import type { RunClaims } from "./run-claims.ts";
 
@@ -6,7 +7,10 @@ const RETRY_MILLISECONDS = 1_000;
 /** Longer than a run takes from deciding to be parked until it is. */
 const REMEMBERED_MILLISECONDS = 60_000;
 
-/** Tells which runs have answers that they have not taken, for as long as the signal lets it; policy may end it before. */
+/**
+ * Tells which runs have answers that they have not taken, for as long as the signal lets it; policy may end it before.
+ * @throws HlvmError `unimplemented` where this policy cannot tell
+ */
 export type WatchAnswers = (signal: AbortSignal) => AsyncIterable<readonly string[]>;
 
 export interface AnsweredRunsPorts {
@@ -23,10 +27,16 @@ export class AnsweredRuns {
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
   readonly #told = new Map<string, number>();
+  #isTold = true;
 
   constructor(ports: AnsweredRunsPorts) {
     this.#ports = ports;
     this.#watching = this.#watch(this.#closing.signal);
+  }
+
+  /** Whether policy tells of answers: a release before parked runs does not, and none could be woken. */
+  get isTold(): boolean {
+    return this.#isTold;
   }
 
   /** Whether one of its questions was answered a moment ago. */
@@ -43,9 +53,14 @@ export class AnsweredRuns {
   async #watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const runIds of this.#ports.watchAnswers(signal)) await this.#wake(runIds);
+        for await (const runIds of this.#ports.watchAnswers(signal)) {
+          this.#isTold = true;
+          await this.#wake(runIds);
+        }
+        this.#isTold = true;
       } catch (cause) {
         if (signal.aborted) return;
+        if (cause instanceof HlvmError && cause.code === "unimplemented") this.#isTold = false;
         this.#ports.log.debug({ err: cause }, "watching for answers is tried again");
         await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
       }

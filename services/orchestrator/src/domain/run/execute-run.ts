@@ -54,6 +54,8 @@ export interface RunPorts {
   readonly claims: Pick<RunClaims, "release" | "park">;
   /** Whether an approval of the run was answered a moment ago. */
   readonly wasAnswered: (runId: string) => boolean;
+  /** Whether anybody would wake a run that is parked now. */
+  readonly mayPark: () => boolean;
   readonly limits: Limits;
   readonly log: Log;
   /** Aborted with an Interruption when the process ends. */
@@ -85,8 +87,10 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   const progress = new RunProgress(past);
   let parkedUntil: Date | undefined;
   using waits = new CallWaits(limits.parkMilliseconds, (until) => {
+    if (!ports.mayPark()) return false;
     parkedUntil = until;
     controller.abort(new Interruption("parked"));
+    return true;
   });
   const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
   let stop: Stop | undefined;

@@ -1,16 +1,16 @@
 /** Sees when nothing of a run is going on but calls that wait for a person's answer, and says so when that has lasted. */
 export class CallWaits implements Disposable {
   readonly #milliseconds: number;
-  readonly #park: (until: Date) => void;
+  readonly #park: (until: Date) => boolean;
   readonly #expiries = new Set<Date>();
   #calls = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /**
    * @param milliseconds how long it has to last
-   * @param park is told when the first of the questions expires
+   * @param park is told when the first of the questions expires, and is asked again after this time where it declines
    */
-  constructor(milliseconds: number, park: (until: Date) => void) {
+  constructor(milliseconds: number, park: (until: Date) => boolean) {
     this.#milliseconds = milliseconds;
     this.#park = park;
   }
@@ -49,6 +49,8 @@ export class CallWaits implements Disposable {
     clearTimeout(this.#timer);
     if (this.#calls === 0 || this.#expiries.size < this.#calls) return;
     const first = new Date(Math.min(...[...this.#expiries].map((expiry) => expiry.getTime())));
-    this.#timer = setTimeout(() => this.#park(first), this.#milliseconds);
+    this.#timer = setTimeout(() => {
+      if (!this.#park(first)) this.#look();
+    }, this.#milliseconds);
   }
 }
