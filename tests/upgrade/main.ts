@@ -12,7 +12,7 @@ const SHOWN = 20;
 const { revision, ...options } = readOptions();
 const before = exported(revision);
 console.log(`From ${before.name} to this working tree, seed ${options.seed}`);
-const report = await upgrade({ ...options, before, onProgress: (line) => process.stderr.write(`${line}\n`) });
+const report = await upgrade({ ...options, before, onProgress: (line: string) => process.stderr.write(`${line}\n`) });
 tell(report);
 process.exitCode = report.failures.length + report.faults.length === 0 ? 0 : 1;
 

@@ -13,7 +13,7 @@ import { replaceServices, type Replaced } from "./replace-services.ts";
 import { faultsInLog, faultsInLogs } from "./version-faults.ts";
 
 /** Runs are parked after a second where the version knows that, and their answers come later. */
-const SETTINGS = { HLVM_REPLICAS: "2", HLVM_MAXIMUM_TURNS: "200", HLVM_PARK_SECONDS: "1" };
+const SETTINGS = { HLVM_REPLICAS: "2", HLVM_MAXIMUM_TURNS: "200", HLVM_PARK_SECONDS: "1", HLVM_LOG_LEVEL: "debug" };
 const ANSWER_MILLISECONDS = 3_000;
 const AUDIT_MILLISECONDS = 90_000;
 const NEXT: Version = { name: "working-tree", root: repositoryRoot };

@@ -87,7 +87,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     limits,
     log,
     draining: runs.draining,
-    wasAnswered: (runId: string) => answered.has(runId),
+    wasAnswered: (runId: string, since: number) => answered.has(runId, since),
     mayPark: () => answered.isTold,
   };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> => executeRun(run, ports, controller);

@@ -39,10 +39,9 @@ export class AnsweredRuns {
     return this.#isTold;
   }
 
-  /** Whether one of its questions was answered a moment ago. */
-  has(runId: string): boolean {
-    const at = this.#told.get(runId);
-    return at !== undefined && performance.now() - at < REMEMBERED_MILLISECONDS;
+  /** Whether one of its questions was answered since then, by the clock of `performance`. */
+  has(runId: string, since: number): boolean {
+    return (this.#told.get(runId) ?? Number.NEGATIVE_INFINITY) >= since;
   }
 
   async close(): Promise<void> {
@@ -69,14 +68,17 @@ export class AnsweredRuns {
 
   async #wake(runIds: readonly string[]): Promise<void> {
     this.#forget();
-    for (const runId of runIds) this.#told.set(runId, performance.now());
+    for (const runId of runIds) {
+      this.#told.delete(runId);
+      this.#told.set(runId, performance.now());
+    }
     if ((await this.#ports.claims.wake(runIds)) > 0) this.#ports.onWoken();
   }
 
   /** The oldest come first: an id that is told again moves to the end. */
   #forget(): void {
-    for (const runId of this.#told.keys()) {
-      if (this.has(runId)) return;
+    for (const [runId, at] of this.#told) {
+      if (performance.now() - at < REMEMBERED_MILLISECONDS) return;
       this.#told.delete(runId);
     }
   }

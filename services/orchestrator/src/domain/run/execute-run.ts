@@ -17,7 +17,7 @@ import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
-import { CallWaits } from "../tools/call-waits.ts";
+import { CallWaits, type PersonWait } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
@@ -52,8 +52,8 @@ export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
   readonly claims: Pick<RunClaims, "release" | "park">;
-  /** Whether an approval of the run was answered a moment ago. */
-  readonly wasAnswered: (runId: string) => boolean;
+  /** Whether an approval of the run was answered since then, by the clock of `performance`. */
+  readonly wasAnswered: (runId: string, since: number) => boolean;
   /** Whether anybody would wake a run that is parked now. */
   readonly mayPark: () => boolean;
   readonly limits: Limits;
@@ -85,10 +85,10 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress(past);
-  let parkedUntil: Date | undefined;
-  using waits = new CallWaits(limits.parkMilliseconds, (until) => {
+  let parked: PersonWait | undefined;
+  using waits = new CallWaits(limits.parkMilliseconds, (wait) => {
     if (!ports.mayPark()) return false;
-    parkedUntil = until;
+    parked = wait;
     controller.abort(new Interruption("parked"));
     return true;
   });
@@ -134,15 +134,15 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
-  else await handOver(lease, journal, ports, parkedUntil);
+  else await handOver(lease, journal, ports, parked);
   return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, { records }: RunJournal, { claims, log, wasAnswered }: RunPorts, parkedUntil?: Date): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log, wasAnswered }: RunPorts, parked?: PersonWait): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
   // Where the answer came meanwhile nobody tells of it again.
-  const letGo = parkedUntil === undefined || wasAnswered(lease.runId) ? claims.release(lease) : claims.park(lease, parkedUntil);
+  const letGo = parked === undefined || wasAnswered(lease.runId, parked.since) ? claims.release(lease) : claims.park(lease, parked.until);
   await letGo.catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
 }
 

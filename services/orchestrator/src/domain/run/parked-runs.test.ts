@@ -73,9 +73,10 @@ async function untilParked(runId: string): Promise<void> {
   await expect.poll(() => database.query(parked, [runId]), { timeout: 10_000 }).toHaveLength(1);
 }
 
-async function parkedRun() {
+/** @param calls of its next turns, one each */
+async function parkedRun(calls: SaidCall[] = []) {
   const policy = askBeforeCommands();
-  test.answers(["I run it.", [shellCall("make")]], ["Done."]);
+  test.answers(["I run it.", [shellCall("make")]], ...calls.map((call): Parameters<TestOrchestrator["answers"]>[number] => ["", [call]]), ["Done."]);
   const ran = runCallsOnce(test.fake.behaviour, () => Promise.resolve(DONE));
   const asked = await test.ask("q");
   await untilParked(asked.runId);
@@ -92,6 +93,24 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, turns: 2, toolCalls: 1 }]);
     expect(valuesOf(events, "runTakenOver")).toEqual([]);
     expect(ran).toHaveLength(1);
+  });
+
+  it("is put aside again at its next question, soon after an answer", async () => {
+    const { sessionId, runId, sequence, answer, ran } = await parkedRun([shellCall("make test")]);
+    const { behaviour } = test.fake;
+    const { awaitApproval } = behaviour;
+    const next = Promise.withResolvers<ReturnType<typeof askBeforeCommands>>();
+    behaviour.awaitApproval = (...given) => {
+      next.resolve(askBeforeCommands());
+      return awaitApproval(...given);
+    };
+    answer(Decision.ALLOW, runId);
+    await expect.poll(() => ran).toHaveLength(1);
+    await untilParked(runId);
+    (await next.promise).answer(Decision.ALLOW, runId);
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, toolCalls: 2 }]);
+    expect(valuesOf(events, "runTakenOver")).toEqual([]);
   });
 
   it("is told no as well", async () => {
