@@ -33,12 +33,24 @@ export function exportVersion(revision: string | undefined): Version {
   return { name, root };
 }
 
+/**
+ * The commit before the contracts were last changed on this branch: two versions that have something to disagree about.
+ * @throws Error with what to do, where git does not have it
+ */
+export function beforeLastContracts(): string {
+  const onBranch = ["--no-patch", "--first-parent", "--diff-merges=first-parent"];
+  const changed = git("log", "-1", "--format=%H", ...onBranch, "--", "proto/released.binpb")
+    .toString()
+    .trim();
+  return commitOf(`${changed}~1`);
+}
+
 function commitOf(revision: string): string {
   try {
     return git("rev-parse", "--verify", "--quiet", `${revision}^{commit}`).toString().trim();
   } catch (cause) {
     throw new Error(
-      `git has no commit ${revision} here. Give another one, or fetch the history first where the clone is a shallow one: git fetch --unshallow.`,
+      `git has no commit ${revision} here. Give another one, or fetch the history first where the clone is a shallow one: git fetch --unshallow`,
       { cause },
     );
   }

@@ -1,12 +1,10 @@
 import { parseArgs } from "node:util";
 import { printTable } from "../bench/print-table.ts";
 import { demands } from "../chaos/check-run.ts";
-import { exportVersion, type Version } from "./export-version.ts";
+import { beforeLastContracts, exportVersion, type Version } from "./export-version.ts";
 import { upgrade, type UpgradeReport } from "./upgrade.ts";
 
 const USAGE = "npm run upgrade -- [REV] [--at-once N] [--asking N] [--turns N] [--seed N] [--pause MILLISECONDS] [--limit SECONDS]";
-/** So many commits back, or the first there is. */
-const DEFAULT_REVISION = "HEAD~50";
 const SHOWN = 20;
 
 const { revision, ...options } = readOptions();
@@ -16,9 +14,9 @@ const report = await upgrade({ ...options, before, onProgress: (line: string) =>
 tell(report);
 process.exitCode = report.failures.length + report.faults.length === 0 ? 0 : 1;
 
-function exported(revision: string): Version {
+function exported(revision: string | undefined): Version {
   try {
-    return exportVersion(revision);
+    return exportVersion(revision ?? beforeLastContracts());
   } catch (thrown) {
     console.error((thrown as Error).message);
     process.exit(2);
@@ -59,7 +57,7 @@ function readOptions() {
     });
     if (positionals.length > 1) throw new Error("Give one revision.");
     return {
-      revision: positionals[0] ?? DEFAULT_REVISION,
+      revision: positionals[0],
       atOnce: wholeNumber("at-once", values["at-once"]),
       asking: wholeNumber("asking", values.asking),
       turns: wholeNumber("turns", values.turns),

@@ -76,7 +76,9 @@ async function untilParked(runId: string): Promise<void> {
 /** @param calls of its next turns, one each */
 async function parkedRun(calls: SaidCall[] = []) {
   const policy = askBeforeCommands();
-  test.answers(["I run it.", [shellCall("make")]], ...calls.map((call): Parameters<TestOrchestrator["answers"]>[number] => ["", [call]]), ["Done."]);
+  test.answers(["I run it.", [shellCall("make")]], ...calls.map((call): Parameters<TestOrchestrator["answers"]>[number] => ["", [call]]), [
+    "Done.",
+  ]);
   const ran = runCallsOnce(test.fake.behaviour, () => Promise.resolve(DONE));
   const asked = await test.ask("q");
   await untilParked(asked.runId);
