@@ -9,6 +9,7 @@ import type { Version } from "./export-version.ts";
 const STORES: ReadonlySet<string> = new Set(["PostgreSQL", "Meilisearch"]);
 const UP_DEADLINE_MILLISECONDS = 60_000;
 const POLL_MILLISECONDS = 50;
+const SHOWN_CHARACTERS = 2_000;
 
 export interface Replacing {
   /** The HLVM directory of the mesh. */
@@ -59,7 +60,9 @@ async function untilUp(directory: string, part: string, other: number | undefine
     const service = servicesOf(directory).find(({ name }) => name === part);
     if (service?.state === "up" && service.pid !== undefined && service.pid !== other) return service;
     if (performance.now() > deadline)
-      throw new Error(`${part} is not up: ${service?.reason}\n${service === undefined ? "" : lastLines(service.logFile, 0)}`);
+      throw new Error(
+        `${part} is not up: ${service?.reason}\n${service === undefined ? "" : lastLines(service.logFile, 0).slice(-SHOWN_CHARACTERS)}`,
+      );
     await sleep(POLL_MILLISECONDS);
   }
 }

@@ -93,13 +93,13 @@ async function driveWhile(mesh: ChaosMesh, options: UpgradeOptions, work: () => 
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(limitMilliseconds)]);
   let number = 0;
-  let isWorking = true;
+  const worked = new AbortController();
   const lane = async (asks: boolean): Promise<void> => {
     do {
       const run: RunToDrive = { number: ++number, turns, asks };
       driven.push(await driveRun(mesh, run, signal));
       onProgress(`${driven.length} runs ended`);
-    } while (isWorking && !signal.aborted);
+    } while (!worked.signal.aborted && !signal.aborted);
   };
   const lanes = Array.from({ length: atOnce }, (_, index) => lane(index < asking));
   try {
@@ -108,7 +108,7 @@ async function driveWhile(mesh: ChaosMesh, options: UpgradeOptions, work: () => 
     over.abort();
     throw thrown;
   } finally {
-    isWorking = false;
+    worked.abort();
     await Promise.all(lanes);
   }
   return driven.toSorted((one, other) => one.number - other.number);
