@@ -22,12 +22,12 @@ export class ChaosMesh {
     this.processes = new ProcessTree(mesh.state.supervisorPid);
   }
 
-  /** With as many replicas as HLVM_REPLICAS says, where it is set. */
-  static async start(more: Readonly<Record<string, string>> = {}): Promise<ChaosMesh> {
+  /** With as many replicas as HLVM_REPLICAS says, where it is set. @param root of the checkout whose mesh it is */
+  static async start(more: Readonly<Record<string, string>> = {}, root?: string): Promise<ChaosMesh> {
     const model = await startLineModel();
     const { HLVM_REPLICAS: replicas } = process.env;
     const settings = { ...more, ...(replicas === undefined ? {} : { HLVM_REPLICAS: replicas }) };
-    return new ChaosMesh(await startTestMesh({ ...settings, HLVM_OPENAI_COMPATIBLE_URL: model.url }), model);
+    return new ChaosMesh(await startTestMesh({ ...settings, HLVM_OPENAI_COMPATIBLE_URL: model.url }, root), model);
   }
 
   /** The names of everything that has a process. */

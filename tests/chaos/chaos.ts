@@ -1,13 +1,12 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { toJson } from "@bufbuild/protobuf";
-import { EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { ChaosMesh } from "./chaos-mesh.ts";
 import { checkRun, type CheckedRun, type Failure } from "./check-run.ts";
 import { driveRun, type DrivenRun } from "./drive-run.ts";
+import { keepEvidence } from "./keep-evidence.ts";
 import { Killer, type JournalEntry } from "./killer.ts";
 import type { Harm } from "./plan-harm.ts";
 
@@ -74,7 +73,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     }
     const failures = checked.flatMap((run) => run.failures);
     const running = await sessionsRunning(mesh);
-    keepEvidence(mesh, folder, driven, checked);
+    keepEvidence(mesh.mesh.directory, folder, driven, checked);
     const milliseconds = performance.now() - began;
     const leftOver = (await mesh.stop()).map((process) => `process ${process}`);
     const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0);
@@ -119,7 +118,7 @@ async function driveAll(mesh: ChaosMesh, { runs, turns, atOnce, limitMillisecond
   let next = 1;
   const lane = async (): Promise<void> => {
     while (next <= runs) {
-      driven.push(await driveRun(mesh, next++, turns, signal));
+      driven.push(await driveRun(mesh, { number: next++, turns }, signal));
       onProgress(`${driven.length} of ${runs} runs ended`);
     }
   };
@@ -142,16 +141,4 @@ async function untilQuiet(mesh: ChaosMesh): Promise<void> {
 async function sessionsRunning(mesh: ChaosMesh): Promise<string[]> {
   const { sessions } = await mesh.sessions().listSessions({ limit: SESSIONS_PAGE });
   return sessions.filter(({ runningRunId }) => runningRunId !== "").map(({ sessionId }) => sessionId);
-}
-
-function keepEvidence(mesh: ChaosMesh, folder: string, driven: readonly DrivenRun[], checked: readonly CheckedRun[]): void {
-  cpSync(join(mesh.mesh.directory, "logs"), join(folder, "logs"), { recursive: true });
-  for (const [index, { failures, log }] of checked.entries()) {
-    if (failures.length === 0) continue;
-    const { number, workspace, watchesLost } = driven[index]!;
-    const lines = log.map((event) => JSON.stringify(toJson(EventSchema, event)));
-    writeFileSync(join(folder, `run-${number}.ndjson`), `${lines.join("\n")}\n`);
-    writeFileSync(join(folder, `run-${number}.json`), JSON.stringify({ failures, watchesLost }, undefined, 2));
-    if (workspace !== "") cpSync(workspace, join(folder, `run-${number}`), { recursive: true });
-  }
 }

@@ -29,9 +29,18 @@ export interface DrivenRun {
 
 const NOT_STARTED = { sessionId: "", workspace: "", seen: [], stopped: undefined, startsLost: [], watchesLost: [] };
 
+/** A run as it is asked for. */
+export interface RunToDrive {
+  readonly number: number;
+  readonly turns: number;
+  /** Whether a person is asked for each of its calls. */
+  readonly asks?: boolean;
+}
+
 /** Starts a run and watches it to its end, as a person does who tries again where nobody answers. */
-export async function driveRun(mesh: ChaosMesh, number: number, turns: number, signal: AbortSignal): Promise<DrivenRun> {
-  const started = await start(mesh, number, turns, signal).catch((thrown: unknown) => {
+export async function driveRun(mesh: ChaosMesh, run: RunToDrive, signal: AbortSignal): Promise<DrivenRun> {
+  const { number } = run;
+  const started = await start(mesh, run, signal).catch((thrown: unknown) => {
     if (signal.aborted) return undefined;
     throw thrown;
   });
@@ -68,7 +77,7 @@ type Started = Pick<DrivenRun, "sessionId" | "workspace" | "startsLost">;
  * A start whose answer was lost may have begun a run: its workspace tells. One that has not begun is tried in another folder,
  * so that whatever still comes of the first one does not come into its way.
  */
-async function start(mesh: ChaosMesh, number: number, turns: number, signal: AbortSignal): Promise<Started> {
+async function start(mesh: ChaosMesh, { number, turns, asks = false }: RunToDrive, signal: AbortSignal): Promise<Started> {
   const startsLost: string[] = [];
   for (;;) {
     const workspace = mesh.workspace(`run-${number}-${startsLost.length + 1}`);
@@ -77,7 +86,7 @@ async function start(mesh: ChaosMesh, number: number, turns: number, signal: Abo
       prompt: promptOf(number, turns),
       workspace,
       model: LINE_MODEL,
-      settings: { mode: PermissionMode.BYPASS_PERMISSIONS, canAsk: false },
+      settings: { mode: asks ? PermissionMode.DEFAULT : PermissionMode.BYPASS_PERMISSIONS, canAsk: asks },
     };
     try {
       const { sessionId } = await sessions.startRun(request, { signal, timeoutMs: START_DEADLINE_MILLISECONDS });

@@ -8,7 +8,6 @@ import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
 import { runProgram, type Ended, type ProgramOptions } from "./run-program.ts";
 
 export const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
-const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
 export interface TestMesh {
   readonly directory: string;
@@ -24,11 +23,15 @@ export function cleanEnvironment(directory: string, more: Readonly<Record<string
   return { PATH: process.env.PATH!, HOME: process.env.HOME!, HLVM_DIR: directory, HLVM_PORT: "0", NO_COLOR: "1", ...more };
 }
 
-/** The whole mesh, every service its own process, in a folder of its own. */
-export async function startTestMesh(more: Readonly<Record<string, string>> = {}): Promise<TestMesh> {
+/**
+ * The whole mesh, every service its own process, in a folder of its own.
+ * @param root of the checkout whose mesh and `hlvm` it is
+ */
+export async function startTestMesh(more: Readonly<Record<string, string>> = {}, root: string = repositoryRoot): Promise<TestMesh> {
+  const program = join(root, "services", "cli", "bin", "hlvm");
   const directory = mkdtempSync(join(tmpdir(), "hlvm-e2e-"));
   const environment = cleanEnvironment(directory, more);
-  const up = spawn(HLVM, ["up"], { cwd: repositoryRoot, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const up = spawn(program, ["up"], { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   const exited = once(up, "exit");
   await new Promise<void>((resolve, reject) => {
@@ -45,7 +48,7 @@ export async function startTestMesh(more: Readonly<Record<string, string>> = {})
     environment,
     state: readMeshState(directory)!,
     hlvm: (programArguments, options = {}) =>
-      runProgram(HLVM, programArguments, {
+      runProgram(program, programArguments, {
         cwd: options.cwd ?? directory,
         environment: { ...environment, ...options.environment },
         onLine: options.onLine,

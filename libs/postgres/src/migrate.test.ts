@@ -26,6 +26,36 @@ afterAll(async () => {
   rmSync(migrations, { recursive: true });
 });
 
+it("lets others write while it waits for a reader, and is applied when that has ended", async () => {
+  const [reader, migrating] = [new Database(test.url, testLog), new Database(test.url, testLog)];
+  const folder = mkdtempSync(join(tmpdir(), "hlvm-migrate-"));
+  const ended = Promise.withResolvers<void>();
+  try {
+    await test.database.query("CREATE TABLE book (title text NOT NULL)");
+    writeFileSync(join(folder, "0003_pages.sql"), "ALTER TABLE book ADD COLUMN pages integer");
+    const isReading = Promise.withResolvers<void>();
+    const reading = reader.transaction(async (queries) => {
+      await queries.query("SELECT FROM book");
+      isReading.resolve();
+      await ended.promise;
+    });
+    await isReading.promise;
+    const migrated = migrate(migrating, folder);
+    const waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'book'::regclass";
+    await expect.poll(() => test.database.query(waiting), { interval: 20 }).toHaveLength(1);
+    // A lock that is waited for keeps everybody back who comes later.
+    await test.database.query("INSERT INTO book VALUES ('Emma')");
+    ended.resolve();
+    await reading;
+    expect(await migrated).toEqual(["0003_pages.sql"]);
+    expect(await test.database.query("SELECT title, pages FROM book")).toEqual([{ title: "Emma", pages: null }]);
+  } finally {
+    ended.resolve();
+    await Promise.all([reader.close(), migrating.close()]);
+    rmSync(folder, { recursive: true });
+  }
+});
+
 it("applies each migration once where replicas start together on an empty database", async () => {
   const replicas = Array.from({ length: REPLICAS }, () => new Database(test.url, testLog));
   await Promise.all(replicas.map((replica) => replica.query("SELECT 1")));

@@ -115,6 +115,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     });
     router.service(RunAnswersService, {
       async *watchAnswers(_request, { signal }) {
+        behaviour.onWatchAnswers();
         const coming = on(answers, "answer", { signal });
         yield { runIds: [...untaken] };
         for await (const runIds of coming) yield { runIds: runIds as string[] };

@@ -32,6 +32,8 @@ export interface Behaviour {
   rewind: (request: RewindWorkspaceRequest) => MessageInitShape<typeof RewindWorkspaceResponseSchema>;
   recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
+  /** Called when a process begins to watch for answers; throws where policy does not tell of them. */
+  onWatchAnswers: () => void;
   executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
 }
 
@@ -63,5 +65,6 @@ export const usualBehaviour: Readonly<Behaviour> = {
   rewind: () => ({ paths: [] }),
   recordOutcome: () => undefined,
   recall: () => ({ facts: [] }),
+  onWatchAnswers: () => undefined,
   executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),
 };

@@ -4,6 +4,7 @@ import { RunAnswersService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
 import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
 import type { WatchAnswers } from "../../domain/run/answered-runs.ts";
+import { meshError } from "./mesh-error.ts";
 
 /** Then it is asked for again, and begins with all that there are: nothing that was missed stays so for longer. */
 const WATCH_MILLISECONDS = 60_000;
@@ -16,7 +17,7 @@ export function meshAnswers(policyUrl: string, minter: TokenMinter): WatchAnswer
     try {
       for await (const { runIds } of client.watchAnswers({}, options)) yield runIds;
     } catch (thrown) {
-      if (ConnectError.from(thrown).code !== Code.DeadlineExceeded) throw thrown;
+      if (ConnectError.from(thrown).code !== Code.DeadlineExceeded) throw meshError(thrown, signal);
     }
   };
 }

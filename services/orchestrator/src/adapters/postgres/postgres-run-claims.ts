@@ -20,18 +20,24 @@ const RENEW = `
   FROM run JOIN unnest($2::uuid[], $3::uuid[]) AS mine (run_id, owner) USING (run_id)
   WHERE lease_owner = owner AND ended_at IS NULL`;
 
+/**
+ * A parked run's owner is nobody. Where it has an owner, a release that does not know parked runs has claimed it since, and has
+ * left the time as it was: it may have taken the answer, so that nobody would wake the run.
+ */
+const IS_PARKED = `(parked_until IS NOT NULL AND lease_owner = '${NOBODY}')`;
+
 /** What a run has come to is counted in answers and results: the events in between show progress and are none. */
 const CLAIM = `
   WITH free AS (
     SELECT run_id FROM run
     WHERE ended_at IS NULL AND run_id <> ALL ($2::uuid[])
-      AND (parked_until IS NULL OR parked_until <= now() OR cancel_requested_at IS NOT NULL) AND CASE
+      AND (NOT ${IS_PARKED} OR parked_until <= now() OR cancel_requested_at IS NOT NULL) AND CASE
       WHEN held_by IS NULL THEN lease_until < now()
       WHEN held_by = $1 THEN started_at < now() - ${BEGINNING}
       ELSE NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END
     ORDER BY started_at LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
   ), counted AS (
-    SELECT run_id, parked_until IS NOT NULL AS was_parked, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
+    SELECT run_id, ${IS_PARKED} AS was_parked, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
       AND type IN ('assistant_message', 'tool_end')) AS progress
     FROM free JOIN run USING (run_id)
   ), claimed AS (
@@ -45,7 +51,9 @@ const CLAIM = `
     (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turn
   FROM claimed JOIN session USING (session_id)`;
 
-const PARK = `UPDATE run SET held_by = '${NOBODY}', parked_until = $3 WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
+const PARK = `
+  UPDATE run SET held_by = '${NOBODY}', lease_owner = '${NOBODY}', parked_until = $3
+  WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
 
 const WAKE =
   "UPDATE run SET parked_until = now() WHERE run_id = ANY ($1::uuid[]) AND parked_until > now() AND ended_at IS NULL RETURNING run_id";

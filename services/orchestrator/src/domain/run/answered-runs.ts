@@ -35,9 +35,12 @@ export class AnsweredRuns {
     return this.#isWatching;
   }
 
-  /** A run was parked: where its answer was told of before that, it is woken now. */
-  async parked(runId: string): Promise<void> {
-    if (this.#wasTold(runId)) await this.#wake([runId]);
+  /**
+   * A run was parked: where its answer was told of before that, it is woken now.
+   * @param since when it began to wait, by the clock of `performance`: what was told before that was of an earlier question
+   */
+  async parked(runId: string, since: number): Promise<void> {
+    if ((this.#told.get(runId) ?? Number.NEGATIVE_INFINITY) >= since) await this.#wake([runId]);
   }
 
   async close(): Promise<void> {
@@ -64,19 +67,17 @@ export class AnsweredRuns {
   async #wake(runIds: readonly string[]): Promise<void> {
     if (runIds.length === 0) return;
     this.#forget();
-    for (const runId of runIds) this.#told.set(runId, performance.now());
+    for (const runId of runIds) {
+      this.#told.delete(runId);
+      this.#told.set(runId, performance.now());
+    }
     if ((await this.#ports.claims.wake(runIds)) > 0) this.#ports.onWoken();
-  }
-
-  #wasTold(runId: string): boolean {
-    const at = this.#told.get(runId);
-    return at !== undefined && performance.now() - at < REMEMBERED_MILLISECONDS;
   }
 
   /** The oldest come first: an id that is told again moves to the end. */
   #forget(): void {
-    for (const runId of this.#told.keys()) {
-      if (this.#wasTold(runId)) return;
+    for (const [runId, at] of this.#told) {
+      if (performance.now() - at < REMEMBERED_MILLISECONDS) return;
       this.#told.delete(runId);
     }
   }

@@ -18,7 +18,7 @@ import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { SessionFacts } from "../session/session.ts";
-import { CallWaits } from "../tools/call-waits.ts";
+import { CallWaits, type PersonWait } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
@@ -86,10 +86,10 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress(past);
-  let parkedUntil: Date | undefined;
-  using waits = new CallWaits(limits.parkMilliseconds, (until) => {
+  let parked: PersonWait | undefined;
+  using waits = new CallWaits(limits.parkMilliseconds, (wait) => {
     if (!answers.isWatching) return false;
-    parkedUntil = new Date(Math.min(until.getTime(), endsAt));
+    parked = { ...wait, until: new Date(Math.min(wait.until.getTime(), endsAt)) };
     controller.abort(new Interruption("parked"));
     return true;
   });
@@ -139,14 +139,15 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
-  else await handOver(lease, journal, ports, parkedUntil);
+  else await handOver(lease, journal, ports, parked);
   return { reason: stop?.reason, progress };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
-async function handOver(lease: Lease, { records }: RunJournal, { claims, log, answers }: RunPorts, parkedUntil?: Date): Promise<void> {
+async function handOver(lease: Lease, { records }: RunJournal, { claims, log, answers }: RunPorts, parked?: PersonWait): Promise<void> {
   await records.settle(AbortSignal.abort()).catch(() => undefined);
-  const letGo = parkedUntil === undefined ? claims.release(lease) : claims.park(lease, parkedUntil).then(() => answers.parked(lease.runId));
+  const letGo =
+    parked === undefined ? claims.release(lease) : claims.park(lease, parked.until).then(() => answers.parked(lease.runId, parked.since));
   await letGo.catch((cause: unknown) => log.warn({ err: cause, runId: lease.runId }, "a run was not released; it is claimed without that"));
 }
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Decision, DecidingStep } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
@@ -72,9 +73,12 @@ async function untilParked(runId: string): Promise<void> {
   await expect.poll(() => database.query(parked, [runId]), { timeout: 10_000 }).toHaveLength(1);
 }
 
-async function parkedRun() {
+/** @param calls of its next turns, one each */
+async function parkedRun(calls: SaidCall[] = []) {
   const policy = askBeforeCommands();
-  test.answers(["I run it.", [shellCall("make")]], ["Done."]);
+  test.answers(["I run it.", [shellCall("make")]], ...calls.map((call): Parameters<TestOrchestrator["answers"]>[number] => ["", [call]]), [
+    "Done.",
+  ]);
   const ran = runCallsOnce(test.fake.behaviour, () => Promise.resolve(DONE));
   const asked = await test.ask("q");
   await untilParked(asked.runId);
@@ -91,6 +95,24 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, turns: 2, toolCalls: 1 }]);
     expect(valuesOf(events, "runTakenOver")).toEqual([]);
     expect(ran).toHaveLength(1);
+  });
+
+  it("is put aside again at its next question, soon after an answer", async () => {
+    const { sessionId, runId, sequence, answer, ran } = await parkedRun([shellCall("make test")]);
+    const { behaviour } = test.fake;
+    const { awaitApproval } = behaviour;
+    const next = Promise.withResolvers<ReturnType<typeof askBeforeCommands>>();
+    behaviour.awaitApproval = (...given) => {
+      next.resolve(askBeforeCommands());
+      return awaitApproval(...given);
+    };
+    answer(Decision.ALLOW, runId);
+    await expect.poll(() => ran).toHaveLength(1);
+    await untilParked(runId);
+    (await next.promise).answer(Decision.ALLOW, runId);
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, toolCalls: 2 }]);
+    expect(valuesOf(events, "runTakenOver")).toEqual([]);
   });
 
   it("is told no as well", async () => {
@@ -136,8 +158,8 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     const { sessionId, runId, sequence } = await test.ask("q");
     await expect.poll(policy.waiting).toBe(1);
     test.fake.tellAnswered(runId);
-    await expect.poll(policy.waiting, { timeout: 10_000 }).toBe(0);
-    policy.answer(Decision.ALLOW);
+    // It does not hear the answer before it is put aside.
+    test.fake.behaviour.awaitApproval = () => Promise.resolve({ decision: Decision.ALLOW, step: DecidingStep.APPROVAL, grant: "granted" });
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
     expect(ran).toHaveLength(1);
   });
@@ -155,6 +177,42 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     policy.answer(Decision.ALLOW, runId);
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
     expect(ran).toEqual([expect.stringContaining(secret)]);
+  });
+
+  it("goes on at once where a release that knows no parked runs has claimed it, and has let go of it", async () => {
+    const { sessionId, runId, sequence, answer, ran } = await parkedRun();
+    const [held] = await database.query<{ replica_id: string }>(
+      "INSERT INTO replica (replica_id, lease_until) VALUES (gen_random_uuid(), now() + interval '1 hour') RETURNING replica_id",
+    );
+    const claim = "UPDATE run SET held_by = $2, lease_owner = gen_random_uuid(), lease_until = 'infinity' WHERE run_id = $1";
+    await database.query(claim, [runId, held!.replica_id]);
+    // It has taken the answer: policy tells nobody of it again.
+    answer(Decision.ALLOW);
+    await database.query("DELETE FROM replica WHERE replica_id = $1", [held!.replica_id]);
+    expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+    expect(ran).toHaveLength(1);
+  });
+
+  it("is not put aside while policy is of a release that does not tell of answers", async () => {
+    let watches = 0;
+    test.fake.behaviour.onWatchAnswers = () => {
+      watches++;
+      throw new ConnectError("unknown method", Code.Unimplemented);
+    };
+    // It watches since it was started: with the next process it begins anew.
+    await test.orchestrator.stop();
+    test.orchestrator = await test.startProcess();
+    const { answer } = askBeforeCommands();
+    test.answers(["", [shellCall("make")]], ["Done."]);
+    const { sessionId, runId, sequence } = await test.ask("q");
+    // One a second, and a run is put aside after a second.
+    const before = watches;
+    await expect.poll(() => watches).toBeGreaterThan(before + 2);
+    expect(await database.query("SELECT FROM run WHERE run_id = $1 AND parked_until IS NOT NULL", [runId])).toEqual([]);
+    test.fake.behaviour.onWatchAnswers = () => undefined;
+    await untilParked(runId);
+    answer(Decision.ALLOW, runId);
+    expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
   });
 
   it("is not put aside while another of its calls is under way, and keeps what that came to", async () => {

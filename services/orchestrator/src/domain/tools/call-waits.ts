@@ -1,17 +1,25 @@
+/** That nothing of a run is going on but calls that wait for a person's answer. */
+export interface PersonWait {
+  /** When the first of the questions expires. */
+  readonly until: Date;
+  /** When the first of the calls began to wait, by the clock of `performance`. */
+  readonly since: number;
+}
+
 /** Sees when nothing of a run is going on but calls that wait for a person's answer, and says so when that has lasted. */
 export class CallWaits implements Disposable {
   readonly #milliseconds: number;
-  readonly #park: (until: Date) => boolean;
-  readonly #expiries = new Set<Date>();
+  readonly #park: (wait: PersonWait) => boolean;
+  readonly #waits = new Set<PersonWait>();
   #calls = 0;
   #kept = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /**
    * @param milliseconds how long it has to last
-   * @param park is told when the first of the questions expires. Where it gives false, it is told again later
+   * @param park is asked again after this time where it declines
    */
-  constructor(milliseconds: number, park: (until: Date) => boolean) {
+  constructor(milliseconds: number, park: (wait: PersonWait) => boolean) {
     this.#milliseconds = milliseconds;
     this.#park = park;
   }
@@ -33,16 +41,15 @@ export class CallWaits implements Disposable {
     }
   }
 
-  /** What of a call is the waiting for an answer. @param expires of the question */
-  async answer<T>(expires: Date, work: () => Promise<T>): Promise<T> {
-    // The same moment may be that of several.
-    const expiry = new Date(expires);
-    this.#expiries.add(expiry);
+  /** What of a call is the waiting for an answer. @param until when the question expires */
+  async answer<T>(until: Date, work: () => Promise<T>): Promise<T> {
+    const wait = { until, since: performance.now() };
+    this.#waits.add(wait);
     this.#look();
     try {
       return await work();
     } finally {
-      this.#expiries.delete(expiry);
+      this.#waits.delete(wait);
       this.#look();
     }
   }
@@ -53,8 +60,10 @@ export class CallWaits implements Disposable {
 
   #look(): void {
     clearTimeout(this.#timer);
-    if (this.#calls === 0 || this.#kept > 0 || this.#expiries.size < this.#calls) return;
-    const first = new Date(Math.min(...[...this.#expiries].map((expiry) => expiry.getTime())));
-    this.#timer = setTimeout(() => this.#park(first) || this.#look(), this.#milliseconds);
+    if (this.#calls === 0 || this.#kept > 0 || this.#waits.size < this.#calls) return;
+    const waits = [...this.#waits];
+    const until = new Date(Math.min(...waits.map((wait) => wait.until.getTime())));
+    const since = Math.min(...waits.map((wait) => wait.since));
+    this.#timer = setTimeout(() => this.#park({ until, since }) || this.#look(), this.#milliseconds);
   }
 }
