@@ -32,12 +32,17 @@ afterAll(async () => {
   rmSync(workspace, { recursive: true });
 });
 
-it("a session is undone turn by turn, forked, exported and imported through the whole mesh", async () => {
+it("a session is shown as a patch, undone turn by turn, forked, exported and imported through the whole mesh", async () => {
   const asked = await mesh.hlvm(["ask", "--json", "--permission-mode", "bypassPermissions", "work please"], { cwd: workspace });
   const sessionId = linesOf(asked).at(-1)!.session_id as string;
   const made = join(workspace, "made.txt");
   expect([readFileSync(made, "utf8"), existsSync(join(workspace, "a.txt"))]).toEqual(["one\ntwo\n", false]);
   writeFileSync(join(workspace, "b.txt"), "by hand\n");
+
+  const diff = await mesh.hlvm(["session", "diff", sessionId], {});
+  expect(diff.stdout).toContain("diff --git a/a.txt b/a.txt\ndeleted file mode 100644\n");
+  expect(diff.stdout).toContain("--- /dev/null\n+++ b/made.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n");
+  expect(diff.stderr).toContain("Others changed these too, which is in the patch: b.txt.");
 
   const undone = await mesh.hlvm(["session", "undo", sessionId, "--to", "1", "--yes"], {});
   expect(undone.stderr).toContain(

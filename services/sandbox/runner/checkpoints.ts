@@ -2,7 +2,9 @@ import { readlinkSync, type BigIntStats } from "node:fs";
 import type { RestoredPathJson } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import { CheckpointStore, type Entry } from "./checkpoint-store.ts";
 import { unlessGone, walk } from "./checkpoint-walk.ts";
+import { differences, isSame } from "./differences.ts";
 import { putBack, removePath } from "./put-back.ts";
+import { tellChanges, type ToldChanges } from "./told-changes.ts";
 
 /** A file that was written so lately may be written again without its times telling. */
 const FRESH_NANOSECONDS = 100_000_000n;
@@ -78,6 +80,20 @@ export class Checkpoints {
     return { failure: "", paths: paths.slice(0, TOLD_PATHS), pathCount: paths.length };
   }
 
+  /** What is there otherwise than at the first checkpoint. Nothing is noted: a turn may be writing. */
+  compare(): ToldChanges {
+    const { records } = this.#store;
+    if (records.length === 0) {
+      // Where it holds too much, none could be made.
+      walk(this.#root, () => undefined);
+      return { changes: [], changeCount: 0 };
+    }
+    const now = this.#look();
+    const others = this.#changedByOthers(1);
+    if (records.at(-1)!.turn === "") for (const { path } of differences(now, this.#state)) others.add(path);
+    return tellChanges(this.#stateAt(1), now, { others, read: (hash) => this.#store.read(hash) });
+  }
+
   #apply(paths: { readonly path: string; failure: string }[], target: ReadonlyMap<string, Entry>): void {
     const attempt = (one: { readonly path: string; failure: string }, work: () => void): void => {
       try {
@@ -135,24 +151,4 @@ export class Checkpoints {
       if (turn !== "") for (const path of [...set.map(([changed]) => changed), ...gone]) found.add(path);
     return found;
   }
-}
-
-/** Whether a path holds the same, whatever its times say. */
-function isSame(one: Entry, other: Entry | undefined): boolean {
-  if (other === undefined || one.kind !== other.kind || one.content !== other.content || one.mode !== other.mode) return false;
-  return one.kind !== "file" || one.content !== "" || one.stamp === other.stamp;
-}
-
-interface Difference {
-  readonly path: string;
-  readonly action: "ACTION_CHANGE" | "ACTION_CREATE" | "ACTION_DELETE";
-}
-
-function differences(now: ReadonlyMap<string, Entry>, target: ReadonlyMap<string, Entry>): Difference[] {
-  const paths = [...new Set([...now.keys(), ...target.keys()])].toSorted();
-  return paths.flatMap((path): Difference[] => {
-    const [is, was] = [now.get(path), target.get(path)];
-    if (is !== undefined && was !== undefined) return isSame(is, was) ? [] : [{ path, action: "ACTION_CHANGE" }];
-    return [{ path, action: was === undefined ? "ACTION_DELETE" : "ACTION_CREATE" }];
-  });
 }

@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import type {
   RunnerRequest_ApplyJson,
   RunnerRequest_CheckpointJson,
+  RunnerRequest_CompareJson,
   RunnerRequest_RewindJson,
   RunnerRequest_ExecuteJson,
   RunnerRequest_RestoreJson,
@@ -12,6 +13,7 @@ import type {
 import { changeFromJson, changeToJson } from "./change-json.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { Rewound } from "./checkpoints.ts";
+import type { ToldChanges } from "./told-changes.ts";
 import { closeInherited } from "./close-inherited.ts";
 import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
@@ -95,6 +97,14 @@ function rewindFor({ callId = "", turns = [], preview = false, overwrite = false
   send({ rewound: { callId, failure, paths: [...rewound.paths], pathCount: rewound.pathCount } });
 }
 
+function compareFor({ callId = "" }: RunnerRequest_CompareJson): void {
+  let told: ToldChanges = { changes: [], changeCount: 0 };
+  const failure = failureOfCheckpoint(() => {
+    told = (checkpoints ??= new Checkpoints(WORKSPACE, CHECKPOINTS)).compare();
+  });
+  send({ compared: { callId, failure, ...told } });
+}
+
 /** What is noted in part is read again from where it was written down. */
 function failureOfCheckpoint(work: () => void): string {
   try {
@@ -116,6 +126,7 @@ service.on("data", (chunk: Buffer) => {
       apply: applying,
       checkpoint,
       rewind,
+      compare,
     } = message as RunnerRequestJson;
     if (call !== undefined) void execute(call);
     if (cancel !== undefined) running.get(cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
@@ -127,6 +138,7 @@ service.on("data", (chunk: Buffer) => {
     if (applying !== undefined) applyFor(applying);
     if (checkpoint !== undefined) checkpointFor(checkpoint);
     if (rewind !== undefined) rewindFor(rewind);
+    if (compare !== undefined) compareFor(compare);
   }
 });
 service.on("error", () => process.exit(1));

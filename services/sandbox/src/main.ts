@@ -86,7 +86,7 @@ await runService("sandbox", async (log, environment) => {
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: (router) => routes(router, { sessions, prepared, executor, isolation, capacity: capacity.detail }),
+    routes: (router) => routes(router, { sessions, prepared, placements, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });

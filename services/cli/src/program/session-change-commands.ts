@@ -9,7 +9,7 @@ interface Flags {
   readonly yes?: boolean;
 }
 
-/** Commands of `hlvm session` that change a session, or make one of another. */
+/** Commands of `hlvm session` that change a session, make one of another, or show what one did. */
 export function addSessionChangeCommands(session: Command, context: CommandContext, finish: Finish): void {
   const one = (name: string, description: string): Command =>
     session.command(name).description(description).argument("<session-id>", "see `hlvm session list`", sessionId);
@@ -49,6 +49,12 @@ export function addSessionChangeCommands(session: Command, context: CommandConte
     .action(async (id: string, flags: SessionUndoFlags) => {
       const { sessionUndo } = await import("../commands/session-undo.ts");
       finish(await sessionUndo(id, flags, context));
+    });
+  one("diff", "show what one changed in its workspace, as a patch")
+    .addOption(jsonOption())
+    .action(async (id: string, flags: Flags) => {
+      const { sessionDiff } = await import("../commands/session-diff.ts");
+      finish(await sessionDiff(id, flags, context));
     });
   one("export", "write all of one to standard output")
     .addOption(

@@ -6,7 +6,12 @@ import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { AuditKind, AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SandboxService, type BackgroundProcessSchema, type ChangedFileSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import {
+  SandboxService,
+  type BackgroundProcessSchema,
+  type ChangedFileSchema,
+  type GetChangesResponseSchema,
+} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import {
   SessionService,
@@ -40,6 +45,8 @@ export class ScriptedEdge {
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
   readonly processes: MessageInitShape<typeof BackgroundProcessSchema>[] = [];
   /** What a session changed in a workspace of its own. */
+  /** Answered to who asks for any workspace. */
+  untoldChanges: Pick<MessageInitShape<typeof GetChangesResponseSchema>, "leftOut" | "leftOutChanges" | "furtherChanges"> = {};
   readonly changedFiles: MessageInitShape<typeof ChangedFileSchema>[] = [];
   readonly #log: Event[] = [];
   readonly #happened = new EventEmitter();
@@ -172,7 +179,7 @@ export class ScriptedEdge {
       },
     });
     router.service(SandboxService, {
-      getChanges: () => ({ files: this.changedFiles }),
+      getChanges: ({ anyWorkspace }) => ({ files: this.changedFiles, ...(anyWorkspace ? this.untoldChanges : {}) }),
       listProcesses: () => ({ processes: this.processes }),
       stopProcess: ({ processId }) => ({
         process: { ...this.processes.find((one) => one.processId === processId)!, end: "it was stopped" },

@@ -1,4 +1,4 @@
-import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import type { RestoredPath, RunnerResponse_Compared } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Enforcement, SandboxProfile } from "@hlvm/grant/grant";
 import type { ProtectedChange } from "./protected-change.ts";
 import type { ToolOutput, ToolResult } from "./tool-event.ts";
@@ -56,6 +56,8 @@ export interface Runner extends Sandbox {
   readonly checkpoint: (turn: string) => Promise<string>;
   /** Has the workspace go back to before the first of some turns. */
   readonly rewind: (request: RewindRequest) => Promise<Rewound>;
+  /** What the workspace holds otherwise than at its first checkpoint. */
+  readonly compare: () => Promise<Compared>;
 }
 
 export interface RewindRequest {
@@ -72,6 +74,9 @@ export interface Rewound {
   readonly paths: RestoredPath[];
   readonly pathCount: number;
 }
+
+/** As the runner tells it. */
+export type Compared = Pick<RunnerResponse_Compared, "failure" | "changes" | "changeCount">;
 
 /** A command line for the shell, or a program with its arguments, and where it starts. No NUL is in it. */
 export type Command = ({ readonly text: string } | { readonly program: readonly string[] }) & {

@@ -6,7 +6,17 @@ import { isProcessTool, runProcessTool } from "./commands/process-tools.ts";
 import { isInBackground, runShellCommand, startInBackground } from "./commands/shell-exec.ts";
 import { BackgroundProcesses } from "./background-processes.ts";
 import { HeldChanges } from "./held-changes.ts";
-import type { CommandSandbox, Isolation, RewindRequest, Rewound, Runner, SandboxRequest, TakeOutput, ToolRun } from "./isolation.ts";
+import type {
+  CommandSandbox,
+  Compared,
+  Isolation,
+  RewindRequest,
+  Rewound,
+  Runner,
+  SandboxRequest,
+  TakeOutput,
+  ToolRun,
+} from "./isolation.ts";
 import { ResidentRunner } from "./resident-runner.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import { Standbys } from "./standbys.ts";
@@ -103,6 +113,18 @@ export class SessionSandbox {
       this.#users--;
       this.#watchIdle();
       this.#onIdle();
+    }
+  }
+
+  /** What has changed since the session's first checkpoint, also while something runs. */
+  async compare(): Promise<Compared> {
+    this.#users++;
+    try {
+      return await this.#checkpoints.compare();
+    } finally {
+      this.#users--;
+      this.#watchIdle();
+      if (!this.isInUse) this.#onIdle();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Log } from "@hlvm/log/create-log";
-import type { RewindRequest, Rewound, Runner, ToolRun } from "./isolation.ts";
+import type { Compared, RewindRequest, Rewound, Runner, ToolRun } from "./isolation.ts";
 
 /** Notes a session's workspace before the first call of each turn that may write, and when the writing is done. */
 export class TurnCheckpoints {
@@ -36,6 +36,13 @@ export class TurnCheckpoints {
     this.#last = rewound.catch(() => undefined);
     this.#turn = "";
     return rewound;
+  }
+
+  /** What has changed since the first one, when what is being noted is. */
+  compare(): Promise<Compared> {
+    const compared = this.#last.then(async () => (await this.#runner()).compare());
+    this.#last = compared.catch(() => undefined);
+    return compared;
   }
 
   #note(turn: string): void {

@@ -1,21 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import {
-  ChangedFile_Content_Kind as Kind,
-  type BeginUploadRequest,
-  type ChangedFileSchema,
-  type CloneWorkspaceRequest,
-  type CloneWorkspaceResponseSchema,
-  type FinishUploadRequest,
-  type GetChangesRequest,
-  type UploadChunkRequest,
+import type {
+  BeginUploadRequest,
+  CloneWorkspaceRequest,
+  CloneWorkspaceResponseSchema,
+  FinishUploadRequest,
+  UploadChunkRequest,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { PreparedWorkspaces } from "../domain/prepared/prepared-workspaces.ts";
-import type { ChangedContent, ChangedFile } from "../domain/prepared/read-changes.ts";
 import { tellMoved } from "./tell-moved.ts";
-
-const kinds = { file: Kind.FILE, executable: Kind.EXECUTABLE, link: Kind.LINK };
 
 export async function* cloneWorkspace(
   prepared: PreparedWorkspaces,
@@ -45,23 +39,4 @@ export async function uploadChunk(prepared: PreparedWorkspaces, { sessionId, off
 export async function finishUpload(prepared: PreparedWorkspaces, { sessionId }: FinishUploadRequest, context: HandlerContext) {
   const { principal, signal } = callContext(context);
   return { workspace: await prepared.finishUpload(principal, sessionId, signal) };
-}
-
-export async function getChanges(prepared: PreparedWorkspaces, { sessionId }: GetChangesRequest, context: HandlerContext) {
-  const { principal, signal } = callContext(context);
-  const { files, leftOut } = await prepared.changes(principal, sessionId, signal);
-  return { files: files.map(message), leftOut: [...leftOut] };
-}
-
-function message({ path, before, after }: ChangedFile): MessageInitShape<typeof ChangedFileSchema> {
-  return { path: bytesOf(path), before: contentOf(before), after: contentOf(after) };
-}
-
-function contentOf(content: ChangedContent | undefined) {
-  return content === undefined ? undefined : { kind: kinds[content.kind], bytes: bytesOf(content.bytes) };
-}
-
-/** Of one buffer with the other files: only its own bytes are the message's. */
-function bytesOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(bytes);
 }

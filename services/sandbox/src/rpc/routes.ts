@@ -8,12 +8,14 @@ import {
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { Isolation } from "../domain/isolation.ts";
+import type { Placements } from "../domain/placement/placements.ts";
 import type { PreparedWorkspaces } from "../domain/prepared/prepared-workspaces.ts";
 import type { Sessions } from "../domain/sessions.ts";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
 import { listProcesses, stopProcess } from "./background-processes.ts";
 import { execute } from "./execute.ts";
-import { beginUpload, cloneWorkspace, finishUpload, getChanges, uploadChunk } from "./prepared-workspaces.ts";
+import { getChanges } from "./get-changes.ts";
+import { beginUpload, cloneWorkspace, finishUpload, uploadChunk } from "./prepared-workspaces.ts";
 import { rewindWorkspace } from "./rewind-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
 import { tellingMoved } from "./tell-moved.ts";
@@ -29,13 +31,14 @@ const states = {
 export interface Domain {
   readonly sessions: Sessions;
   readonly prepared: PreparedWorkspaces;
+  readonly placements: Placements;
   readonly executor: ToolExecutor;
   readonly isolation: Isolation;
   /** For people: how many sessions may have sandboxes up at a time, and why so many. */
   readonly capacity: string;
 }
 
-export function routes(router: ConnectRouter, { sessions, prepared, executor, isolation, capacity }: Domain): void {
+export function routes(router: ConnectRouter, { sessions, prepared, placements, executor, isolation, capacity }: Domain): void {
   router.service(SandboxService, {
     openWorkspace: tellingMoved((request, context) => openWorkspace(sessions, request, context)),
     closeWorkspace: tellingMoved((request, context) => closeWorkspace(sessions, prepared, request, context)),
@@ -43,7 +46,7 @@ export function routes(router: ConnectRouter, { sessions, prepared, executor, is
     beginUpload: tellingMoved((request, context) => beginUpload(prepared, request, context)),
     uploadChunk: tellingMoved((request, context) => uploadChunk(prepared, request, context)),
     finishUpload: tellingMoved((request, context) => finishUpload(prepared, request, context)),
-    getChanges: tellingMoved((request, context) => getChanges(prepared, request, context)),
+    getChanges: tellingMoved((request, context) => getChanges({ sessions, prepared, placements }, request, context)),
     execute: (request, context) => execute(executor, request, context),
     streamCalls: (requests, context) => streamCalls(executor, requests, context),
     getReceipt: tellingMoved((request, context) => getReceipt(sessions, request, context)),

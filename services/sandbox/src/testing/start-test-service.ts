@@ -54,7 +54,7 @@ export async function startTestService(
       host: "127.0.0.1",
       port: 0,
       log: testLog,
-      routes: (router) => routes(router, { sessions, prepared, executor, isolation, capacity: "8" }),
+      routes: (router) => routes(router, { sessions, prepared, placements, executor, isolation, capacity: "8" }),
       services: [SandboxService.typeName],
       authenticate: identity.verifier("sandbox"),
     });

@@ -15,10 +15,10 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/runner.proto.
  */
 export const file_hlvm_sandbox_v1_runner: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMi9AYKDVJ1bm5lclJlcXVlc3QSOQoHZXhlY3V0ZRgBIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkV4ZWN1dGVIABI3CgZjYW5jZWwYAiABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DYW5jZWxIABI5Cgdwcm90ZWN0GAMgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJvdGVjdEgAEjkKB3Jlc3RvcmUYBCABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXN0b3JlSAASNQoFYXBwbHkYBSABKAsyJC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5BcHBseUgAEj8KCmNoZWNrcG9pbnQYFCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DaGVja3BvaW50SAASNwoGcmV3aW5kGBUgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmV3aW5kSAAaigEKB0V4ZWN1dGUSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAQgASgNEhcKD3Byb3RlY3RlZF9wYXRocxgFIAMoCRIRCglyZWFkX29ubHkYBiABKAgaGQoGQ2FuY2VsEg8KB2NhbGxfaWQYASABKAkaGgoHUHJvdGVjdBIPCgdjYWxsX2lkGAEgASgJGjEKB1Jlc3RvcmUSDwoHY2FsbF9pZBgBIAEoCRIVCg1rZWVwX3dhdGNoaW5nGAIgASgIGksKBUFwcGx5Eg8KB2NhbGxfaWQYASABKAkSMQoHY2hhbmdlcxgCIAMoCzIgLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRDaGFuZ2UaKwoKQ2hlY2twb2ludBIPCgdjYWxsX2lkGAEgASgJEgwKBHR1cm4YAiABKAkaTAoGUmV3aW5kEg8KB2NhbGxfaWQYASABKAkSDQoFdHVybnMYAiADKAkSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAhCCQoHcmVxdWVzdCLXBwoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABJECgxjaGVja3BvaW50ZWQYFCABKAsyLC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ2hlY2twb2ludGVkSAASOgoHcmV3b3VuZBgVIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXdvdW5kSAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQaHAoJUHJvdGVjdGVkEg8KB2NhbGxfaWQYASABKAkaTgoIUmVzdG9yZWQSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgdBcHBsaWVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRowCgxDaGVja3BvaW50ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGm0KB1Jld291bmQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJEiwKBXBhdGhzGAMgAygLMh0uaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aBISCgpwYXRoX2NvdW50GAQgASgNQgoKCHJlc3BvbnNlYgZwcm90bzM", [file_hlvm_tool_v1_tool]);
+  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiywcKDVJ1bm5lclJlcXVlc3QSOQoHZXhlY3V0ZRgBIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkV4ZWN1dGVIABI3CgZjYW5jZWwYAiABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DYW5jZWxIABI5Cgdwcm90ZWN0GAMgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJvdGVjdEgAEjkKB3Jlc3RvcmUYBCABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXN0b3JlSAASNQoFYXBwbHkYBSABKAsyJC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5BcHBseUgAEj8KCmNoZWNrcG9pbnQYFCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DaGVja3BvaW50SAASNwoGcmV3aW5kGBUgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmV3aW5kSAASOQoHY29tcGFyZRgWIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNvbXBhcmVIABqKAQoHRXhlY3V0ZRIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSHAoUdGltZW91dF9taWxsaXNlY29uZHMYBCABKA0SFwoPcHJvdGVjdGVkX3BhdGhzGAUgAygJEhEKCXJlYWRfb25seRgGIAEoCBoZCgZDYW5jZWwSDwoHY2FsbF9pZBgBIAEoCRoaCgdQcm90ZWN0Eg8KB2NhbGxfaWQYASABKAkaMQoHUmVzdG9yZRIPCgdjYWxsX2lkGAEgASgJEhUKDWtlZXBfd2F0Y2hpbmcYAiABKAgaSwoFQXBwbHkSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgpDaGVja3BvaW50Eg8KB2NhbGxfaWQYASABKAkSDAoEdHVybhgCIAEoCRpMCgZSZXdpbmQSDwoHY2FsbF9pZBgBIAEoCRINCgV0dXJucxgCIAMoCRIPCgdwcmV2aWV3GAMgASgIEhEKCW92ZXJ3cml0ZRgEIAEoCBoaCgdDb21wYXJlEg8KB2NhbGxfaWQYASABKAlCCQoHcmVxdWVzdCK1CgoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABJECgxjaGVja3BvaW50ZWQYFCABKAsyLC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ2hlY2twb2ludGVkSAASOgoHcmV3b3VuZBgVIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXdvdW5kSAASPAoIY29tcGFyZWQYFiABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ29tcGFyZWRIABoHCgVSZWFkeRpDCgZPdXRwdXQSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dBpDCgZSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIoCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdBocCglQcm90ZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRpOCghSZXN0b3JlZBIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKB0FwcGxpZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGjAKDENoZWNrcG9pbnRlZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkabQoHUmV3b3VuZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSLAoFcGF0aHMYAyADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYBCABKA0anQIKCENvbXBhcmVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRJACgdjaGFuZ2VzGAMgAygLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNvbXBhcmVkLkNoYW5nZRIUCgxjaGFuZ2VfY291bnQYBCABKA0algEKBkNoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSEAoIbGVmdF9vdXQYBCABKAlCCgoIcmVzcG9uc2ViBnByb3RvMw", [file_hlvm_tool_v1_tool]);
 
 /**
- * What stands at a protected path.
+ * What stands at a path.
  *
  * @generated from message hlvm.sandbox.v1.ProtectedEntry
  */
@@ -51,7 +51,7 @@ export type ProtectedEntry = Message<"hlvm.sandbox.v1.ProtectedEntry"> & {
 };
 
 /**
- * What stands at a protected path.
+ * What stands at a path.
  *
  * @generated from message hlvm.sandbox.v1.ProtectedEntry
  */
@@ -381,6 +381,12 @@ export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
      */
     value: RunnerRequest_Rewind;
     case: "rewind";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Compare compare = 22;
+     */
+    value: RunnerRequest_Compare;
+    case: "compare";
   } | { case: undefined; value?: undefined };
 };
 
@@ -422,6 +428,11 @@ export type RunnerRequestJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerRequest.Rewind rewind = 21;
    */
   rewind?: RunnerRequest_RewindJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Compare compare = 22;
+   */
+  compare?: RunnerRequest_CompareJson;
 };
 
 /**
@@ -775,6 +786,37 @@ export const RunnerRequest_RewindSchema: GenMessage<RunnerRequest_Rewind, {jsonT
   messageDesc(file_hlvm_sandbox_v1_runner, 3, 6);
 
 /**
+ * Tells what the workspace holds otherwise than at its first checkpoint.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Compare
+ */
+export type RunnerRequest_Compare = Message<"hlvm.sandbox.v1.RunnerRequest.Compare"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+};
+
+/**
+ * Tells what the workspace holds otherwise than at its first checkpoint.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Compare
+ */
+export type RunnerRequest_CompareJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Compare.
+ * Use `create(RunnerRequest_CompareSchema)` to create a new message.
+ */
+export const RunnerRequest_CompareSchema: GenMessage<RunnerRequest_Compare, {jsonType: RunnerRequest_CompareJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3, 7);
+
+/**
  * @generated from message hlvm.sandbox.v1.RunnerResponse
  */
 export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
@@ -832,6 +874,12 @@ export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
      */
     value: RunnerResponse_Rewound;
     case: "rewound";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Compared compared = 22;
+     */
+    value: RunnerResponse_Compared;
+    case: "compared";
   } | { case: undefined; value?: undefined };
 };
 
@@ -881,6 +929,11 @@ export type RunnerResponseJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerResponse.Rewound rewound = 21;
    */
   rewound?: RunnerResponse_RewoundJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Compared compared = 22;
+   */
+  compared?: RunnerResponse_ComparedJson;
 };
 
 /**
@@ -1193,4 +1246,134 @@ export type RunnerResponse_RewoundJson = {
  */
 export const RunnerResponse_RewoundSchema: GenMessage<RunnerResponse_Rewound, {jsonType: RunnerResponse_RewoundJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_sandbox_v1_runner, 4, 7);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared
+ */
+export type RunnerResponse_Compared = Message<"hlvm.sandbox.v1.RunnerResponse.Compared"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Empty, or why it could not be told.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure: string;
+
+  /**
+   * The first 2,000, with up to 8 MiB of content.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunnerResponse.Compared.Change changes = 3;
+   */
+  changes: RunnerResponse_Compared_Change[];
+
+  /**
+   * @generated from field: uint32 change_count = 4;
+   */
+  changeCount: number;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared
+ */
+export type RunnerResponse_ComparedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Empty, or why it could not be told.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure?: string;
+
+  /**
+   * The first 2,000, with up to 8 MiB of content.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunnerResponse.Compared.Change changes = 3;
+   */
+  changes?: RunnerResponse_Compared_ChangeJson[];
+
+  /**
+   * @generated from field: uint32 change_count = 4;
+   */
+  changeCount?: number;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Compared.
+ * Use `create(RunnerResponse_ComparedSchema)` to create a new message.
+ */
+export const RunnerResponse_ComparedSchema: GenMessage<RunnerResponse_Compared, {jsonType: RunnerResponse_ComparedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 8);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared.Change
+ */
+export type RunnerResponse_Compared_Change = Message<"hlvm.sandbox.v1.RunnerResponse.Compared.Change"> & {
+  /**
+   * No folders: `content` is there unless `left_out` says why not.
+   *
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry before = 1;
+   */
+  before?: ProtectedEntry | undefined;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry after = 2;
+   */
+  after?: ProtectedEntry | undefined;
+
+  /**
+   * Somebody else than the session's calls changed it too.
+   *
+   * @generated from field: bool changed_by_others = 3;
+   */
+  changedByOthers: boolean;
+
+  /**
+   * @generated from field: string left_out = 4;
+   */
+  leftOut: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared.Change
+ */
+export type RunnerResponse_Compared_ChangeJson = {
+  /**
+   * No folders: `content` is there unless `left_out` says why not.
+   *
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry before = 1;
+   */
+  before?: ProtectedEntryJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.ProtectedEntry after = 2;
+   */
+  after?: ProtectedEntryJson;
+
+  /**
+   * Somebody else than the session's calls changed it too.
+   *
+   * @generated from field: bool changed_by_others = 3;
+   */
+  changedByOthers?: boolean;
+
+  /**
+   * @generated from field: string left_out = 4;
+   */
+  leftOut?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Compared.Change.
+ * Use `create(RunnerResponse_Compared_ChangeSchema)` to create a new message.
+ */
+export const RunnerResponse_Compared_ChangeSchema: GenMessage<RunnerResponse_Compared_Change, {jsonType: RunnerResponse_Compared_ChangeJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 8, 0);
 

@@ -21,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgiWwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0iQQoRUHJlcGFyZWRXb3Jrc3BhY2USDAoEcGF0aBgBIAEoCRIOCgZjb21taXQYAiABKAkSDgoGYnJhbmNoGAMgASgJImUKFUNsb25lV29ya3NwYWNlUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgN1cmwYAiABKAlCCrpIB3IFEAEogCASFQoDcmVmGAMgASgJQgi6SAVyAyj/ASJ1ChZDbG9uZVdvcmtzcGFjZVJlc3BvbnNlEhIKCHByb2dyZXNzGAEgASgJSAASNwoJd29ya3NwYWNlGAIgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlSABCDgoFZXZlbnQSBbpIAggBIqUCChJCZWdpblVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQASj/ARImCgRoZWFkGAMgASgJQhi6SBVyEzIRXihbMC05YS1mXXs0MH0pPyQSJwoIc25hcHNob3QYBCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NDB9JBIYCgZicmFuY2gYBSABKAlCCLpIBXIDKP8BEi4KB3NoYWxsb3cYBiADKAlCHbpIGpIBFxDoByISchAyDl5bMC05YS1mXXs0MH0kEhUKBHNpemUYByABKARCB7pIBDICKAESJQoGc2hhMjU2GAggASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQiJwoTQmVnaW5VcGxvYWRSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCJeChJVcGxvYWRDaHVua1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGb2Zmc2V0GAIgASgEEhoKBGRhdGEYAyABKAxCDLpICXoHEAEYgICAAiInChNVcGxvYWRDaHVua1Jlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgEIjMKE0ZpbmlzaFVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiTQoURmluaXNoVXBsb2FkUmVzcG9uc2USNQoJd29ya3NwYWNlGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlIjEKEUdldENoYW5nZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIqsCCgtDaGFuZ2VkRmlsZRIMCgRwYXRoGAEgASgMEjQKBmJlZm9yZRgCIAEoCzIkLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50EjMKBWFmdGVyGAMgASgLMiQuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQaogEKB0NvbnRlbnQSNwoEa2luZBgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50LktpbmQSDQoFYnl0ZXMYAiABKAwiTwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDQoJS0lORF9GSUxFEAESEwoPS0lORF9FWEVDVVRBQkxFEAISDQoJS0lORF9MSU5LEAMiUwoSR2V0Q2hhbmdlc1Jlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlEhAKCGxlZnRfb3V0GAIgAygJIhoKGERlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdCJAChBJc29sYXRpb25GZWF0dXJlEgwKBG5hbWUYASABKAkSDgoGYWN0aXZlGAIgASgIEg4KBmRldGFpbBgDIAEoCSJ4ChlEZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlEg4KBmRyaXZlchgBIAEoCRIWCg5kcml2ZXJfdmVyc2lvbhgCIAEoCRIzCghmZWF0dXJlcxgDIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Jc29sYXRpb25GZWF0dXJlIi4KDFNhbmRib3hNb3ZlZBIPCgdhZGRyZXNzGAEgASgJEg0KBWVwb2NoGAIgASgEMtQKCg5TYW5kYm94U2VydmljZRJeCg1PcGVuV29ya3NwYWNlEiUuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLk9wZW5Xb3Jrc3BhY2VSZXNwb25zZRJhCg5DbG9zZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXNwb25zZRJOCgdFeGVjdXRlEh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0GiAuaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXNwb25zZTABElwKC1N0cmVhbUNhbGxzEiMuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJaCgpHZXRSZWNlaXB0EiIuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldFJlY2VpcHRSZXNwb25zZSIDkAICEmQKD1Jld2luZFdvcmtzcGFjZRInLmhsdm0uc2FuZGJveC52MS5SZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0GiguaGx2bS5zYW5kYm94LnYxLlJld2luZFdvcmtzcGFjZVJlc3BvbnNlEmMKDUxpc3RQcm9jZXNzZXMSJS5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1JlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuTGlzdFByb2Nlc3Nlc1Jlc3BvbnNlIgOQAgISWAoLU3RvcFByb2Nlc3MSIy5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVzcG9uc2USYwoOQ2xvbmVXb3Jrc3BhY2USJi5obHZtLnNhbmRib3gudjEuQ2xvbmVXb3Jrc3BhY2VSZXF1ZXN0GicuaGx2bS5zYW5kYm94LnYxLkNsb25lV29ya3NwYWNlUmVzcG9uc2UwARJdCgtCZWdpblVwbG9hZBIjLmhsdm0uc2FuZGJveC52MS5CZWdpblVwbG9hZFJlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuQmVnaW5VcGxvYWRSZXNwb25zZSIDkAICEl0KC1VwbG9hZENodW5rEiMuaGx2bS5zYW5kYm94LnYxLlVwbG9hZENodW5rUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5VcGxvYWRDaHVua1Jlc3BvbnNlIgOQAgISYAoMRmluaXNoVXBsb2FkEiQuaGx2bS5zYW5kYm94LnYxLkZpbmlzaFVwbG9hZFJlcXVlc3QaJS5obHZtLnNhbmRib3gudjEuRmluaXNoVXBsb2FkUmVzcG9uc2UiA5ACAhJaCgpHZXRDaGFuZ2VzEiIuaGx2bS5zYW5kYm94LnYxLkdldENoYW5nZXNSZXF1ZXN0GiMuaGx2bS5zYW5kYm94LnYxLkdldENoYW5nZXNSZXNwb25zZSIDkAICEm8KEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgiWwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0iQQoRUHJlcGFyZWRXb3Jrc3BhY2USDAoEcGF0aBgBIAEoCRIOCgZjb21taXQYAiABKAkSDgoGYnJhbmNoGAMgASgJImUKFUNsb25lV29ya3NwYWNlUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgN1cmwYAiABKAlCCrpIB3IFEAEogCASFQoDcmVmGAMgASgJQgi6SAVyAyj/ASJ1ChZDbG9uZVdvcmtzcGFjZVJlc3BvbnNlEhIKCHByb2dyZXNzGAEgASgJSAASNwoJd29ya3NwYWNlGAIgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlSABCDgoFZXZlbnQSBbpIAggBIqUCChJCZWdpblVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQASj/ARImCgRoZWFkGAMgASgJQhi6SBVyEzIRXihbMC05YS1mXXs0MH0pPyQSJwoIc25hcHNob3QYBCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NDB9JBIYCgZicmFuY2gYBSABKAlCCLpIBXIDKP8BEi4KB3NoYWxsb3cYBiADKAlCHbpIGpIBFxDoByISchAyDl5bMC05YS1mXXs0MH0kEhUKBHNpemUYByABKARCB7pIBDICKAESJQoGc2hhMjU2GAggASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQiJwoTQmVnaW5VcGxvYWRSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCJeChJVcGxvYWRDaHVua1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGb2Zmc2V0GAIgASgEEhoKBGRhdGEYAyABKAxCDLpICXoHEAEYgICAAiInChNVcGxvYWRDaHVua1Jlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgEIjMKE0ZpbmlzaFVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiTQoURmluaXNoVXBsb2FkUmVzcG9uc2USNQoJd29ya3NwYWNlGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlIkgKEUdldENoYW5nZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWFueV93b3Jrc3BhY2UYAiABKAgixgIKC0NoYW5nZWRGaWxlEgwKBHBhdGgYASABKAwSNAoGYmVmb3JlGAIgASgLMiQuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQSMwoFYWZ0ZXIYAyABKAsyJC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudBIZChFjaGFuZ2VkX2J5X290aGVycxgEIAEoCBqiAQoHQ29udGVudBI3CgRraW5kGAEgASgOMikuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQuS2luZBINCgVieXRlcxgCIAEoDCJPCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABINCglLSU5EX0ZJTEUQARITCg9LSU5EX0VYRUNVVEFCTEUQAhINCglLSU5EX0xJTksQAyIqCg1MZWZ0T3V0Q2hhbmdlEgwKBHBhdGgYASABKAwSCwoDd2h5GAIgASgJIqYBChJHZXRDaGFuZ2VzUmVzcG9uc2USKwoFZmlsZXMYASADKAsyHC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUSEAoIbGVmdF9vdXQYAiADKAkSOAoQbGVmdF9vdXRfY2hhbmdlcxgDIAMoCzIeLmhsdm0uc2FuZGJveC52MS5MZWZ0T3V0Q2hhbmdlEhcKD2Z1cnRoZXJfY2hhbmdlcxgEIAEoDSIaChhEZXNjcmliZUlzb2xhdGlvblJlcXVlc3QiQAoQSXNvbGF0aW9uRmVhdHVyZRIMCgRuYW1lGAEgASgJEg4KBmFjdGl2ZRgCIAEoCBIOCgZkZXRhaWwYAyABKAkieAoZRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZRIOCgZkcml2ZXIYASABKAkSFgoOZHJpdmVyX3ZlcnNpb24YAiABKAkSMwoIZmVhdHVyZXMYAyADKAsyIS5obHZtLnNhbmRib3gudjEuSXNvbGF0aW9uRmVhdHVyZSIuCgxTYW5kYm94TW92ZWQSDwoHYWRkcmVzcxgBIAEoCRINCgVlcG9jaBgCIAEoBDLUCgoOU2FuZGJveFNlcnZpY2USXgoNT3BlbldvcmtzcGFjZRIlLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVzcG9uc2USYQoOQ2xvc2VXb3Jrc3BhY2USJi5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0GicuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVzcG9uc2USTgoHRXhlY3V0ZRIfLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVxdWVzdBogLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2UwARJcCgtTdHJlYW1DYWxscxIjLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWgoKR2V0UmVjZWlwdBIiLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UiA5ACAhJkCg9SZXdpbmRXb3Jrc3BhY2USJy5obHZtLnNhbmRib3gudjEuUmV3aW5kV29ya3NwYWNlUmVxdWVzdBooLmhsdm0uc2FuZGJveC52MS5SZXdpbmRXb3Jrc3BhY2VSZXNwb25zZRJjCg1MaXN0UHJvY2Vzc2VzEiUuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXNwb25zZSIDkAICElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmMKDkNsb25lV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb25lV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9uZVdvcmtzcGFjZVJlc3BvbnNlMAESXQoLQmVnaW5VcGxvYWQSIy5obHZtLnNhbmRib3gudjEuQmVnaW5VcGxvYWRSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLkJlZ2luVXBsb2FkUmVzcG9uc2UiA5ACAhJdCgtVcGxvYWRDaHVuaxIjLmhsdm0uc2FuZGJveC52MS5VcGxvYWRDaHVua1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuVXBsb2FkQ2h1bmtSZXNwb25zZSIDkAICEmAKDEZpbmlzaFVwbG9hZBIkLmhsdm0uc2FuZGJveC52MS5GaW5pc2hVcGxvYWRSZXF1ZXN0GiUuaGx2bS5zYW5kYm94LnYxLkZpbmlzaFVwbG9hZFJlc3BvbnNlIgOQAgISWgoKR2V0Q2hhbmdlcxIiLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVzcG9uc2UiA5ACAhJvChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -1413,6 +1413,13 @@ export type GetChangesRequest = Message<"hlvm.sandbox.v1.GetChangesRequest"> & {
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
+
+  /**
+   * Also of a workspace that was not prepared: what is otherwise there than at the session's first checkpoint.
+   *
+   * @generated from field: bool any_workspace = 2;
+   */
+  anyWorkspace: boolean;
 };
 
 /**
@@ -1423,6 +1430,13 @@ export type GetChangesRequestJson = {
    * @generated from field: string session_id = 1;
    */
   sessionId?: string;
+
+  /**
+   * Also of a workspace that was not prepared: what is otherwise there than at the session's first checkpoint.
+   *
+   * @generated from field: bool any_workspace = 2;
+   */
+  anyWorkspace?: boolean;
 };
 
 /**
@@ -1452,6 +1466,13 @@ export type ChangedFile = Message<"hlvm.sandbox.v1.ChangedFile"> & {
    * @generated from field: hlvm.sandbox.v1.ChangedFile.Content after = 3;
    */
   after?: ChangedFile_Content | undefined;
+
+  /**
+   * Somebody else than the session's calls changed it too. Not known of a prepared workspace.
+   *
+   * @generated from field: bool changed_by_others = 4;
+   */
+  changedByOthers: boolean;
 };
 
 /**
@@ -1474,6 +1495,13 @@ export type ChangedFileJson = {
    * @generated from field: hlvm.sandbox.v1.ChangedFile.Content after = 3;
    */
   after?: ChangedFile_ContentJson;
+
+  /**
+   * Somebody else than the session's calls changed it too. Not known of a prepared workspace.
+   *
+   * @generated from field: bool changed_by_others = 4;
+   */
+  changedByOthers?: boolean;
 };
 
 /**
@@ -1568,6 +1596,51 @@ export const ChangedFile_Content_KindSchema: GenEnum<ChangedFile_Content_Kind, C
   enumDesc(file_hlvm_sandbox_v1_sandbox, 28, 0, 0);
 
 /**
+ * @generated from message hlvm.sandbox.v1.LeftOutChange
+ */
+export type LeftOutChange = Message<"hlvm.sandbox.v1.LeftOutChange"> & {
+  /**
+   * As of a ChangedFile.
+   *
+   * @generated from field: bytes path = 1;
+   */
+  path: Uint8Array;
+
+  /**
+   * In words.
+   *
+   * @generated from field: string why = 2;
+   */
+  why: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.LeftOutChange
+ */
+export type LeftOutChangeJson = {
+  /**
+   * As of a ChangedFile.
+   *
+   * @generated from field: bytes path = 1;
+   */
+  path?: string;
+
+  /**
+   * In words.
+   *
+   * @generated from field: string why = 2;
+   */
+  why?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.LeftOutChange.
+ * Use `create(LeftOutChangeSchema)` to create a new message.
+ */
+export const LeftOutChangeSchema: GenMessage<LeftOutChange, {jsonType: LeftOutChangeJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 29);
+
+/**
  * @generated from message hlvm.sandbox.v1.GetChangesResponse
  */
 export type GetChangesResponse = Message<"hlvm.sandbox.v1.GetChangesResponse"> & {
@@ -1582,6 +1655,20 @@ export type GetChangesResponse = Message<"hlvm.sandbox.v1.GetChangesResponse"> &
    * @generated from field: repeated string left_out = 2;
    */
   leftOut: string[];
+
+  /**
+   * Changed files whose contents are not told. Of a workspace that was not prepared only.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.LeftOutChange left_out_changes = 3;
+   */
+  leftOutChanges: LeftOutChange[];
+
+  /**
+   * Further changes that are not even named.
+   *
+   * @generated from field: uint32 further_changes = 4;
+   */
+  furtherChanges: number;
 };
 
 /**
@@ -1599,6 +1686,20 @@ export type GetChangesResponseJson = {
    * @generated from field: repeated string left_out = 2;
    */
   leftOut?: string[];
+
+  /**
+   * Changed files whose contents are not told. Of a workspace that was not prepared only.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.LeftOutChange left_out_changes = 3;
+   */
+  leftOutChanges?: LeftOutChangeJson[];
+
+  /**
+   * Further changes that are not even named.
+   *
+   * @generated from field: uint32 further_changes = 4;
+   */
+  furtherChanges?: number;
 };
 
 /**
@@ -1606,7 +1707,7 @@ export type GetChangesResponseJson = {
  * Use `create(GetChangesResponseSchema)` to create a new message.
  */
 export const GetChangesResponseSchema: GenMessage<GetChangesResponse, {jsonType: GetChangesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 29);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 30);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
@@ -1625,7 +1726,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 30);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 31);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -1680,7 +1781,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 31);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 32);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -1727,7 +1828,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 32);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 33);
 
 /**
  * The detail of the error `sandbox_moved`: which replica of this service holds the session. Only that one serves it.
@@ -1776,7 +1877,7 @@ export type SandboxMovedJson = {
  * Use `create(SandboxMovedSchema)` to create a new message.
  */
 export const SandboxMovedSchema: GenMessage<SandboxMoved, {jsonType: SandboxMovedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 33);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 34);
 
 /**
  * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
@@ -1909,7 +2010,8 @@ export const SandboxService: GenService<{
     output: typeof FinishUploadResponseSchema;
   },
   /**
-   * What a session has changed in its prepared workspace since that was made. Ignored files are not among it.
+   * What a session has changed in its prepared workspace since that was made, without ignored files; or in another workspace
+   * since its first checkpoint, without `.git` and folders of installed packages. For the person whose session it is.
    *
    * @generated from rpc hlvm.sandbox.v1.SandboxService.GetChanges
    */

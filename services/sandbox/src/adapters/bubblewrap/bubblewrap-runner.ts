@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Log } from "@hlvm/log/create-log";
-import type { RewindRequest, Rewound, Runner, ToolRun } from "../../domain/isolation.ts";
+import type { Compared, RewindRequest, Rewound, Runner, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange } from "../../domain/protected-change.ts";
 import { failedResult, type ToolResult } from "../../domain/tool-event.ts";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
@@ -87,6 +87,10 @@ export class BubblewrapRunner implements Runner {
 
   rewind(request: RewindRequest): Promise<Rewound> {
     return this.#guarded(this.#runner.rewind(randomUUID(), request), CHECKPOINT_MILLISECONDS);
+  }
+
+  compare(): Promise<Compared> {
+    return this.#guarded(this.#runner.compare(randomUUID()), CHECKPOINT_MILLISECONDS);
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import {
   type RunnerRequestJson,
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import type { RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
+import type { Compared, RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange, ProtectedEntry } from "../../domain/protected-change.ts";
 import type { ToolResult } from "../../domain/tool-event.ts";
 import { encodeFrame, FrameDecoder } from "../../../runner/frames.ts";
@@ -36,7 +36,7 @@ const ERROR_CODES = new Set([
   "internal",
 ]);
 
-type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound";
+type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound" | "compared";
 
 interface Pending {
   readonly began: number;
@@ -114,6 +114,10 @@ export class RunnerConnection {
     return this.#askGuard("rewound", callId, { rewind: { callId, ...request, turns: [...request.turns] } });
   }
 
+  compare(callId: string): Promise<Compared> {
+    return this.#askGuard("compared", callId, { compare: { callId } });
+  }
+
   #askGuard<Answer>(kind: GuardAnswer, callId: string, request: RunnerRequestJson): Promise<Answer> {
     return new Promise((resolve) => {
       this.#guarding.set(`${kind} ${callId}`, resolve);
@@ -152,6 +156,8 @@ export class RunnerConnection {
         return this.#answerGuard("checkpointed", response.value.callId, response.value.failure);
       case "rewound":
         return this.#answerGuard("rewound", response.value.callId, response.value);
+      case "compared":
+        return this.#answerGuard("compared", response.value.callId, response.value);
       default:
         throw new Error("a response without content");
     }

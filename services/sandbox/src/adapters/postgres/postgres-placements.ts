@@ -35,6 +35,7 @@ type PlacementRow = {
   organization: string;
   owner: string;
   replica: string;
+  workspace: string;
   volume: string;
   epoch: string;
   receipts_elsewhere: boolean;
@@ -101,17 +102,18 @@ export class PostgresPlacements implements LeaseStore, PlacementStore {
 
   async find(sessionId: string): Promise<Placement | undefined> {
     const [row] = await this.#database.query<PlacementRow>(
-      `SELECT p.organization, p.owner, p.replica, p.volume, p.epoch, p.receipts_elsewhere, r.address
+      `SELECT p.organization, p.owner, p.replica, p.workspace, p.volume, p.epoch, p.receipts_elsewhere, r.address
        FROM placement p LEFT JOIN replica r ON r.name = p.replica AND r.name <> $2 AND r.lease_until > now()
        WHERE p.session_id = $1`,
       [sessionId, this.#replica.name],
       "find_placement",
     );
     if (row === undefined) return undefined;
-    const { organization, owner, replica, address } = row;
+    const { organization, owner, replica, workspace, address } = row;
     return {
       owner: { organization, id: owner },
       replica,
+      workspace,
       isHere: replica === this.#replica.name,
       ...(address === null ? {} : { holder: { address, epoch: BigInt(row.epoch) } }),
       hasReceiptsElsewhere: row.receipts_elsewhere || row.volume !== this.#replica.volume,

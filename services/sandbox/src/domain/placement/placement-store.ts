@@ -6,6 +6,8 @@ import type { SessionHolder } from "./session-moved.ts";
 export interface Placement {
   readonly owner: Owner;
   readonly replica: string;
+  /** The folder that it works on, on that replica's machine. */
+  readonly workspace: string;
   /** That is this replica, or was an earlier process of its name. */
   readonly isHere: boolean;
   /** Present while another replica holds it, and has a lease. */

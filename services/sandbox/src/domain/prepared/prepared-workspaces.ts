@@ -121,6 +121,11 @@ export class PreparedWorkspaces {
     return this.#limit(() => readChanges(git, folder, { name, snapshot: ready.snapshot, signal }));
   }
 
+  /** @throws HlvmError `session_not_found` where it is another person's, `sandbox_moved` */
+  async isPrepared(owner: Owner, sessionId: string): Promise<boolean> {
+    return (await this.#find(owner, sessionId))?.ready !== undefined;
+  }
+
   /** Where there is none, or another person's, nothing is removed. */
   async remove(owner: Owner, sessionId: string): Promise<void> {
     const record = await this.#options.folders.read(sessionId);
