@@ -19,7 +19,7 @@ async function exported(sessionId: string, format: ExportFormat): Promise<string
 
 async function imported(ndjson: string) {
   const options = await test.orchestrator.as(ada);
-  return (await test.orchestrator.client.importSession({ ndjson, workspace: "/work/mine" }, options)).session!;
+  return (await test.orchestrator.client.importSession({ ndjson, workspace: "/home/ada/mine" }, options)).session!;
 }
 
 /** What the model was last given, besides what the system says. */
@@ -41,7 +41,7 @@ describe("ExportSession and ImportSession", () => {
     const ndjson = await exported(sessionId, ExportFormat.NDJSON);
     expect(ndjson).not.toContain(SECRET);
     const session = await imported(ndjson);
-    expect(session).toMatchObject({ title: "What *changed*?", workspace: "/work/mine", owner: "user:ada", model: "", imported: true });
+    expect(session).toMatchObject({ title: "What *changed*?", workspace: "/home/ada/mine", owner: "user:ada", model: "", imported: true });
     test.answers(["fine"]);
     await test.run("and now?", { sessionId });
     const before = lastMessages();

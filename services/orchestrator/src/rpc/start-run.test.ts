@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { valuesOf } from "../testing/event-values.ts";
 import { pauseModel } from "../testing/pause-model.ts";
 import { say } from "../testing/say.ts";
@@ -34,6 +35,19 @@ describe("StartRun", () => {
     expect(test.fake.seen.closed).toEqual(test.fake.seen.opened);
     expect(await test.database.query("SELECT FROM session")).toEqual([]);
     expect(test.fake.seen.requests).toEqual([]);
+  });
+
+  it("asks again where a replica of the sandbox is just on its way out", async () => {
+    const { openWorkspace } = test.fake.behaviour;
+    const refusals = ["sandbox_draining", "sandbox_lease_lost"];
+    test.fake.behaviour.openWorkspace = (path, session) => {
+      const reason = refusals.shift();
+      if (reason !== undefined) throw new HlvmError({ code: "unavailable", reason, message: "not here" });
+      return openWorkspace(path, session);
+    };
+    test.answers(["Done."]);
+    expect((await test.run("q")).stopped.reason).toBe(StopReason.COMPLETED);
+    expect(refusals).toEqual([]);
   });
 
   it("refuses requests that mean nothing, and callers without a token", async () => {

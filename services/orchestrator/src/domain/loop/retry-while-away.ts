@@ -9,6 +9,16 @@ export function isAway(thrown: unknown): thrown is HlvmError {
   return thrown instanceof HlvmError && (thrown.code === "unavailable" || thrown.code === "deadline_exceeded");
 }
 
+/** Refusals of a replica that is on its way out, or that is not sure of its lease: another one, or itself, answers soon. */
+const PASSING: ReadonlySet<string> = new Set(["sandbox_draining", "sandbox_lease_lost"]);
+const PASSING_MILLISECONDS = 10_000;
+
+/** Asks again for up to 10 s where one replica of a service refuses because it is on its way out. @throws its last refusal */
+export function retryAtReplicas<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const isPassing = (error: Error): boolean => error instanceof HlvmError && PASSING.has(error.reason);
+  return pRetry(ask, { ...RETRY, maxRetryTime: PASSING_MILLISECONDS, signal, shouldRetry: ({ error }) => isPassing(error) });
+}
+
 /**
  * Asks a service again while it is away. For what takes effect once, however often it is asked for.
  * @param milliseconds how long to wait for it

@@ -6,6 +6,7 @@ import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { eventPayload } from "../log/event-payload.ts";
 import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
+import { retryAtReplicas } from "../loop/retry-while-away.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import type { BegunRun } from "../run/execute-run.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
@@ -142,7 +143,7 @@ async function openAndResolve(existing: Session | undefined, asked: RunAsked, me
     });
   if (existing !== undefined) await requireSameWorkspace(existing, asked, mesh);
   const [opened, resolved] = await Promise.allSettled([
-    mesh.sandbox.openWorkspace(sessionId, path, asked.signal),
+    retryAtReplicas(() => mesh.sandbox.openWorkspace(sessionId, path, asked.signal), asked.signal),
     mesh.models.resolve(asked.model === "" ? (existing?.model ?? "") : asked.model, asked.signal),
   ]);
   if (opened.status === "rejected") throw opened.reason;
