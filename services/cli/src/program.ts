@@ -5,6 +5,7 @@ import { applyCommand } from "./program/apply-command.ts";
 import { approvalCommand } from "./program/approval-command.ts";
 import { askCommand } from "./program/ask-command.ts";
 import { auditCommand } from "./program/audit-command.ts";
+import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
@@ -29,7 +30,7 @@ Try:
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
   hlvm audit query --since 1h`,
     );
-  for (const command of [askCommand, applyCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
+  for (const command of [askCommand, applyCommand, evalCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));

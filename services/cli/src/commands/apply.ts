@@ -1,14 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { isAbsolute, join, relative } from "node:path";
 import { createClient } from "@connectrpc/connect";
-import {
-  ChangedFile_Content_Kind as Kind,
-  SandboxService,
-  type ChangedFile,
-  type GetChangesResponse,
-} from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { SandboxService, type GetChangesResponse } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { protectedPart } from "@hlvm/protected-paths/protected-paths";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
@@ -16,9 +7,9 @@ import { readWorkspace } from "../options/read-workspace.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { printable } from "../terminal/printable.ts";
 import { counted } from "../terminal/sizes.ts";
-import { mergeChange, type MergedFile } from "../workspace/merge-change.ts";
-import { requireGit, runGit, topFolder } from "../workspace/run-git.ts";
-import { requireLinkWithin, safePath } from "../workspace/safe-path.ts";
+import type { MergedFile } from "../workspace/merge-change.ts";
+import { mergeChanges } from "../workspace/merge-changes.ts";
+import { topFolder } from "../workspace/run-git.ts";
 import { writeMerged, type Writing } from "../workspace/write-merged.ts";
 
 /** What could not be merged: nothing was written, or markers where they were asked for. */
@@ -40,62 +31,13 @@ export async function apply(sessionId: string, flags: ApplyFlags, context: Comma
     createClient(SandboxService, transport).getChanges({ sessionId }, { timeoutMs: CALL_MILLISECONDS }),
   );
   const folder = (await topFolder(current)) ?? current;
-  const files = await mergeAll(folder, changes.files);
+  const files = await mergeChanges(folder, changes.files);
   const conflicts = files.filter(({ merged }) => merged.outcome === "conflict");
   const writes = flags.check !== true && (conflicts.length === 0 || flags.conflicts === true);
   if (writes) writeMerged(folder, files.flatMap(writingOf));
   if (flags.json === true) writeJson(files, changes, writes);
   else show(files, changes, writes, { folder, flags, context });
   return conflicts.length === 0 ? EXIT_OK : EXIT_CONFLICTS;
-}
-
-/** All is checked before anything is merged. */
-async function mergeAll(folder: string, changes: readonly ChangedFile[]): Promise<MergedFile[]> {
-  const hooks = await hooksFolder(folder);
-  const paths = changes.map(({ path }) => safePath(path, folder, hooks));
-  requireNoFileAbove(new Set(changes.flatMap(({ after }, index) => (after === undefined ? [] : [paths[index]!]))));
-  changes.forEach(({ after }, index) => {
-    if (after?.kind === Kind.LINK) requireLinkWithin(paths[index]!, after.bytes);
-  });
-  const temporary = mkdtempSync(join(tmpdir(), "hlvm-apply-"));
-  try {
-    const files: MergedFile[] = [];
-    for (const [index, change] of changes.entries()) files.push(await mergeChange(folder, paths[index]!, change, temporary));
-    return files;
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
-}
-
-/** No tree of files has a file in a file: it would be a link that the other is written through. */
-function requireNoFileAbove(written: ReadonlySet<string>): void {
-  for (const path of written) {
-    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-      if (!written.has(path.slice(0, end))) continue;
-      throw new HlvmError({
-        code: "permission_denied",
-        reason: "change_not_allowed",
-        message: `Nothing was changed: the session's change of ${JSON.stringify(path)} is refused, since ${path.slice(0, end)} is no folder.`,
-        advice: "No repository holds such a change: look at what the session did (`hlvm session show`).",
-      });
-    }
-  }
-}
-
-/** Relative to the folder, where the repository keeps its hooks among its files. */
-async function hooksFolder(folder: string): Promise<string | undefined> {
-  const { exitCode } = await runGit(["rev-parse", "--git-dir"], { folder });
-  if (exitCode !== 0) return undefined;
-  const configured = (await runGit(["config", "--file", await configFile(folder), "--path", "core.hooksPath"], { folder })).output;
-  const path = configured.toString("utf8").trim();
-  if (path === "") return undefined;
-  const inside = relative(folder, isAbsolute(path) ? path : join(folder, path));
-  return inside === "" || inside.startsWith("..") ? undefined : inside;
-}
-
-/** This command's own git has another folder for hooks, so the setting is read from where it stands. */
-async function configFile(folder: string): Promise<string> {
-  return requireGit(["rev-parse", "--path-format=absolute", "--git-path", "config"], { folder });
 }
 
 function writingOf({ path, here, merged }: MergedFile): Writing[] {

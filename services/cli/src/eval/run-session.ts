@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { createClient, type Transport } from "@connectrpc/connect";
+import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { StopReason, type RunStopped, type ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { followSession } from "../run/follow-session.ts";
+import { packFolder } from "../workspace/pack-folder.ts";
+import { sendPack } from "../workspace/send-pack.ts";
+import type { EvalTask } from "./read-tasks.ts";
+
+/** Within which a run that was cancelled ends. */
+const CANCEL_MILLISECONDS = 20_000;
+
+export interface SessionAsked {
+  /** A repository of this machine, of which a copy is sent: the session sees nothing else. */
+  readonly folder: string;
+  readonly prompt: string;
+  readonly model: string;
+  readonly budget: EvalTask["budget"];
+  readonly signal: AbortSignal;
+}
+
+export interface SessionEnd {
+  readonly sessionId: string;
+  readonly stopped: Pick<RunStopped, "reason" | "message" | "turns" | "durationMilliseconds">;
+  readonly tokens: number;
+  /** What of the budget was used up, which ended the run. */
+  readonly exceeded?: "time" | "turns" | "tokens";
+  readonly calls: readonly ToolEnd[];
+}
+
+/** Sends a folder to a session of its own and has it answer a prompt there, within a budget. @throws HlvmError; when `signal` is aborted */
+export async function runSession(transport: Transport, asked: SessionAsked): Promise<SessionEnd> {
+  const { folder, prompt, model, budget, signal } = asked;
+  const sessions = createClient(SessionService, transport);
+  const preparedSessionId = randomUUID();
+  using pack = await packFolder(folder, { sendsSecrets: true, signal });
+  const sending = { sessionId: preparedSessionId, pack, signal, onProgress: () => undefined };
+  await sendPack(createClient(SandboxService, transport), sending);
+  // Everything is allowed that the organization allows: the workspace is a copy, and the sandbox has no network.
+  const settings = { mode: PermissionMode.BYPASS_PERMISSIONS, allowedTools: [], disallowedTools: [], canAsk: false };
+  const { sessionId, runId, sequence } = await sessions.startRun({ prompt, model, settings, preparedSessionId }, { signal });
+  let exceeded: SessionEnd["exceeded"];
+  const cancel = (): void => void sessions.cancelRun({ sessionId, runId }, { timeoutMs: CANCEL_MILLISECONDS }).catch(() => undefined);
+  const exceed = (what: NonNullable<SessionEnd["exceeded"]>): void => {
+    exceeded ??= what;
+    cancel();
+  };
+  const timer = setTimeout(() => exceed("time"), budget.seconds * 1_000);
+  signal.addEventListener("abort", cancel, { once: true });
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(budget.seconds * 1_000 + CANCEL_MILLISECONDS)]);
+  const calls: ToolEnd[] = [];
+  let tokens = 0;
+  let turns = 0;
+  try {
+    for await (const { payload, runId: ofRun } of followSession(sessions, {
+      sessionId,
+      from: sequence,
+      follow: true,
+      signal: limit,
+      onLost: () => undefined,
+    })) {
+      if (ofRun !== runId) continue;
+      if (payload.case === "toolEnd") calls.push(payload.value);
+      if (payload.case === "assistantMessage") turns++;
+      if (payload.case === "usageUpdate")
+        tokens = Number((payload.value.usage?.inputTokens ?? 0n) + (payload.value.usage?.outputTokens ?? 0n));
+      if (payload.case === "assistantMessage" && payload.value.toolCalls.length > 0 && turns >= budget.turns) exceed("turns");
+      if (tokens > budget.tokens) exceed("tokens");
+      if (payload.case === "runStopped")
+        return { sessionId, stopped: payload.value, tokens, calls, ...(exceeded === undefined ? {} : { exceeded }) };
+    }
+    signal.throwIfAborted();
+    const stopped = { reason: StopReason.UNSPECIFIED, message: "its log ended before it did", turns, durationMilliseconds: 0 };
+    return { sessionId, stopped, tokens, calls, exceeded: "time" };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+}

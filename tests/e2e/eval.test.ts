@@ -1,0 +1,126 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { linesOf, repositoryRoot, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
+
+interface Conversation {
+  readonly match: string;
+  readonly turns: readonly object[];
+}
+
+const TASKS = join(repositoryRoot, "tests", "eval", "tasks");
+const folder = mkdtempSync(join(tmpdir(), "hlvm-tasks-"));
+let mesh: TestMesh;
+
+const answers = (file: string, task: string): Conversation => {
+  const { conversations } = JSON.parse(readFileSync(join(repositoryRoot, "tests", "eval", file), "utf8")) as {
+    conversations: Conversation[];
+  };
+  const instruction = readFileSync(join(TASKS, task, "instruction.md"), "utf8");
+  return conversations.find(({ match }) => instruction.includes(match))!;
+};
+const nameOf = ({ task, repeat = 0 }: Line): string => `${String(task)} ${String(repeat)}`;
+const shell = (command: string) => ({ toolCalls: [{ tool: "shell_exec", arguments: { command } }] });
+
+/** A task of one file, right where that says so. */
+function writeTask(set: string, name: string, files: Readonly<Record<string, string>> = {}): void {
+  const all = {
+    "task.toml": "[metadata.hlvm]\nturns = 3\n",
+    "instruction.md": `work on ${name}`,
+    "environment/state": "begun\n",
+    "tests/test.sh": 'grep -qx finished state || { echo "state is $(cat state)"; exit 1; }\n',
+    "solution/solve.sh": "echo finished > state\n",
+    ...files,
+  };
+  for (const [path, text] of Object.entries(all)) {
+    mkdirSync(join(folder, set, name, path, ".."), { recursive: true });
+    writeFileSync(join(folder, set, name, path), text);
+  }
+}
+
+beforeAll(async () => {
+  for (const task of ["add-a-line", "mend-a-sum", "count-words"])
+    cpSync(join(TASKS, task), join(folder, "short", task), { recursive: true });
+  writeTask("short", "cheat");
+  writeTask("short", "endless");
+  writeTask("short", "broken-check", { "tests/test.sh": "exit 3\n" });
+  writeTask("short", "lenient-check", { "tests/test.sh": "exit 0\n" });
+  writeTask("short", "wrong-solution", { "solution/solve.sh": "echo begun > state\n" });
+  writeTask("short", "needs-image", { "environment/Dockerfile": "FROM debian\nRUN apt-get install x\n" });
+  writeTask("slow", "quick");
+  writeTask("slow", "stuck");
+  const cheating =
+    "mkdir tests; for each in tests/test.sh test.sh reward.txt; do echo exit 0 > $each; done; echo '*' > .gitignore; ls -a / /workspace; ls -d check-*";
+  const conversations = [
+    answers("right-answers.json", "add-a-line"),
+    answers("right-answers.json", "mend-a-sum"),
+    answers("wrong-answers.json", "count-words"),
+    { match: "work on cheat", turns: [shell(cheating), { text: "It is done." }] },
+    { match: "work on endless", turns: Array.from({ length: 9 }, (_, index) => shell(`echo ${index}`)) },
+    { match: "work on quick", turns: [shell("echo finished > state"), { text: "It is done." }] },
+    { match: "work on stuck", turns: [{ delayMilliseconds: 120_000, text: "Too late." }] },
+  ];
+  const script = join(folder, "script.json");
+  writeFileSync(script, JSON.stringify({ conversations }));
+  mesh = await startTestMesh({ HLVM_SCRIPT_FILE: script, HLVM_MODEL: "scripted/script" });
+});
+
+afterAll(async () => {
+  await mesh.stop();
+  rmSync(folder, { recursive: true });
+});
+
+// Some forty sessions, on a machine that may have much else to do.
+describe("hlvm eval", { timeout: 90_000 }, () => {
+  it("tells right answers from wrong ones and from cheating, and errors from failures", async () => {
+    const ended = await mesh.hlvm(["eval", join(folder, "short"), "--repeat", "2", "--json"]);
+    const lines = linesOf(ended);
+    const of = (type: string) => lines.filter((line) => line.type === type);
+    const byName = (one: Line, other: Line): number => nameOf(one).localeCompare(nameOf(other));
+    const trials = of("trial").toSorted(byName);
+    expect(trials.map(({ task, repeat, outcome, why }) => [task, repeat, outcome, why])).toEqual([
+      ["add-a-line", 1, "passed", ""],
+      ["add-a-line", 2, "passed", ""],
+      ["cheat", 1, "failed", "state is begun"],
+      ["cheat", 2, "failed", "state is begun"],
+      ["count-words", 1, "failed", "another file has 3 words"],
+      ["count-words", 2, "failed", "another file has 3 words"],
+      ["endless", 1, "failed", "its budget of turns was used up"],
+      ["endless", 2, "failed", "its budget of turns was used up"],
+      ["mend-a-sum", 1, "passed", ""],
+      ["mend-a-sum", 2, "passed", ""],
+    ]);
+    expect(
+      of("invalid_task")
+        .toSorted(byName)
+        .map(({ task, why }) => [task, why]),
+    ).toEqual([
+      ["broken-check", "its check does not fail where nothing was done: the check could not run: exit code 3"],
+      ["lenient-check", "its check does not fail where nothing was done: it passes"],
+      ["needs-image", "it needs an image: RUN apt-get install x"],
+      ["wrong-solution", "its check does not pass with its solution: state is begun"],
+    ]);
+    expect(of("task").find(({ task }) => task === "add-a-line")).toMatchObject({ passed: 2, counted: 2, high: 1 });
+    expect(of("final")).toEqual([expect.objectContaining({ model: "scripted/script", tasks: 5, pass_rate: 0.4 })]);
+    expect(ended.code).toBe(1);
+    const trial = trials[0]!;
+    expect(trial).toMatchObject({ turns: 2, tokens: expect.any(Number), duration_ms: expect.any(Number) });
+    const shown = await mesh.hlvm(["session", "show", trial.check_session_id as string]);
+    expect(shown.stdout).toContain("test.sh");
+    expect(existsSync(join(TASKS, "add-a-line", ".git"))).toBe(false);
+  });
+
+  it("interrupted, it tells what had ended by then", async () => {
+    const ended = await mesh.hlvm(["eval", join(folder, "slow"), "--repeat", "1", "--at-once", "2", "--json"], {
+      onLine: (line, program) => line.includes('"trial"') && program.interrupt(),
+    });
+    expect(ended.code).toBe(130);
+    expect(ended.stderr).toContain("It was interrupted");
+    expect(linesOf(ended).map(({ type, task, tasks, outcome }) => [type, task ?? tasks, outcome])).toEqual([
+      ["trial", "quick", "passed"],
+      ["task", "quick", undefined],
+      ["final", 1, undefined],
+    ]);
+  });
+});

@@ -1,0 +1,3 @@
+cat > count.sh <<'END'
+awk '{ words += NF } END { print words + 0 }' "$1"
+END

@@ -1,0 +1,1 @@
+rm parts/bell parts/lamp

@@ -1,0 +1,1 @@
+echo 7443 > answer.txt

@@ -1,0 +1,1 @@
+sed 's/{name}/Ada \& Bo/g' template.txt > letter.txt

@@ -1,0 +1,5 @@
+total=0
+for each in "$@"; do
+  total=$each
+done
+echo "$total"

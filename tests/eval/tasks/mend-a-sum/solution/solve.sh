@@ -1,0 +1,1 @@
+sed -i 's/total=\$each/total=$((total + each))/' sum.sh

@@ -1,0 +1,3 @@
+hallo() {
+  echo "Hello, $1"
+}

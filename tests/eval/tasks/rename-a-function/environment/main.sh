@@ -1,0 +1,2 @@
+. ./greet.sh
+hallo World

@@ -1,0 +1,1 @@
+sed -i 's/hallo/greet/g' greet.sh main.sh
