@@ -51,7 +51,7 @@ beforeAll(async () => {
   writeTask("slow", "quick");
   writeTask("slow", "stuck");
   const cheating =
-    "mkdir tests; for each in tests/test.sh test.sh reward.txt; do echo exit 0 > $each; done; echo '*' > .gitignore; ls -a / /workspace; ls -d check-*";
+    "mkdir tests; for each in tests/test.sh test.sh reward.txt; do echo exit 0 > $each; done; echo '/check-*' > .gitignore; ls -a / /workspace; ls -d check-*";
   const conversations = [
     answers("right-answers.json", "add-a-line"),
     answers("right-answers.json", "mend-a-sum"),
