@@ -6,10 +6,9 @@ const Original = Date;
 let offset = 0;
 
 class JumpingDate extends Original {
-  // oxlint-disable-next-line typescript/no-explicit-any -- Date has many forms, and this one none of its own.
-  constructor(...given: any[]) {
+  constructor(...given: [] | ConstructorParameters<DateConstructor>) {
     if (given.length === 0) super(JumpingDate.now());
-    else super(...(given as [number]));
+    else super(...given);
   }
 
   static override now(): number {

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DecidingStep, Decision, type Approval, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { keepChanges } from "@hlvm/tools/platform-tools";
 import type { RunContext } from "../loop/run-context.ts";
 import type { ToolCall } from "../loop/ports.ts";
+import { holdsSecretMark } from "../secrets/run-secrets.ts";
 import type { TurnCalls } from "./call-tool.ts";
 import { denial } from "./denial.ts";
 import { permissionCheck } from "./permission-check.ts";
@@ -22,7 +24,8 @@ export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCal
   return unlessAnswerLost(call, calls, async () => {
     // Nothing is lost where the run is handed over now: whoever goes on with it waits for the same answer.
     const expires = expiryOf(approval);
-    const answer = await run.waits.answer(expires, () => answerTo(approval, expires, run, AbortSignal.any([signal, run.draining])));
+    const wait = (): Promise<Verdict | undefined> => answerTo(approval, expires, run, AbortSignal.any([signal, run.draining]));
+    const answer = await (isParkable(call, run) ? run.waits.answer(expires, wait) : wait());
     // The wait may have been long: the append tells whether the run still holds its lease.
     if (answer !== undefined) {
       await run.journal.append(turn, permissionCheck(call, answer));
@@ -32,6 +35,14 @@ export function awaitApproval(call: ToolCall, approval: Approval, calls: TurnCal
     await run.journal.append(turn, permissionCheck(call, { decision: Decision.DENY, step: DecidingStep.APPROVAL, reason }));
     return { denial: denial(call, reason) };
   });
+}
+
+/**
+ * Whether another process could go on with the call. A secret that a person let through is known to this one alone, and what
+ * a command changed is held by the sandbox for as long as the run waits here.
+ */
+function isParkable({ tool, argumentsJson }: ToolCall, { secrets }: RunContext): boolean {
+  return tool !== keepChanges.name && !holdsSecretMark(secrets.redactArguments(argumentsJson));
 }
 
 function expiryOf({ expiresAt }: Approval): Date {

@@ -41,12 +41,9 @@ export async function callTools(
 
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
   const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
-  // A secret that a person let through is known to this process alone.
-  const isParkable = ({ call: { argumentsJson } }: ReadyCall): boolean => !holdsSecretMark(run.secrets.redactArguments(argumentsJson));
-  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => run.waits.call(isParkable(one), () => callTool(one, where, calls));
+  const call = (one: ReadyCall, where: Place): Promise<ToolResult> => run.waits.call(() => callTool(one, where, calls));
   const keep = async (one: ReadyCall, where: Place): Promise<ToolResult> => {
-    // What it would keep is held by the sandbox for as long as the run waits here.
-    const result = await run.waits.call(false, () => callTool(one, where, calls));
+    const result = await call(one, where);
     const { callId, tool } = one.call;
     await run.journal.append(turn, eventPayload("toolEnd", { callId, tool, result }));
     return result;

@@ -12,7 +12,6 @@ export class CallWaits implements Disposable {
   readonly #park: (wait: PersonWait) => boolean;
   readonly #waits = new Set<PersonWait>();
   #calls = 0;
-  #kept = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /**
@@ -24,24 +23,22 @@ export class CallWaits implements Disposable {
     this.#park = park;
   }
 
-  /**
-   * A call of the run, from its beginning to its result.
-   * @param isParkable whether another process could go on with it
-   */
-  async call<T>(isParkable: boolean, work: () => Promise<T>): Promise<T> {
+  /** A call of the run, from its beginning to its result. */
+  async call<T>(work: () => Promise<T>): Promise<T> {
     this.#calls++;
-    if (!isParkable) this.#kept++;
     this.#look();
     try {
       return await work();
     } finally {
       this.#calls--;
-      if (!isParkable) this.#kept--;
       this.#look();
     }
   }
 
-  /** What of a call is the waiting for an answer. @param until when the question expires */
+  /**
+   * What of a call is the waiting for an answer, where another process could go on with it.
+   * @param until when the question expires
+   */
   async answer<T>(until: Date, work: () => Promise<T>): Promise<T> {
     const wait = { until, since: performance.now() };
     this.#waits.add(wait);
@@ -60,7 +57,7 @@ export class CallWaits implements Disposable {
 
   #look(): void {
     clearTimeout(this.#timer);
-    if (this.#calls === 0 || this.#kept > 0 || this.#waits.size < this.#calls) return;
+    if (this.#calls === 0 || this.#waits.size < this.#calls) return;
     const waits = [...this.#waits];
     const until = new Date(Math.min(...waits.map((wait) => wait.until.getTime())));
     const since = Math.min(...waits.map((wait) => wait.since));
