@@ -4,7 +4,7 @@ import { createClient, type CallOptions, type Client } from "@connectrpc/connect
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { FactScope, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { repositoryRoot, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 import { printTable } from "./print-table.ts";

@@ -3,7 +3,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { createLog } from "@hlvm/log/create-log";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { answerCalls } from "@hlvm/rpc/answer-calls";
+import { answerCalls } from "@hlvm/call-stream/answer-calls";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 

@@ -7,8 +7,8 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { DecideRequestSchema, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService, type StreamCallsRequest, type StreamCallsResponse } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { CallStream } from "@hlvm/rpc/call-stream";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { CallStream } from "@hlvm/call-stream/call-stream";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
 

@@ -1,7 +1,7 @@
 import { createServer as createHttp1Server, type RequestListener } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
-import { WINDOW_BYTES } from "./connection-settings.ts";
+import { WINDOW_BYTES } from "@hlvm/transport/connection-settings";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { limitAge } from "./server/connection-age.ts";
 import type { ConnectionLimits } from "./server/connection-limits.ts";

@@ -10,9 +10,9 @@ import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { callContext, outgoing, type CallContext, type OutgoingCall } from "./call-context.ts";
-import { createMeshTransport } from "./create-mesh-transport.ts";
-import { fromConnectError } from "./from-connect-error.ts";
-import { serverStream } from "./server-stream.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
+import { serverStream } from "@hlvm/transport/server-stream";
 import { startRpcServer } from "./start-rpc-server.ts";
 import { serveSessions, type ServedSessions } from "./testing/serve-sessions.ts";
 

@@ -13,12 +13,12 @@ import { bothProtocols } from "./both-protocols.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { matchesPattern } from "./matches-pattern.ts";
-import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
+import { MAXIMUM_MESSAGE_BYTES } from "@hlvm/transport/maximum-message-bytes";
 import type { NodeHandlerFn } from "./node-handler.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./server/connection-limits.ts";
 import { watchForCallerFaults } from "./server/caller-faults.ts";
 import { connectionValues, streamServerInterceptor } from "./stream-server.ts";
-import { traceServerInterceptor } from "./trace-interceptors.ts";
+import { traceServerInterceptor } from "@hlvm/telemetry/trace-interceptors";
 
 /** For streams of calls to go elsewhere, and for whoever asks for the health, before connections are closed. */
 const NOTICE_MILLISECONDS = 100;

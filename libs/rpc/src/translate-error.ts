@@ -1,6 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { Log } from "@hlvm/log/create-log";
-import { toConnectError } from "./to-connect-error.ts";
+import { toConnectError } from "@hlvm/connect-errors/to-connect-error";
 
 const EXPECTED = new Set([Code.InvalidArgument, Code.NotFound, Code.AlreadyExists, Code.FailedPrecondition, Code.Canceled]);
 

@@ -45,7 +45,7 @@ async function commanderExit(error: CommanderError, words: readonly string[]): P
 }
 
 async function fail(thrown: unknown, screen: Screen): Promise<number> {
-  const { fromConnectError } = await import("@hlvm/rpc/from-connect-error");
+  const { fromConnectError } = await import("@hlvm/connect-errors/from-connect-error");
   const error = thrown instanceof HlvmError ? thrown : fromConnectError(thrown);
   screen.status("");
   screen.note(error.message, "bad");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { refusal } from "./testing/refusal.ts";
 import { startTestReplicas, type TestReplica, type TestReplicas } from "./testing/start-test-replicas.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Code, createClient, type Client } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { createMeshTransport } from "../create-mesh-transport.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { failureOf } from "../testing/failure-of.ts";
 import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
 

@@ -5,7 +5,7 @@ import { createClient } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { createMeshTransport } from "../create-mesh-transport.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import type { ConnectionLimits } from "./connection-limits.ts";
 import { serveSessions, type ServedSessions } from "../testing/serve-sessions.ts";
 

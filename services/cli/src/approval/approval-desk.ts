@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import { ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, PermissionCheck } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { ANSWERS } from "./answers.ts";
 import type { Desk } from "./ask-person.ts";
 import { presentFile } from "./present-file.ts";

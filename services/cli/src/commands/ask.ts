@@ -3,7 +3,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { ApprovalDesk } from "../approval/approval-desk.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";

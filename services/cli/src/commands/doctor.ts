@@ -1,4 +1,4 @@
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { fail, type Check, type CheckResult } from "../doctor/check.ts";
 import { bubblewrapCheck, directoryCheck, diskCheck, nodeCheck } from "../doctor/machine-checks.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import pLimit from "p-limit";
 import type { Transport } from "@connectrpc/connect";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { readTasks, type EvalTask } from "../eval/read-tasks.ts";
 import { settingLines, type Judged } from "../eval/report.ts";

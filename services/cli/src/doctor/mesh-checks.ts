@@ -2,7 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import type { ServiceState } from "@hlvm/mesh/mesh-state";
 import { ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import type { MeshConnection } from "../mesh/connect-mesh.ts";
 import { partTrouble } from "../mesh/part-trouble.ts";
 import { fail, ok, warn, type Check } from "./check.ts";

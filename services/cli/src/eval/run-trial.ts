@@ -6,7 +6,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { mergeChanges } from "../workspace/merge-changes.ts";
 import { requireGit } from "../workspace/run-git.ts";
 import { writeMerged } from "../workspace/write-merged.ts";

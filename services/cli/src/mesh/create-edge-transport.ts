@@ -1,6 +1,6 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { newTraceparent } from "@hlvm/telemetry/new-traceparent";
 
 /** A connection to the edge: every call carries the token and belongs to one trace, and an edge that does not answer is said in words. */

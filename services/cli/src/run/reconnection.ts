@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 
 const FIRST_DELAY_MILLISECONDS = 100;
 const MAXIMUM_DELAY_MILLISECONDS = 5_000;

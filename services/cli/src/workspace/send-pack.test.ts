@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SandboxService, type BeginUploadRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { testLog } from "@hlvm/testing/test-log";
 import { describe, expect, it, onTestFinished } from "vitest";

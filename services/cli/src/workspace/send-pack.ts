@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import type { PackedFolder } from "./pack-folder.ts";
 
 const MEBIBYTE = 1024 * 1024;

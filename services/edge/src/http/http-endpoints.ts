@@ -1,7 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
-import { TracedCall } from "@hlvm/rpc/traced-call";
+import { TracedCall } from "@hlvm/telemetry/traced-call";
 import type { Runs } from "../domain/chat.ts";
 import type { Authenticator } from "../domain/authenticator.ts";
 import { chat } from "./chat.ts";

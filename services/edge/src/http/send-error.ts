@@ -1,6 +1,6 @@
 import type { HlvmError } from "@hlvm/errors/hlvm-error";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
-import { toConnectError } from "@hlvm/rpc/to-connect-error";
+import { toConnectError } from "@hlvm/connect-errors/to-connect-error";
 import type { NodeHandlerFn } from "@hlvm/rpc/node-handler";
 
 export type Response = Parameters<NodeHandlerFn>[1];

@@ -1,8 +1,8 @@
 import type { Transport } from "@connectrpc/connect";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
-import { SessionReplicas } from "@hlvm/rpc/session-replicas";
-import { sessionTransport } from "@hlvm/rpc/session-transport";
-import { traceClientInterceptor } from "@hlvm/rpc/trace-interceptors";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
+import { sessionTransport } from "@hlvm/session-replicas/session-transport";
+import { traceClientInterceptor } from "@hlvm/telemetry/trace-interceptors";
 import type { BackendName } from "./public-methods.ts";
 
 /** How one service behind the edge is reached. */

@@ -11,7 +11,7 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxMovedSchema, SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService, WatchResponseSchema, type WatchResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext, type CallContext } from "@hlvm/rpc/call-context";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { meshWith } from "../testing/mesh-with.ts";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
 import { AUTHORIZATION, TOKEN, type TestMesh } from "../testing/test-mesh.ts";

@@ -2,7 +2,7 @@ import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageSh
 import type { CallOptions, HandlerContext, MethodImpl } from "@connectrpc/connect";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { callContext, outgoing } from "@hlvm/rpc/call-context";
-import { serverStream } from "@hlvm/rpc/server-stream";
+import { serverStream } from "@hlvm/transport/server-stream";
 import type { Backend } from "./backends.ts";
 import { passedOnError } from "./passed-on-error.ts";
 

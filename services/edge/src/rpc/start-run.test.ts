@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService, type StartRunRequest, type UndoToTurnRequest } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
 import { AUTHORIZATION, type TestMesh } from "../testing/test-mesh.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
 import { ErrorClass, FinishReason, ModelErrorSchema, ModelService, Role, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { GenerateRequest, GenerateResponse, StreamCallsRequest, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { answerCalls } from "@hlvm/rpc/answer-calls";
+import { answerCalls } from "@hlvm/call-stream/answer-calls";
 
 type Generate = (request: GenerateRequest, context: HandlerContext) => AsyncIterable<GenerateResponse>;
 type Response = NonNullable<MessageInitShape<typeof StreamCallsResponseSchema>["response"]>;

@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { ErrorClass, ModelErrorSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { toConnectError } from "@hlvm/rpc/to-connect-error";
+import { toConnectError } from "@hlvm/connect-errors/to-connect-error";
 import { ModelError, type ErrorClass as DomainErrorClass } from "../domain/model-error.ts";
 
 const CLASSES: Readonly<Record<DomainErrorClass, ErrorClass>> = {

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "@hlvm/postgres/database";
 import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { createTestDatabase } from "@hlvm/testing/create-test-database";
 import { pauseModel } from "../testing/pause-model.ts";
 import { ada, startTestOrchestrator, type TestOrchestrator } from "../testing/test-orchestrator.ts";

@@ -1,5 +1,5 @@
 import { mountSmallDisk, ownerOf } from "@hlvm/testing/small-disk";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { create } from "@bufbuild/protobuf";
 import { AttachmentSchema, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { describe, expect, it } from "vitest";

@@ -9,7 +9,7 @@ import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/mo
 import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { answerCalls } from "@hlvm/rpc/answer-calls";
+import { answerCalls } from "@hlvm/call-stream/answer-calls";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";

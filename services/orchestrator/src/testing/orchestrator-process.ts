@@ -5,7 +5,7 @@ import { createClient, type CallOptions, type Client } from "@connectrpc/connect
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import type { StartMessage } from "@hlvm/service/run-service";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));

@@ -3,7 +3,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { RunPolicyService, StreamCallsRequest, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { answerCalls } from "@hlvm/rpc/answer-calls";
+import { answerCalls } from "@hlvm/call-stream/answer-calls";
 
 type Response = NonNullable<MessageInitShape<typeof StreamCallsResponseSchema>["response"]>;
 

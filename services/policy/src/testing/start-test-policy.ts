@@ -6,7 +6,7 @@ import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";

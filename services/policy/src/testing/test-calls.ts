@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 

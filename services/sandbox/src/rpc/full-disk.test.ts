@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statfsSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HlvmError } from "@hlvm/errors/hlvm-error";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { mountSmallDisk, ownerOf } from "@hlvm/testing/small-disk";
 import { describe, expect, it } from "vitest";
 import { useTestService } from "../testing/use-test-service.ts";

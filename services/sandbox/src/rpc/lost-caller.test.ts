@@ -10,7 +10,7 @@ import {
   type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { CallStream } from "@hlvm/rpc/call-stream";
+import { CallStream } from "@hlvm/call-stream/call-stream";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";

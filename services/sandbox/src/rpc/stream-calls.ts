@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { StreamCallsRequest, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { answerCalls } from "@hlvm/rpc/answer-calls";
+import { answerCalls } from "@hlvm/call-stream/answer-calls";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
 import { execute } from "./execute.ts";
 

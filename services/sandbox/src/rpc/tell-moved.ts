@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { SandboxMovedSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { toConnectError } from "@hlvm/rpc/to-connect-error";
+import { toConnectError } from "@hlvm/connect-errors/to-connect-error";
 import { SessionMoved } from "../domain/placement/session-moved.ts";
 
 /** Whatever a call throws, for its caller: where the session is another replica's, with where that is. */

@@ -1,8 +1,8 @@
 import { createClient, type Client } from "@connectrpc/connect";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
-import { SessionReplicas } from "@hlvm/rpc/session-replicas";
-import { sessionTransport } from "@hlvm/rpc/session-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
+import { sessionTransport } from "@hlvm/session-replicas/session-transport";
 
 /** A caller that knows one replica and finds the others, as the orchestrator and the edge do. */
 export function followingClient(address: string): Client<typeof SandboxService> {

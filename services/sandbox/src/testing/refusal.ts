@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 
 /** What the caller is told: `code reason`. */
 export async function refusal(call: Promise<unknown>): Promise<string> {

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { NODE_FLAGS } from "@hlvm/service/node-flags";
 import type { StartMessage } from "@hlvm/service/run-service";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";

@@ -6,7 +6,7 @@ import { createClient, type CallOptions, type Client } from "@connectrpc/connect
 import type { Principal } from "@hlvm/identity/principal";
 import { SandboxService, type GetReceiptResponse } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestDatabase } from "@hlvm/testing/create-test-database";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";

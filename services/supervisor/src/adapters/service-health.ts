@@ -20,7 +20,7 @@ async function connectHealth(baseUrl: string) {
   const [{ createClient }, { Health, HealthCheckResponse_ServingStatus: Status }, { createMeshTransport }] = await Promise.all([
     import("@connectrpc/connect"),
     import("@hlvm/proto/grpc/health/v1/health_pb"),
-    import("@hlvm/rpc/create-mesh-transport"),
+    import("@hlvm/transport/create-mesh-transport"),
   ]);
   return { health: createClient(Health, createMeshTransport(baseUrl, [])), serving: Status.SERVING };
 }

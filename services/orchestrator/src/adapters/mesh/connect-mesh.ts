@@ -1,9 +1,9 @@
 import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
-import { retryInterceptor } from "@hlvm/rpc/retry-interceptor";
-import { SessionReplicas } from "@hlvm/rpc/session-replicas";
-import { traceClientInterceptor } from "@hlvm/rpc/trace-interceptors";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { retryInterceptor } from "@hlvm/transport/retry-interceptor";
+import { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
+import { traceClientInterceptor } from "@hlvm/telemetry/trace-interceptors";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
 import { MeshCaller, type RunCaller } from "./mesh-caller.ts";

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { RunAnswersService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
-import { createMeshTransport } from "@hlvm/rpc/create-mesh-transport";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import type { WatchAnswers } from "../../domain/run/answered-runs.ts";
 import { meshError } from "./mesh-error.ts";
 

@@ -1,5 +1,5 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { fromConnectError } from "@hlvm/rpc/from-connect-error";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 
 const STARTING_AGAIN = "A service of the mesh has ended and is being started again: try once more in a moment; `hlvm status` tells.";
 

@@ -10,7 +10,7 @@ import {
   type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { CallStream } from "@hlvm/rpc/call-stream";
+import { CallStream } from "@hlvm/call-stream/call-stream";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";

@@ -7,9 +7,9 @@ import {
   type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { CallStream } from "@hlvm/rpc/call-stream";
-import type { SessionReplicas } from "@hlvm/rpc/session-replicas";
-import { sessionTransport } from "@hlvm/rpc/session-transport";
+import { CallStream } from "@hlvm/call-stream/call-stream";
+import type { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
+import { sessionTransport } from "@hlvm/session-replicas/session-transport";
 import { turnOfCall } from "../../domain/tools/call-id.ts";
 import type { OpenedWorkspace, Receipt, Rewind, Rewound, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";

@@ -1,6 +1,6 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { RunPolicyService, type StreamCallsRequest, type StreamCallsResponse } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { CallStream } from "@hlvm/rpc/call-stream";
+import { CallStream } from "@hlvm/call-stream/call-stream";
 import type { MeshCaller } from "./mesh-caller.ts";
 
 /** What a run asks of policy in every turn, on one stream. */

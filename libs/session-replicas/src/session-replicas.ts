@@ -1,8 +1,8 @@
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { SandboxMovedSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { createMeshTransport } from "./create-mesh-transport.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { ReplicaUnreachable, replicaUnreachableInterceptor } from "./replica-unreachable.ts";
-import { pauseBeforeAttempt } from "./retry-interceptor.ts";
+import { pauseBeforeAttempt } from "@hlvm/transport/retry-interceptor";
 
 const MAXIMUM_HOPS = 2;
 const MAXIMUM_SESSIONS = 10_000;

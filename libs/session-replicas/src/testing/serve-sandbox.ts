@@ -3,7 +3,7 @@ import { SandboxMovedSchema, SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { TestIdentity } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
-import { startRpcServer, type RpcServer } from "../start-rpc-server.ts";
+import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 
 /** A replica of the sandbox service that does what the test says. */
 export async function serveSandbox(

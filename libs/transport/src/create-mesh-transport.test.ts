@@ -6,12 +6,12 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createMeshTransport } from "./create-mesh-transport.ts";
-import { fromConnectError } from "./from-connect-error.ts";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { retryInterceptor } from "./retry-interceptor.ts";
 import { serverStream } from "./server-stream.ts";
 import { countOf } from "./testing/count-of.ts";
-import { failureOf } from "./testing/failure-of.ts";
-import { serveSessions, type ServedSessions } from "./testing/serve-sessions.ts";
+import { failureOf } from "@hlvm/rpc/testing/failure-of";
+import { serveSessions, type ServedSessions } from "@hlvm/rpc/testing/serve-sessions";
 
 const SESSION = "00000000-0000-4000-8000-000000000001";
 const RUN = "00000000-0000-4000-8000-000000000002";

@@ -1,5 +1,5 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
-import { isNeverStarted } from "./connection-failure.ts";
+import { isNeverStarted } from "@hlvm/transport/connection-failure";
 
 /**
  * Nothing at that address took the call: it may be made elsewhere, whatever it does. Without its cause, by which others would

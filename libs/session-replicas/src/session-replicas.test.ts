@@ -5,7 +5,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { createTestIdentity, testPrincipal, type TestIdentity } from "@hlvm/testing/test-identity";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createMeshTransport } from "./create-mesh-transport.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { SessionReplicas } from "./session-replicas.ts";
 import { sessionTransport } from "./session-transport.ts";
 import { moved, serveSandbox } from "./testing/serve-sandbox.ts";

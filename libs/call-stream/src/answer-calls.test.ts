@@ -9,12 +9,12 @@ import { testLog } from "@hlvm/testing/test-log";
 import { contextOfTraceparent, currentTraceId } from "@hlvm/telemetry/trace-context";
 import { context as traceContext } from "@opentelemetry/api";
 import { answerCalls } from "./answer-calls.ts";
-import { callContext } from "./call-context.ts";
+import { callContext } from "@hlvm/rpc/call-context";
 import { CallStream, type CallLimits } from "./call-stream.ts";
-import { createMeshTransport } from "./create-mesh-transport.ts";
-import { fromConnectError } from "./from-connect-error.ts";
-import { startRpcServer, type RpcServer } from "./start-rpc-server.ts";
-import { failureOf } from "./testing/failure-of.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
+import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
+import { failureOf } from "@hlvm/rpc/testing/failure-of";
 import { all as allOf, isLast, requestOf, type Calls } from "./testing/streamed-calls.ts";
 
 type Answer = (callId: string, context: HandlerContext) => AsyncIterable<string>;

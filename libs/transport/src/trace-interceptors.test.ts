@@ -5,8 +5,8 @@ import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { contextOfTraceparent, currentTraceId } from "@hlvm/telemetry/trace-context";
 import { context } from "@opentelemetry/api";
 import { createMeshTransport } from "./create-mesh-transport.ts";
-import { serveSessions, type ServedSessions } from "./testing/serve-sessions.ts";
-import { traceClientInterceptor } from "./trace-interceptors.ts";
+import { serveSessions, type ServedSessions } from "@hlvm/rpc/testing/serve-sessions";
+import { traceClientInterceptor } from "@hlvm/telemetry/trace-interceptors";
 
 const SESSION = "00000000-0000-4000-8000-000000000001";
 const TRACES = ["0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"] as const;

@@ -7,13 +7,13 @@ import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { CallStream } from "./call-stream.ts";
-import { createMeshTransport } from "./create-mesh-transport.ts";
-import { retryInterceptor } from "./retry-interceptor.ts";
-import { failureOf } from "./testing/failure-of.ts";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { retryInterceptor } from "@hlvm/transport/retry-interceptor";
+import { failureOf } from "@hlvm/rpc/testing/failure-of";
 import { keepCalling } from "./testing/keep-calling.ts";
 import { serveReplica } from "./testing/serve-replica.ts";
 import { all, type Calls } from "./testing/streamed-calls.ts";
-import type { RpcServer } from "./start-rpc-server.ts";
+import type { RpcServer } from "@hlvm/rpc/start-rpc-server";
 
 const PROCESS = fileURLToPath(new URL("testing/replica-process.ts", import.meta.url));
 const ENOUGH = 40;

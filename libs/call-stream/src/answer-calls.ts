@@ -3,12 +3,12 @@ import { violationsToProto, type Validator } from "@bufbuild/protovalidate";
 import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
-import { callerKey, callerOf } from "./call-context.ts";
+import { callerKey, callerOf } from "@hlvm/rpc/call-context";
 import { toStatus } from "./call-status.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { streamServer } from "./stream-server.ts";
-import { TracedCall } from "./traced-call.ts";
-import { translateError } from "./translate-error.ts";
+import { streamServer } from "@hlvm/rpc/stream-server";
+import { TracedCall } from "@hlvm/telemetry/traced-call";
+import { translateError } from "@hlvm/rpc/translate-error";
 
 /** Of one stream, at a time. */
 const MAXIMUM_CALLS = 256;

@@ -6,8 +6,8 @@ import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { testLog } from "@hlvm/testing/test-log";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerCalls } from "../answer-calls.ts";
-import { CONNECTION_LIMITS } from "../server/connection-limits.ts";
-import { startRpcServer, type RpcServer } from "../start-rpc-server.ts";
+import { CONNECTION_LIMITS } from "@hlvm/rpc/server/connection-limits";
+import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 
 const MILLISECONDS = 5;
 

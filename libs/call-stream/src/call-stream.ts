@@ -3,10 +3,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { outsideTrace } from "@hlvm/telemetry/trace-context";
 import type { CallHeadSchema, Draining, Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { fromStatus } from "./call-status.ts";
-import { isNeverStarted } from "./connection-failure.ts";
+import { isNeverStarted } from "@hlvm/transport/connection-failure";
 import { MessageQueue } from "./message-queue.ts";
-import { pauseBeforeAttempt } from "./retry-interceptor.ts";
-import { TracedCall } from "./traced-call.ts";
+import { pauseBeforeAttempt } from "@hlvm/transport/retry-interceptor";
+import { TracedCall } from "@hlvm/telemetry/traced-call";
 
 const MAXIMUM_UNREAD = 64;
 const MAXIMUM_UNSENT = 1_024;

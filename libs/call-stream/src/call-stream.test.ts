@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SandboxService, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { CallStream } from "./call-stream.ts";
-import { failureOf } from "./testing/failure-of.ts";
+import { failureOf } from "@hlvm/rpc/testing/failure-of";
 import { all, type Calls } from "./testing/streamed-calls.ts";
 
 /** A stream that says what it is told, and nothing of its own. */
