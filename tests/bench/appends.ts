@@ -73,11 +73,11 @@ async function* appends({ store, log }: AppendReplica): AsyncGenerator<{ beganAt
 async function watch(replicas: readonly AppendReplica[], writers: number): Promise<number[]> {
   const [writing, watching] = replicas as [AppendReplica, AppendReplica];
   const lease = await beginTestRun(writing.store);
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const others = Array.from({ length: writers }, async (_, index) => {
-    for await (const _ of appends(replicas[index % REPLICAS]!)) if (leaving.signal.aborted) return;
+    for await (const _ of appends(replicas[index % REPLICAS]!)) if (controller.signal.aborted) return;
   });
-  const watched = { principal: ada, sessionId: lease.sessionId, from: 1, follow: true, signal: leaving.signal };
+  const watched = { principal: ada, sessionId: lease.sessionId, from: 1, follow: true, signal: controller.signal };
   const pieces = watchSession(watched, watching);
   await pieces.next();
   const delays: number[] = [];
@@ -89,7 +89,7 @@ async function watch(replicas: readonly AppendReplica[], writers: number): Promi
     await next;
     delays.push(performance.now() - committedAt);
   }
-  leaving.abort(new Error("seen"));
+  controller.abort(new Error("seen"));
   await Promise.all([pieces.return(), ...others]);
   return delays;
 }

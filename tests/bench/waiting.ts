@@ -8,6 +8,7 @@ import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createEdgeTransport } from "@hlvm/service-cli/src/mesh/create-edge-transport.ts";
 import { withMeshDatabase } from "../e2e/mesh-database.ts";
 import { createWorkspace, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import { peakMemoryMegabytes, residentMegabytes } from "./part-usage.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
@@ -17,8 +18,8 @@ const START_DEADLINE_MILLISECONDS = 120_000;
 const POLL_MILLISECONDS = 500;
 const ANSWERED = 100;
 const PARK_SECONDS = 2;
-/** V8 collects what a busy process has left behind when it has been idle for some seconds. */
-const SETTLE_MILLISECONDS = 60_000;
+/** For what a busy process still has to do when its last run is parked. */
+const SETTLE_MILLISECONDS = 10_000;
 
 interface WaitingRun {
   readonly sessionId: string;
@@ -67,12 +68,12 @@ function orchestratorOf(mesh: TestMesh): number {
   return readMeshState(mesh.directory)!.services.find(({ name }) => name === "orchestrator")!.pid!;
 }
 
-/** The least that the orchestrator has resident while it is idle. */
+/** What the orchestrator has resident while it is idle, without what it no longer needs. */
 async function settledMegabytes(mesh: TestMesh): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (const until = performance.now() + SETTLE_MILLISECONDS; performance.now() < until; await sleep(POLL_MILLISECONDS))
-    least = Math.min(least, residentMegabytes(orchestratorOf(mesh)));
-  return least;
+  await sleep(SETTLE_MILLISECONDS);
+  await collectGarbage(orchestratorOf(mesh));
+  await sleep(SETTLE_MILLISECONDS);
+  return residentMegabytes(orchestratorOf(mesh));
 }
 
 async function untilParked(mesh: TestMesh, runs: number): Promise<void> {

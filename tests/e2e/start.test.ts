@@ -128,7 +128,7 @@ describe("npm start", () => {
 
     const next = await runProgram(HLVM, ["session", "list", "--json"], { cwd: workspace, environment: cleanEnvironment(directory) });
     expect(linesOf(next)).toHaveLength(1);
-    expect(readMeshState(directory)).toMatchObject({ lifetime: "while-held" });
+    expect(readMeshState(directory)).toMatchObject({ lifetime: "while-referenced" });
     up.kill("SIGINT");
     expect(await once(up, "close")).toEqual([0, null]);
     expect(readMeshState(directory)).toBeUndefined();

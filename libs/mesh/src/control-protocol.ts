@@ -1,6 +1,6 @@
 /**
  * What is said on the control socket, one JSON object a line. The supervisor greets every connection; from then on the
- * connection holds the mesh, until it asks for its end. A side that wants to leave ends its half; the supervisor answers
+ * connection is a reference to the mesh, until it asks for its end. A side that wants to leave ends its half; the supervisor answers
  * with its own half at once where the mesh lives on, and else when everything has ended.
  */
 export const GREETING = { mesh: "up" } as const;

@@ -26,7 +26,7 @@ export interface MeshState {
   readonly edgeUrl: string;
   /** A file with the local user's token, mode 0600. */
   readonly tokenFile: string;
-  /** Whoever stays connected to this Unix socket holds the mesh up; see `holdMesh`. */
+  /** Whoever stays connected to this Unix socket keeps the mesh up; see `referenceMesh`. */
   readonly controlSocket: string;
   /** ISO 8601. */
   readonly startedAt: string;

@@ -11,7 +11,7 @@ import type { SupervisorMessage } from "./supervisor-message.ts";
 export interface StartOptions {
   /** The HLVM directory; made when missing. */
   readonly directory: string;
-  /** While-held: somebody has to `holdMesh` within 10 s. */
+  /** While-referenced: somebody has to `referenceMesh` within 10 s. */
   readonly lifetime: Lifetime;
   /** A line for a person about what is being done. */
   readonly onProgress: (line: string) => void;

@@ -3,7 +3,7 @@ import { connectControlSocket } from "./connect-control-socket.ts";
 import { DOWN, line } from "./control-protocol.ts";
 
 /**
- * Takes a mesh down, whoever holds it, and resolves when all of it has ended.
+ * Takes a mesh down, whoever refers to it, and resolves when all of it has ended.
  * @throws HlvmError `mesh_gone`
  */
 export async function stopMesh(controlSocket: string): Promise<void> {

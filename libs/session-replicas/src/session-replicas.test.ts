@@ -130,12 +130,12 @@ describe("a call for a session", () => {
 
   it("stops waiting when its caller leaves", async () => {
     const dead = saysMovedTo(await deadAddress());
-    const leaving = new AbortController();
+    const cancelled = new AbortController();
     answers[0] = () => {
-      if (calls[0]! > 2) leaving.abort();
+      if (calls[0]! > 2) cancelled.abort();
       return dead();
     };
-    expect(await refused(caller().ask(leaving.signal))).toMatchObject({ code: Code.Canceled });
+    expect(await refused(caller().ask(cancelled.signal))).toMatchObject({ code: Code.Canceled });
   });
 
   it("with a stream of responses follows too, until the first response", async () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 
 const CONTENT_TYPES = ["application/connect+proto", "application/grpc+proto", "application/grpc-web+proto"];
 /** Of a stream that its server should have answered or ended long ago. */
-const PATIENCE_MILLISECONDS = 10_000;
+const DEADLINE_MILLISECONDS = 10_000;
 
 /** What is sent on one stream, and how its caller leaves. */
 export interface HostileStream {
@@ -53,7 +53,7 @@ export class HostileCaller {
     else await new Promise((written) => stream.write(new Uint8Array(), written));
     if (leaves === "by a reset") stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     if (leaves === "with its connection") this.#session?.destroy();
-    const late = setTimeout(() => stream.destroy(new Error("late")), PATIENCE_MILLISECONDS);
+    const late = setTimeout(() => stream.destroy(new Error("late")), DEADLINE_MILLISECONDS);
     await closed;
     clearTimeout(late);
     if (stream.errored?.message === "late") throw new Error(`The server neither answered nor ended a stream in time: ${answer}`);

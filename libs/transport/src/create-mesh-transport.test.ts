@@ -121,13 +121,13 @@ describe.each(TRANSPORTS)("a call to another service, over $transport", ({ urlOf
   });
 
   it("that is cancelled is told as cancelled, and to its handler", async () => {
-    const leaving = new AbortController();
-    const call = failureOf(client.cancelRun({ sessionId: SESSION, runId: RUN }, { ...withToken(), signal: leaving.signal }));
+    const cancelled = new AbortController();
+    const call = failureOf(client.cancelRun({ sessionId: SESSION, runId: RUN }, { ...withToken(), signal: cancelled.signal }));
     await started.promise;
-    leaving.abort();
+    cancelled.abort();
     expect((await call).code).toBe(Code.Canceled);
     await left;
-    expect((await failureOf(client.listSessions({}, { signal: leaving.signal }))).code).toBe(Code.Canceled);
+    expect((await failureOf(client.listSessions({}, { signal: cancelled.signal }))).code).toBe(Code.Canceled);
   });
 
   it("that streams ends when its reader leaves", async () => {

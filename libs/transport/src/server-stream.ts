@@ -11,12 +11,12 @@ export async function* serverStream<I extends DescMessage, O extends DescMessage
   request: MessageInitShape<I>,
   { signal, timeoutMs, headers }: CallOptions,
 ): AsyncGenerator<MessageShape<O>, void> {
-  const leaving = new AbortController();
-  const either = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+  const cancelled = new AbortController();
+  const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
   try {
     yield* (await transport.stream(method, either, timeoutMs, headers, only(request))).message;
   } finally {
-    leaving.abort();
+    cancelled.abort();
   }
 }
 

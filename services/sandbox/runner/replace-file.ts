@@ -3,7 +3,7 @@ import { lstat, open, rename, unlink } from "node:fs/promises";
 import { failureOf } from "./failure-of.ts";
 import { MAXIMUM_FILE_BYTES } from "./text-file.ts";
 import { acceptChange } from "./guard.ts";
-import { ToolFailure, type ToolSurroundings } from "./tool.ts";
+import { ToolFailure, type ToolContext } from "./tool.ts";
 import { holdPlace, type HeldPlace } from "./workspace-path.ts";
 
 const NEW_FILE_MODE = 0o666;
@@ -15,7 +15,7 @@ export type Replaced = "created" | "replaced";
  * Writes a whole file in one step: readers see the old content or the new, never a part. An existing file keeps its permissions.
  * @throws ToolFailure `outside_workspace`, `protected_path`, `too_large`, `no_space`, …, or the reason of the signal; the file is then as it was
  */
-export async function replaceFile(path: string, content: string, { signal, writes }: ToolSurroundings): Promise<Replaced> {
+export async function replaceFile(path: string, content: string, { signal, writes }: ToolContext): Promise<Replaced> {
   const bytes = Buffer.from(content, "utf8");
   if (bytes.length > MAXIMUM_FILE_BYTES)
     throw new ToolFailure(

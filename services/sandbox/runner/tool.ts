@@ -38,7 +38,7 @@ export interface Writes {
 }
 
 /** What a tool is given besides its arguments. */
-export interface ToolSurroundings {
+export interface ToolContext {
   /** Aborted with a `ToolFailure` as its reason: `timeout` or `cancelled`. */
   readonly signal: AbortSignal;
   /** What the call may write, as its grant says. */
@@ -46,7 +46,7 @@ export interface ToolSurroundings {
 }
 
 /** Arguments were checked against the tool's schema before they came here. */
-export type Tool<Arguments> = (given: Arguments, surroundings: ToolSurroundings) => Promise<ToolAnswer>;
+export type Tool<Arguments> = (given: Arguments, context: ToolContext) => Promise<ToolAnswer>;
 
 /** A tool cannot do what was asked; the message tells the model what to do instead. */
 export class ToolFailure extends Error {

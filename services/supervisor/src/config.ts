@@ -4,8 +4,8 @@ import type { LogLevel } from "@hlvm/log/create-log";
 import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 import { LIFETIMES, type Lifetime } from "@hlvm/mesh/lifetime";
 
-/** The port that people know. A mesh that lives only while it is held is found through its state file, on any free port. */
-const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-held": 0 };
+/** The port that people know. A mesh that lives only while it is used is found through its state file, on any free port. */
+const EDGE_PORTS: Readonly<Record<Lifetime, number>> = { foreground: 11_435, "while-referenced": 0 };
 
 const lifetimeSetting = choice<Lifetime>({
   variable: "HLVM_LIFETIME",

@@ -2,15 +2,15 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
-import { databaseUrl, postgresPart, POSTGRES, type PostgresPlace } from "./adapters/postgres-part.ts";
+import { databaseUrl, postgresProcess, POSTGRES, type PostgresPlace } from "./adapters/postgres-process.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
-import { meilisearchPart } from "./adapters/meilisearch-part.ts";
-import { servicePart } from "./adapters/service-process.ts";
+import { meilisearchProcess } from "./adapters/meilisearch-process.ts";
+import { serviceProcess } from "./adapters/service-process.ts";
 import { SigningKeys } from "./adapters/signing-keys.ts";
 import type { Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
-import type { Layer, Part } from "./domain/part.ts";
+import type { Layer, ManagedProcess } from "./domain/managed-process.ts";
 import { RESTART_POLICY } from "./domain/restart-policy.ts";
 import { serviceEnvironment } from "./domain/service-environment.ts";
 import { HEALTH_POLICY } from "./domain/watch-health.ts";
@@ -56,7 +56,7 @@ const replicasOf = (replicas: number) => ({
 });
 type BehindEdge = keyof ReturnType<typeof replicasOf>;
 
-/** The real mesh on this machine: files, keys, ports, and every part with what it has to know of the others. */
+/** The real mesh on this machine: files, keys, ports, and every process with what it has to know of the others. */
 export async function planMesh(config: SupervisorConfig, notice: Notice): Promise<MeshPlan> {
   const files = keepHlvmFiles(config.directory, notice);
   const replicas = replicasOf(config.replicas);
@@ -81,8 +81,8 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     HLVM_SANDBOX_URL: urlOf(ports.sandbox),
   };
 
-  const serviceOn = (port: number, { service, name = service, layer, decided, named = [] }: PlannedService): Part =>
-    servicePart({
+  const serviceOn = (port: number, { service, name = service, layer, decided, named = [] }: PlannedService): ManagedProcess =>
+    serviceProcess({
       name,
       main: fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url)),
       logFile: files.logFile(name),
@@ -98,8 +98,13 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         ...decided,
       }),
     });
-  /** One part a replica: `policy` where there is one, `policy-1` and `policy-2` where there are two. */
-  const replicated = (service: BehindEdge, layer: Layer, decided: Record<string, string>, named: readonly string[] = []): Part[] =>
+  /** One process a replica: `policy` where there is one, `policy-1` and `policy-2` where there are two. */
+  const replicated = (
+    service: BehindEdge,
+    layer: Layer,
+    decided: Record<string, string>,
+    named: readonly string[] = [],
+  ): ManagedProcess[] =>
     ports[service].map((port, index) => {
       const name = ports[service].length === 1 ? service : `${service}-${index + 1}`;
       return serviceOn(port, { service, name, layer, decided: { ...decided, HLVM_REPLICA_NAME: name }, named });
@@ -112,9 +117,9 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     controlSocket: join(files.sockets, "control.sock"),
     rotateKeys: () => keys.rotate(),
     policy: { restart: RESTART_POLICY, health: HEALTH_POLICY },
-    parts: [
-      postgresPart(postgres, databases, createLog("supervisor", config.logLevel)),
-      meilisearchPart(
+    processes: [
+      postgresProcess(postgres, databases, createLog("supervisor", config.logLevel)),
+      meilisearchProcess(
         { directory: files.data("meilisearch"), logFile: files.logFile("meilisearch"), port: searchPort },
         secrets.meilisearchMasterKey,
       ),

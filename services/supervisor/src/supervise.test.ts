@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { holdMesh } from "@hlvm/mesh/hold-mesh";
+import { referenceMesh } from "@hlvm/mesh/reference-mesh";
 import { meshStateFile, readMeshState, type MeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
 import { rotateKeys } from "@hlvm/mesh/rotate-keys";
 import { startLocked } from "@hlvm/mesh/start-locked";
@@ -76,7 +76,7 @@ describe("the supervisor", () => {
   });
 
   it("is one for a directory, however many start it at once", async () => {
-    const states = await Promise.all([start("while-held"), start("while-held"), start("while-held")]);
+    const states = await Promise.all([start("while-referenced"), start("while-referenced"), start("while-referenced")]);
     expect(new Set(states.map(({ supervisorPid }) => supervisorPid)).size).toBe(1);
   });
 
@@ -97,25 +97,25 @@ describe("the supervisor", () => {
     await expect(rotateKeys(state.controlSocket)).rejects.toMatchObject({ reason: "mesh_gone" });
   });
 
-  it("ends with its last holder, and leaves nothing", async () => {
-    const state = await start("while-held");
-    const first = await holdMesh(state.controlSocket);
-    const second = await holdMesh(state.controlSocket);
+  it("ends with the last reference to it, and leaves nothing", async () => {
+    const state = await start("while-referenced");
+    const first = await referenceMesh(state.controlSocket);
+    const second = await referenceMesh(state.controlSocket);
     await first.release();
     expect(readMeshState(directory)).toEqual(state);
     await second.release();
     await processesEnded(pidsOf(state));
     expect(existsSync(meshStateFile(directory))).toBe(false);
     expect(existsSync(state.controlSocket)).toBe(false);
-    await expect(holdMesh(state.controlSocket)).rejects.toMatchObject({ reason: "mesh_gone" });
+    await expect(referenceMesh(state.controlSocket)).rejects.toMatchObject({ reason: "mesh_gone" });
   });
 
-  it("stays in the foreground when a holder goes, and ends when it is told to, which its holders learn", async () => {
+  it("stays in the foreground when a reference goes, and ends when it is told to, which those who refer to it learn", async () => {
     const state = await start("foreground");
-    await (await holdMesh(state.controlSocket)).release();
-    const hold = await holdMesh(state.controlSocket);
+    await (await referenceMesh(state.controlSocket)).release();
+    const reference = await referenceMesh(state.controlSocket);
     await stopMesh(state.controlSocket);
-    await hold.lost;
+    await reference.lost;
     expect(readMeshState(directory)).toBeUndefined();
     await processesEnded(pidsOf(state));
   });
@@ -176,7 +176,7 @@ describe("the supervisor", () => {
     await expect.poll(supervisorLog, { timeout: 5_000 }).toContain("started again");
   });
 
-  it("writes down no process for a part that is down, and where the edge was", async () => {
+  it("writes down no process for a process that is down, and where the edge was", async () => {
     process.env.FAKE_BEHAVIOUR = "starts only once";
     const state = await start("foreground");
     const [policy, edge] = state.services;

@@ -9,17 +9,17 @@ import type { SupervisorMessage } from "@hlvm/mesh/supervisor-message";
 import { openControlSocket, type ControlSocket } from "./adapters/control-socket.ts";
 import { writePrivateFile, type Notice } from "./adapters/private-file.ts";
 import type { SupervisorConfig } from "./config.ts";
-import { Holders } from "./domain/holders.ts";
+import { MeshReferences } from "./domain/mesh-references.ts";
 import { Mesh } from "./domain/mesh.ts";
-import type { Part } from "./domain/part.ts";
-import type { SupervisionPolicy } from "./domain/supervised-part.ts";
+import type { ManagedProcess } from "./domain/managed-process.ts";
+import type { SupervisionPolicy } from "./domain/supervised-process.ts";
 
 /** Everything about one mesh that is decided before anything is started. */
 export interface MeshPlan {
   /** Each stands behind those that it needs. */
-  readonly parts: readonly Part[];
+  readonly processes: readonly ManagedProcess[];
   readonly policy: SupervisionPolicy;
-  /** The part whose port people call. */
+  /** The process whose port people call. */
   readonly edge: string;
   readonly edgeHost: string;
   readonly tokenFile: string;
@@ -28,7 +28,7 @@ export interface MeshPlan {
   readonly rotateKeys: () => Promise<RotatedKeys>;
 }
 
-const FIRST_HOLDER_MILLISECONDS = 10_000;
+const FIRST_REFERENCE_MILLISECONDS = 10_000;
 /** How often the start is tried with other ports when somebody was quicker. */
 const PORT_ATTEMPTS = 3;
 
@@ -81,9 +81,13 @@ class Supervisor {
   async start(plan: (notice: Notice) => Promise<MeshPlan>): Promise<void> {
     const since = performance.now();
     const planned = await this.#bringUp(plan);
-    const holders = new Holders(this.#config.lifetime === "while-held", FIRST_HOLDER_MILLISECONDS, (why) => void this.stop(why));
+    const references = new MeshReferences(
+      this.#config.lifetime === "while-referenced",
+      FIRST_REFERENCE_MILLISECONDS,
+      (why) => void this.stop(why),
+    );
     this.#control = await openControlSocket(planned.controlSocket, {
-      onHold: () => holders.hold(),
+      onReference: () => references.take(),
       onDown: () => void this.stop("told to"),
       onRotateKeys: () => this.#rotateKeys(planned),
     });
@@ -129,12 +133,12 @@ class Supervisor {
   async #bringUp(plan: (notice: Notice) => Promise<MeshPlan>): Promise<MeshPlan> {
     for (let attempt = 1; ; attempt++) {
       const planned = await plan(say);
-      this.#mesh = new Mesh(planned.parts, planned.policy, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
+      this.#mesh = new Mesh(planned.processes, planned.policy, this.#log, { onProgress: say, onChange: () => this.#onChange(planned) });
       try {
         await this.#mesh.start();
         return planned;
       } catch (cause) {
-        const mayBeOtherPort = cause instanceof HlvmError && cause.reason === "port_taken" && this.#mesh.failedPart !== planned.edge;
+        const mayBeOtherPort = cause instanceof HlvmError && cause.reason === "port_taken" && this.#mesh.failedProcess !== planned.edge;
         if (!mayBeOtherPort || attempt === PORT_ATTEMPTS || this.#stopping !== undefined) throw cause;
         this.#log.warn({ err: cause }, "somebody took a port that was free; trying others");
       }
@@ -151,15 +155,15 @@ class Supervisor {
   }
 
   #writeState(planned: MeshPlan): MeshState {
-    const services = this.#mesh!.parts.map(({ part, status, running, port }) => ({
-      name: part.name,
+    const services = this.#mesh!.processes.map(({ managed, status, running, port }) => ({
+      name: managed.name,
       state: status.state,
       since: status.since.toISOString(),
       reason: status.reason,
       nextAttempt: status.nextAttempt?.toISOString(),
       pid: running?.pid,
       port,
-      logFile: part.logFile,
+      logFile: managed.logFile,
     }));
     const edgePort = services.find(({ name }) => name === planned.edge)?.port;
     const state: MeshState = {

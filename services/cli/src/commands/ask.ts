@@ -7,7 +7,7 @@ import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { ApprovalDesk } from "../approval/approval-desk.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
-import { noteTrouble } from "../mesh/part-trouble.ts";
+import { noteTrouble } from "../mesh/process-trouble.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { readAttachments } from "../options/read-attachments.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";

@@ -30,7 +30,7 @@ function meshFolder(choose = (services: readonly object[]): readonly object[] =>
 }
 
 describe("hlvm status", () => {
-  it("says which part of the mesh is down, since when, when it is tried again and what its log says, and fails", async () => {
+  it("says which process of the mesh is down, since when, when it is tried again and what its log says, and fails", async () => {
     const directory = meshFolder();
     const environment = { HLVM_DIR: directory };
     const rows = runHlvm(["status"], { environment });

@@ -1,6 +1,6 @@
 import { readMeshState, type MeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
-import { logTail, partTrouble } from "../mesh/part-trouble.ts";
+import { logTail, processTrouble } from "../mesh/process-trouble.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { table } from "../output/table.ts";
 import { printableLine } from "../terminal/printable.ts";
@@ -36,7 +36,7 @@ function describe(mesh: MeshState): string {
 
 function explained(service: ServiceState): string {
   const lines = logTail(service).map((line) => `  ${printableLine(line)}\n`);
-  return `\n${printableLine(partTrouble(service), 1_000)}\n${lines.length === 0 ? "" : `The last lines of its log:\n${lines.join("")}`}`;
+  return `\n${printableLine(processTrouble(service), 1_000)}\n${lines.length === 0 ? "" : `The last lines of its log:\n${lines.join("")}`}`;
 }
 
 function stateJson(mesh: MeshState | undefined, directory: string): object {

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { MeshHold } from "@hlvm/mesh/hold-mesh";
+import type { MeshReference } from "@hlvm/mesh/reference-mesh";
 import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import { EXIT_OK, type CommandContext } from "../command.ts";
-import { holdRunningMesh } from "../mesh/hold-running-mesh.ts";
-import { startHeldMesh } from "../mesh/start-held-mesh.ts";
+import { referenceRunningMesh } from "../mesh/reference-running-mesh.ts";
+import { startReferencedMesh } from "../mesh/start-referenced-mesh.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 
 /**
@@ -21,11 +21,11 @@ export async function up(context: CommandContext): Promise<number> {
   }
   using interrupts = new Interrupts();
   try {
-    const mesh = (await holdRunningMesh(config.directory)) ?? (await startHeldMesh(context, "foreground", interrupts.signal));
+    const mesh = (await referenceRunningMesh(config.directory)) ?? (await startReferencedMesh(context, "foreground", interrupts.signal));
     if (!interrupts.signal.aborted) process.stdout.write(welcome(mesh.state, config.npmScript === "start" ? "npm start --" : "hlvm"));
-    await keepUp(mesh.hold, interrupts.signal, config.directory);
+    await keepUp(mesh.reference, interrupts.signal, config.directory);
     screen.status("ending");
-    await (mesh.state.lifetime === "foreground" ? stopMesh(mesh.state.controlSocket) : mesh.hold.release());
+    await (mesh.state.lifetime === "foreground" ? stopMesh(mesh.state.controlSocket) : mesh.reference.release());
   } catch (thrown) {
     if (interrupts.exitCode === undefined || !isCancelled(thrown)) throw thrown;
     screen.note("cancelled", "warning");
@@ -37,10 +37,10 @@ export async function up(context: CommandContext): Promise<number> {
 }
 
 /** Resolves when a person wants to stop. */
-async function keepUp(hold: MeshHold, signal: AbortSignal, directory: string): Promise<void> {
+async function keepUp(reference: MeshReference, signal: AbortSignal, directory: string): Promise<void> {
   const keepAlive = setInterval(() => {}, 2 ** 30);
   try {
-    const lost = await Promise.race([hold.lost.then(() => true), untilAborted(signal)]);
+    const lost = await Promise.race([reference.lost.then(() => true), untilAborted(signal)]);
     if (lost) throw ended(directory);
   } finally {
     clearInterval(keepAlive);

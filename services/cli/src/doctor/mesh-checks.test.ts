@@ -31,7 +31,7 @@ const down = {
   nextAttempt: "2026-11-21T10:00:30Z",
 } as const;
 
-it("a part that is down or does not answer fails, Meilisearch is only warned of, and the log is named", async () => {
+it("a process that is down or does not answer fails, Meilisearch is only warned of, and the log is named", async () => {
   const checks = await checksOf([
     { name: "policy", state: "up", since: "", pid: 4_711, logFile: "/logs/policy.log" },
     { name: "memory", state: "not_answering", since: "2026-11-21T10:00:00Z", pid: 4_712, logFile: "/logs/memory.log" },

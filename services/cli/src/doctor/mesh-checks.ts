@@ -4,7 +4,7 @@ import { ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import type { MeshConnection } from "../mesh/connect-mesh.ts";
-import { partTrouble } from "../mesh/part-trouble.ts";
+import { processTrouble } from "../mesh/process-trouble.ts";
 import { fail, ok, warn, type Check } from "./check.ts";
 import { tokenFileCheck } from "./machine-checks.ts";
 
@@ -61,7 +61,7 @@ function modelChecks(models: readonly Model[]): Check[] {
 function partCheck(service: ServiceState): Check {
   const { name, state, pid, logFile } = service;
   if (state === "up") return ok(name, `up, process ${pid}`);
-  const detail = partTrouble(service);
+  const detail = processTrouble(service);
   if (name === "Meilisearch") return warn(name, detail, `Until it is up, memory searches in PostgreSQL. Its log says why: ${logFile}`);
   return fail(name, detail, `It is tried again by itself, for ever. Its log says why: ${logFile}`);
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "../command.ts";
 import type { CliConfig } from "../config.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { createEdgeTransport } from "./create-edge-transport.ts";
-import { holdRunningMesh, type HeldMesh } from "./hold-running-mesh.ts";
+import { referenceRunningMesh, type ReferencedMesh } from "./reference-running-mesh.ts";
 
 /** A way to the edge, for as long as one command lasts. */
 export interface MeshConnection {
@@ -27,10 +27,10 @@ export interface MeshConnection {
 export async function connectMesh(context: CommandContext, signal?: AbortSignal): Promise<MeshConnection> {
   const { config, screen } = context;
   if (config.edgeUrl !== "") return connectRemote(config);
-  const running = await holdRunningMesh(config.directory);
+  const running = await referenceRunningMesh(config.directory);
   if (running !== undefined) return connectLocal(running);
-  const { startHeldMesh } = await import("./start-held-mesh.ts");
-  return endedAloud(await connectLocal(await startHeldMesh(context, "while-held", signal)), screen);
+  const { startReferencedMesh } = await import("./start-referenced-mesh.ts");
+  return endedAloud(await connectLocal(await startReferencedMesh(context, "while-referenced", signal)), screen);
 }
 
 /** Ending a whole mesh takes a moment, and a person should know what is waited for. */
@@ -54,12 +54,12 @@ function connectRemote({ edgeUrl, token }: CliConfig): MeshConnection {
   return { transport: createEdgeTransport(edgeUrl, token), state: undefined, lost: new Promise(() => {}), release: async () => {} };
 }
 
-async function connectLocal({ state, hold }: HeldMesh): Promise<MeshConnection> {
+async function connectLocal({ state, reference }: ReferencedMesh): Promise<MeshConnection> {
   try {
     const transport = createEdgeTransport(state.edgeUrl, readToken(state.tokenFile));
-    return { transport, state, lost: hold.lost, release: hold.release };
+    return { transport, state, lost: reference.lost, release: reference.release };
   } catch (thrown) {
-    await hold.release();
+    await reference.release();
     throw thrown;
   }
 }

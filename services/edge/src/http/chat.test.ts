@@ -251,16 +251,16 @@ describe("POST /api/chat", () => {
       yield event(5, delta("Be"));
       await once(signal, "abort");
     });
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const cancelled = once(run.happened, "cancelled");
     const response = await fetch(`${to.url}/api/chat`, {
       method: "POST",
       headers: AUTHORIZATION,
       body: JSON.stringify(ASK),
-      signal: leaving.signal,
+      signal: controller.signal,
     });
     await response.body!.getReader().read();
-    leaving.abort();
+    controller.abort();
     await cancelled;
     expect(run.cancelled).toMatchObject([{ sessionId: SESSION, runId: RUN }]);
   });

@@ -111,12 +111,12 @@ describe("forwarding", () => {
         await once(cancelled, "yes");
       },
     });
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const seen = once(cancelled, "yes");
     const reading = (async () => {
-      for await (const response of sessionsOf(mesh).watch({ sessionId: SESSION }, { signal: leaving.signal })) {
+      for await (const response of sessionsOf(mesh).watch({ sessionId: SESSION }, { signal: controller.signal })) {
         expect(response.events[0]?.sequence).toBe(1n);
-        leaving.abort();
+        controller.abort();
       }
     })();
     expect(await failure(reading)).toMatchObject({ code: Code.Canceled });
@@ -149,10 +149,10 @@ describe("forwarding", () => {
         return {};
       },
     });
-    const leaving = new AbortController();
-    const call = failure(sessionsOf(mesh).listSessions({}, { signal: leaving.signal }));
+    const controller = new AbortController();
+    const call = failure(sessionsOf(mesh).listSessions({}, { signal: controller.signal }));
     await reached;
-    leaving.abort();
+    controller.abort();
     expect(await call).toMatchObject({ code: Code.Canceled });
     await cancelled;
   });
@@ -181,14 +181,14 @@ describe("forwarding", () => {
       },
     });
     const client = sessionsOf(mesh);
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const watchers = Array.from({ length: 120 }, () =>
-      client.watch({ sessionId: SESSION }, { signal: leaving.signal })[Symbol.asyncIterator](),
+      client.watch({ sessionId: SESSION }, { signal: controller.signal })[Symbol.asyncIterator](),
     );
     const first = await Promise.all(watchers.map((watcher) => watcher.next()));
     expect(first.every(({ value }) => value.events[0].sequence === 1n)).toBe(true);
     expect(await client.listSessions({})).toMatchObject({ sessions: [] });
-    leaving.abort();
+    controller.abort();
     await Promise.allSettled(watchers.map((watcher) => watcher.next()));
   });
 

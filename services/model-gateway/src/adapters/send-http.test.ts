@@ -9,7 +9,7 @@ import { beginStream, ReplayServer } from "./suite/replay-server.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const server = new ReplayServer();
-const patient = new AbortController().signal;
+const never = new AbortController().signal;
 const exchanges: Exchange[] = [];
 let url: string;
 
@@ -25,7 +25,7 @@ function exchangeFor(caller: AbortSignal): Exchange {
   return exchange;
 }
 
-function send(caller = patient) {
+function send(caller = never) {
   return sendHttp(exchangeFor(caller), `${url}/v1/x?y=1`, { method: "POST", headers: { "x-own": "1" }, body: "grüße" });
 }
 
@@ -40,10 +40,10 @@ it("sends what it is given, and gives status, headers and text", async () => {
 it("destroys the connection when the caller leaves before there are headers", async () => {
   const arrived = Promise.withResolvers<void>();
   server.play(() => arrived.resolve());
-  const leaving = new AbortController();
-  const ended = send(leaving.signal).catch((thrown: unknown) => thrown);
+  const cancelled = new AbortController();
+  const ended = send(cancelled.signal).catch((thrown: unknown) => thrown);
   await arrived.promise;
-  leaving.abort(new Error("gone"));
+  cancelled.abort(new Error("gone"));
   await server.requests[0]?.gone;
   expect(await ended).toMatchObject({ message: "gone" });
 });
@@ -84,7 +84,7 @@ it("tells an answer that was cut from one that ended", async () => {
     response.writeHead(200, { "content-length": "10" }).write("five.");
     setImmediate(() => response.destroy());
   });
-  const exchange = exchangeFor(patient);
+  const exchange = exchangeFor(never);
   const cut = sendHttp(exchange, url, { method: "GET", headers: {} }).then((answer) => answer.text());
   await expect(cut.catch((thrown: unknown) => exchange.failure(thrown))).resolves.toMatchObject({
     class: "transient",

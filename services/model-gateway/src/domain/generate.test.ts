@@ -6,7 +6,7 @@ import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
 
 const generation: Generation = { model: "m", messages: [], tools: [], maximumOutputTokens: 1, temperature: undefined };
-const patient = new AbortController().signal;
+const never = new AbortController().signal;
 
 function providerOf(attempts: readonly (() => Iterable<Delta>)[]): Provider & { readonly calls: () => number } {
   let calls = 0;
@@ -34,7 +34,7 @@ const answer = (): Delta[] => [
 async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Told[]> {
   const deltas: Told[] = [];
   for await (const delta of generate("p", provider, generation, {
-    signal: patient,
+    signal: never,
     remainingMilliseconds,
     onRetry: (retry) => retries.push(retry),
   }))

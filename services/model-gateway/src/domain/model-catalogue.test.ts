@@ -4,7 +4,7 @@ import { ModelCatalogue, type CataloguedProvider } from "./model-catalogue.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
 
-const patient = new AbortController().signal;
+const never = new AbortController().signal;
 
 function model(name: string): ModelDescription {
   return { name, tier: "mid", capability: "agent", contextWindow: 1_000 };
@@ -48,36 +48,36 @@ function catalogueOf(
 describe("resolve", () => {
   it("takes the first in order that is set up, and its first model", async () => {
     const catalogue = catalogueOf({ a: undefined, b: providerOf("one", "two"), c: providerOf("x") });
-    expect(await catalogue.resolve("", patient)).toMatchObject({ id: "b/one", isDefault: true });
+    expect(await catalogue.resolve("", never)).toMatchObject({ id: "b/one", isDefault: true });
   });
 
   it("takes the configured model before that", async () => {
-    expect(await catalogueOf({ b: providerOf("one"), c: providerOf("x") }, "c/x").resolve("", patient)).toMatchObject({
+    expect(await catalogueOf({ b: providerOf("one"), c: providerOf("x") }, "c/x").resolve("", never)).toMatchObject({
       id: "c/x",
       isDefault: true,
     });
   });
 
   it("does not replace the first by another when it is down", async () => {
-    await expect(catalogueOf({ llama: down(), demo: providerOf("rules") }).resolve("", patient)).rejects.toMatchObject({
+    await expect(catalogueOf({ llama: down(), demo: providerOf("rules") }).resolve("", never)).rejects.toMatchObject({
       reason: "provider_unreachable",
     });
   });
 
   it("asks nobody else about a model that is named", async () => {
     const catalogue = catalogueOf({ llama: down(), demo: providerOf("rules") });
-    expect(await catalogue.resolve("demo/rules", patient)).toMatchObject({ id: "demo/rules", isDefault: false });
-    expect(await catalogueOf({ demo: providerOf("rules", "more") }).resolve("demo/rules", patient)).toMatchObject({ isDefault: true });
+    expect(await catalogue.resolve("demo/rules", never)).toMatchObject({ id: "demo/rules", isDefault: false });
+    expect(await catalogueOf({ demo: providerOf("rules", "more") }).resolve("demo/rules", never)).toMatchObject({ isDefault: true });
   });
 
   it("lets a name hold slashes", async () => {
-    expect(await catalogueOf({ llama: providerOf("/models/a.gguf") }).resolve("llama//models/a.gguf", patient)).toMatchObject({
+    expect(await catalogueOf({ llama: providerOf("/models/a.gguf") }).resolve("llama//models/a.gguf", never)).toMatchObject({
       name: "/models/a.gguf",
     });
   });
 
   it("names the models that there are in place of an unknown one", async () => {
-    await expect(catalogueOf({ b: providerOf("one", "two") }).resolve("b/three", patient)).rejects.toMatchObject({
+    await expect(catalogueOf({ b: providerOf("one", "two") }).resolve("b/three", never)).rejects.toMatchObject({
       code: "not_found",
       reason: "model_not_found",
       advice: "b offers: b/one, b/two.",
@@ -85,13 +85,13 @@ describe("resolve", () => {
   });
 
   it.each(["x", "/x", "x/"])("refuses a name that is none: %j", async (name) => {
-    await expect(catalogueOf({ b: providerOf("one") }).resolve(name, patient)).rejects.toMatchObject({ reason: "model_name_malformed" });
+    await expect(catalogueOf({ b: providerOf("one") }).resolve(name, never)).rejects.toMatchObject({ reason: "model_name_malformed" });
   });
 });
 
 describe("list", () => {
   it("shows what cannot be used, with the reason", async () => {
-    const models = await catalogueOf({ a: undefined, llama: down(), demo: providerOf("rules") }, "demo/rules").list(patient);
+    const models = await catalogueOf({ a: undefined, llama: down(), demo: providerOf("rules") }, "demo/rules").list(never);
     expect(models.map(({ id, isAvailable, isDefault, advice }) => [id, isAvailable, isDefault, advice])).toEqual([
       ["a/known", false, false, "Set up a."],
       ["llama/known", false, false, "llama cannot be reached. Start it."],

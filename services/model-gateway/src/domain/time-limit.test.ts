@@ -22,11 +22,11 @@ it("ends when its time is over, and says so", async () => {
 });
 
 it("ends with its caller, also one that has left already", () => {
-  const leaving = new AbortController();
-  const during = limit(leaving.signal, 60_000);
-  leaving.abort(new Error("gone"));
-  const after = limit(leaving.signal, 60_000);
-  expect([during.signal.reason, after.signal.reason]).toEqual([leaving.signal.reason, leaving.signal.reason]);
+  const cancelled = new AbortController();
+  const during = limit(cancelled.signal, 60_000);
+  cancelled.abort(new Error("gone"));
+  const after = limit(cancelled.signal, 60_000);
+  expect([during.signal.reason, after.signal.reason]).toEqual([cancelled.signal.reason, cancelled.signal.reason]);
   expect([during.exceeded, after.exceeded]).toEqual([undefined, undefined]);
 });
 

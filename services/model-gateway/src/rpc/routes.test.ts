@@ -134,13 +134,13 @@ describe("Generate", () => {
   });
 
   it("lets its caller hear that a call goes on, and ends the provider's work at once when the caller goes away", async () => {
-    const leaving = new AbortController();
+    const cancelled = new AbortController();
     const now = performance.now();
     const seen: GenerateResponse["event"]["case"][] = [];
     const asked = (async () => {
-      for await (const { event } of ask("?", "held/x", leaving.signal)) {
+      for await (const { event } of ask("?", "held/x", cancelled.signal)) {
         seen.push(event.case);
-        if (event.case === "alive") leaving.abort();
+        if (event.case === "alive") cancelled.abort();
         vi.spyOn(performance, "now").mockReturnValue(now + 60_000);
         held.hear();
       }

@@ -133,15 +133,15 @@ export async function startTestOrchestrator(
     watch: async (sessionId, from = 1n, isLast = isRunStopped) => {
       const events: Event[] = [];
       const options = await test.orchestrator.as(ada);
-      const leaving = new AbortController();
-      const watching = { ...options, signal: leaving.signal };
+      const cancelled = new AbortController();
+      const watching = { ...options, signal: cancelled.signal };
       try {
         for await (const response of test.orchestrator.client.watch({ sessionId, fromSequence: from, follow: true }, watching)) {
           events.push(...response.events);
           if (response.events.some(isLast)) break;
         }
       } finally {
-        leaving.abort();
+        cancelled.abort();
       }
       return events;
     },

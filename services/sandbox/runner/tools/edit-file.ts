@@ -1,7 +1,7 @@
 import { inTurn } from "../in-turn.ts";
 import { replaceFile } from "../replace-file.ts";
 import { readTextFile } from "../text-file.ts";
-import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
+import { ToolFailure, type ToolAnswer, type ToolContext } from "../tool.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 
 const SHOWN_DIFF_CHARACTERS = 30_000;
@@ -14,11 +14,11 @@ export interface EditFileArguments {
   readonly replace_all?: boolean;
 }
 
-export function editFile(given: EditFileArguments, surroundings: ToolSurroundings): Promise<ToolAnswer> {
-  return inTurn(given.path, () => edit(given, surroundings));
+export function editFile(given: EditFileArguments, context: ToolContext): Promise<ToolAnswer> {
+  return inTurn(given.path, () => edit(given, context));
 }
 
-async function edit(given: EditFileArguments, surroundings: ToolSurroundings): Promise<ToolAnswer> {
+async function edit(given: EditFileArguments, context: ToolContext): Promise<ToolAnswer> {
   const { text } = await readTextFile(given.path);
   const places = placesOf(text, given.old_text);
   if (places.length === 0) throw new ToolFailure("no_match", notFound(text, given));
@@ -26,7 +26,7 @@ async function edit(given: EditFileArguments, surroundings: ToolSurroundings): P
   if (given.old_text === given.new_text)
     throw new ToolFailure("invalid_arguments", "old_text and new_text are the same; there is nothing to change.");
 
-  await replaceFile(given.path, text.split(given.old_text).join(given.new_text), surroundings);
+  await replaceFile(given.path, text.split(given.old_text).join(given.new_text), context);
   const diff = unifiedDiff(given.path, text, places, given.old_text, given.new_text);
   const isLong = diff.length > SHOWN_DIFF_CHARACTERS;
   return {

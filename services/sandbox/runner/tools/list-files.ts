@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { readLines } from "../read-lines.ts";
 import { RIPGREP } from "../ripgrep.ts";
-import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
+import { ToolFailure, type ToolAnswer, type ToolContext } from "../tool.ts";
 import { openInside, realWorkspacePath } from "../workspace-path.ts";
 
 /** The seeds' limit. */
@@ -18,7 +18,7 @@ export interface ListFilesArguments {
   readonly pattern?: string;
 }
 
-export async function listFiles(given: ListFilesArguments, { signal }: ToolSurroundings): Promise<ToolAnswer> {
+export async function listFiles(given: ListFilesArguments, { signal }: ToolContext): Promise<ToolAnswer> {
   const folder = await realWorkspacePath(given.path ?? ".");
   await using handle = await openInside(given.path ?? ".", constants.O_RDONLY);
   const isFolder = (await handle.stat()).isDirectory();

@@ -1,6 +1,6 @@
 import { readLines } from "../read-lines.ts";
 import { RIPGREP } from "../ripgrep.ts";
-import { ToolFailure, type ToolAnswer, type ToolSurroundings } from "../tool.ts";
+import { ToolFailure, type ToolAnswer, type ToolContext } from "../tool.ts";
 import { realWorkspacePath, WORKSPACE } from "../workspace-path.ts";
 
 const DEFAULT_RESULTS = 100;
@@ -17,7 +17,7 @@ export interface SearchCodeArguments {
   readonly maximum_results?: number;
 }
 
-export async function searchCode(given: SearchCodeArguments, { signal }: ToolSurroundings): Promise<ToolAnswer> {
+export async function searchCode(given: SearchCodeArguments, { signal }: ToolContext): Promise<ToolAnswer> {
   const place = await realWorkspacePath(given.path ?? ".");
   const limit = given.maximum_results ?? DEFAULT_RESULTS;
   const found: string[] = [];

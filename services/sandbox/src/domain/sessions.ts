@@ -107,9 +107,9 @@ export class Sessions {
   async drain(limitMilliseconds: number): Promise<void> {
     this.#isDraining = true;
     const finished = Promise.all([...this.#sessions.values()].map((session) => session.finishCalls()));
-    const leaving = new AbortController();
-    await Promise.race([finished, wait(limitMilliseconds, undefined, { signal: leaving.signal }).catch(() => undefined)]);
-    leaving.abort();
+    const cancelled = new AbortController();
+    await Promise.race([finished, wait(limitMilliseconds, undefined, { signal: cancelled.signal }).catch(() => undefined)]);
+    cancelled.abort();
   }
 
   /** The lease is lost: what runs is ended, and how it ended is nobody's to tell. */

@@ -5,27 +5,27 @@ import { DOWN, GREETING, line, ROTATE_KEYS } from "@hlvm/mesh/control-protocol";
 import type { RotationAnswer } from "@hlvm/mesh/rotate-keys";
 
 export interface ControlEvents {
-  /** Somebody holds the mesh from now on; what is returned is called once when that ends. */
-  readonly onHold: () => () => void;
+  /** Somebody refers to the mesh from now on; what is returned is called once when that ends. */
+  readonly onReference: () => () => void;
   readonly onDown: () => void;
   readonly onRotateKeys: () => Promise<RotationAnswer>;
 }
 
 export interface ControlSocket {
-  /** Greets nobody any more and tells the holders; those who asked for the end wait on for the end of this process. */
+  /** Greets nobody any more and tells those who refer to the mesh; those who asked for the end wait on for the end of this process. */
   readonly close: () => void;
 }
 
 const MAXIMUM_COMMAND_BYTES = 1_024;
 
-/** Listens on the Unix socket that `holdMesh`, `stopMesh` and `rotateKeys` connect to. One left by a supervisor that died is replaced. */
+/** Listens on the Unix socket that `referenceMesh`, `stopMesh` and `rotateKeys` connect to. One left by a supervisor that died is replaced. */
 export async function openControlSocket(path: string, events: ControlEvents): Promise<ControlSocket> {
-  const holders = new Set<Socket>();
+  const references = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const release = events.onHold();
-    holders.add(socket);
+    const release = events.onReference();
+    references.add(socket);
     const leave = (): void => {
-      holders.delete(socket);
+      references.delete(socket);
       release();
     };
     socket.on("error", () => socket.destroy());
@@ -36,7 +36,7 @@ export async function openControlSocket(path: string, events: ControlEvents): Pr
     });
     onFirstLine(socket, (command) => {
       if (command === line(DOWN)) {
-        holders.delete(socket);
+        references.delete(socket);
         events.onDown();
       }
       if (command === line(ROTATE_KEYS)) void events.onRotateKeys().then((answer) => socket.write(line(answer)));
@@ -50,7 +50,7 @@ export async function openControlSocket(path: string, events: ControlEvents): Pr
   return {
     close: () => {
       server.close();
-      for (const socket of holders) socket.end();
+      for (const socket of references) socket.end();
     },
   };
 }

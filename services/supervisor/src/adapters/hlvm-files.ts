@@ -11,8 +11,8 @@ export interface HlvmFiles {
   readonly tokenFile: string;
   /** For Unix sockets: within the directory, or where its path is too long for one, in the folder for temporary files. */
   readonly sockets: string;
-  readonly data: (part: string) => string;
-  readonly logFile: (part: string) => string;
+  readonly data: (name: string) => string;
+  readonly logFile: (name: string) => string;
 }
 
 export interface Secrets {
@@ -34,8 +34,8 @@ export function keepHlvmFiles(directory: string, notice: Notice): HlvmFiles {
     keys,
     tokenFile: join(directory, "token"),
     sockets,
-    data: (part) => join(directory, "data", part),
-    logFile: (part) => join(directory, "logs", `${part}.log`),
+    data: (name) => join(directory, "data", name),
+    logFile: (name) => join(directory, "logs", `${name}.log`),
   };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, fstatSync, openSync, renameSync, statSync } from "node:fs";
 
-/** A log that has grown beyond this is put aside when its part starts; one such file is kept. */
+/** A log that has grown beyond this is put aside when its process starts; one such file is kept. */
 const MAXIMUM_BYTES = 10 * 1024 * 1024;
 
 export function rotateLog(path: string): void {

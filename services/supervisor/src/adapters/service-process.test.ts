@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { NODE_FLAGS } from "@hlvm/service/node-flags";
-import { fakeService } from "../testing/fake-part.ts";
+import { fakeService } from "../testing/fake-process.ts";
 import { isRunning } from "../testing/process-ended.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-supervisor-"));
@@ -78,10 +78,10 @@ describe("a service's process", () => {
   });
 
   it("listens where it did before when it is started again", async () => {
-    const part = fakeService(directory, { name: "policy" });
-    const first = await part.start(never);
+    const managed = fakeService(directory, { name: "policy" });
+    const first = await managed.start(never);
     await first.stop();
-    const second = await part.start(never);
+    const second = await managed.start(never);
     expect(second.port).toBe(first.port);
     await second.stop();
   });

@@ -5,7 +5,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { lastLines } from "@hlvm/mesh/last-lines";
 import { NODE_FLAGS } from "@hlvm/service/node-flags";
 import type { StartMessage } from "@hlvm/service/run-service";
-import type { Layer, Part, RunningPart } from "../domain/part.ts";
+import type { Layer, ManagedProcess, RunningProcess } from "../domain/managed-process.ts";
 import { openLog } from "./log-file.ts";
 import { serviceHealth } from "./service-health.ts";
 
@@ -28,7 +28,7 @@ const START_DEADLINE_MILLISECONDS = 30_000;
 const STOP_DEADLINE_MILLISECONDS = 9_000;
 
 /** A service of ours as a process: it says over its IPC channel when it is up, and ends when that channel does. */
-export function servicePart(service: ServiceProcess): Part {
+export function serviceProcess(service: ServiceProcess): ManagedProcess {
   const { name, logFile, needs, layer } = service;
   let port = service.port;
   return {
@@ -44,7 +44,7 @@ export function servicePart(service: ServiceProcess): Part {
   };
 }
 
-async function start(service: ServiceProcess, signal: AbortSignal): Promise<RunningPart & { readonly port: number }> {
+async function start(service: ServiceProcess, signal: AbortSignal): Promise<RunningProcess & { readonly port: number }> {
   const { descriptor, size } = openLog(service.logFile);
   let child: ChildProcess;
   try {
@@ -135,6 +135,6 @@ function failed(service: ServiceProcess, reason: string, what: string, advice: s
     code: "unavailable",
     reason,
     message: `The service ${service.name} (${where}) ${what}`,
-    advice: [advice, `Its log: ${service.logFile}`].filter((part) => part !== "").join("\n"),
+    advice: [advice, `Its log: ${service.logFile}`].filter((line) => line !== "").join("\n"),
   });
 }

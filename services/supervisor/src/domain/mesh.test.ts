@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { testLog } from "@hlvm/testing/test-log";
-import { fakeService } from "../testing/fake-part.ts";
+import { fakeService } from "../testing/fake-process.ts";
 import { isRunning } from "../testing/process-ended.ts";
 import { Mesh } from "./mesh.ts";
-import type { Part } from "./part.ts";
+import type { ManagedProcess } from "./managed-process.ts";
 import { restartPause } from "./restart-policy.ts";
-import type { PartStatus } from "./supervised-part.ts";
+import type { ProcessStatus } from "./supervised-process.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "hlvm-mesh-"));
 const restart = { firstPauseMilliseconds: 1, maximumPauseMilliseconds: 8, resetAfterMilliseconds: 60_000 };
@@ -21,7 +21,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** Parts whose starts and ends are written down. */
 function diary() {
   const entries: string[] = [];
-  const part = (kind: Pick<Part, "name"> & Partial<Part>): Part => ({
+  const managed = (kind: Pick<ManagedProcess, "name"> & Partial<ManagedProcess>): ManagedProcess => ({
     logFile: `/${kind.name}.log`,
     needs: [],
     layer: "back",
@@ -40,11 +40,11 @@ function diary() {
     },
     ...kind,
   });
-  return { entries, part };
+  return { entries, managed };
 }
 
-function meshOf(parts: readonly Part[], events: { lines?: string[]; changes?: EventEmitter } = {}): Mesh {
-  return new Mesh(parts, { restart, health }, testLog, {
+function meshOf(processes: readonly ManagedProcess[], events: { lines?: string[]; changes?: EventEmitter } = {}): Mesh {
+  return new Mesh(processes, { restart, health }, testLog, {
     onProgress: (line) => events.lines?.push(line),
     onChange: () => events.changes?.emit("change"),
   });
@@ -54,12 +54,12 @@ const failure = new HlvmError({ code: "unavailable", reason: "broken", message: 
 const breaks = { start: () => Promise.reject(failure) };
 
 describe("Mesh", () => {
-  it("starts a part when what it needs is up, and ends what is public before the stores", async () => {
-    const { entries, part } = diary();
+  it("starts a process when what it needs is up, and ends what is public before the stores", async () => {
+    const { entries, managed } = diary();
     const mesh = meshOf([
-      part({ name: "store", layer: "store" }),
-      part({ name: "policy", needs: ["store"] }),
-      part({ name: "edge", layer: "front" }),
+      managed({ name: "store", layer: "store" }),
+      managed({ name: "policy", needs: ["store"] }),
+      managed({ name: "edge", layer: "front" }),
     ]);
     await mesh.start();
     expect(entries.indexOf("+store")).toBeLessThan(entries.indexOf("+policy"));
@@ -68,22 +68,22 @@ describe("Mesh", () => {
     expect(entries).toEqual(["-edge", "-policy", "-store"]);
   });
 
-  it("takes everything down again when a part cannot start, and starts nothing that needed it", async () => {
-    const { entries, part } = diary();
+  it("takes everything down again when a process cannot start, and starts nothing that needed it", async () => {
+    const { entries, managed } = diary();
     const mesh = meshOf([
-      part({ name: "store", layer: "store" }),
-      part({ name: "policy", ...breaks }),
-      part({ name: "edge", needs: ["policy"] }),
+      managed({ name: "store", layer: "store" }),
+      managed({ name: "policy", ...breaks }),
+      managed({ name: "edge", needs: ["policy"] }),
     ]);
     await expect(mesh.start()).rejects.toBe(failure);
-    expect(mesh.failedPart).toBe("policy");
+    expect(mesh.failedProcess).toBe("policy");
     expect(entries).toEqual(["+store", "-store"]);
   });
 
-  it("goes on without a part that it can do without, and says so", async () => {
-    const { entries, part } = diary();
+  it("goes on without a process that it can do without, and says so", async () => {
+    const { entries, managed } = diary();
     const lines: string[] = [];
-    const mesh = meshOf([part({ name: "search", ...breaks, without: "Memory searches in PostgreSQL." }), part({ name: "memory" })], {
+    const mesh = meshOf([managed({ name: "search", ...breaks, without: "Memory searches in PostgreSQL." }), managed({ name: "memory" })], {
       lines,
     });
     await mesh.start();
@@ -93,15 +93,15 @@ describe("Mesh", () => {
   });
 
   it("gives a start up, and says nothing then of what it could do without", async () => {
-    const { entries, part } = diary();
+    const { entries, managed } = diary();
     const lines: string[] = [];
-    const waits: Part["start"] = (signal) =>
+    const waits: ManagedProcess["start"] = (signal) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
     const mesh = meshOf(
       [
-        part({ name: "store", layer: "store" }),
-        part({ name: "search", start: waits, without: "Memory searches in PostgreSQL." }),
-        part({ name: "edge", needs: ["search"] }),
+        managed({ name: "store", layer: "store" }),
+        managed({ name: "search", start: waits, without: "Memory searches in PostgreSQL." }),
+        managed({ name: "edge", needs: ["search"] }),
       ],
       { lines },
     );
@@ -116,22 +116,22 @@ describe("Mesh", () => {
     const changes = new EventEmitter();
     const mesh = meshOf([fakeService(directory, { name: "policy" })], { changes });
     await mesh.start();
-    const part = mesh.parts[0]!;
-    const { pid: first, port } = part.running!;
+    const supervised = mesh.processes[0]!;
+    const { pid: first, port } = supervised.running!;
     process.kill(first, "SIGKILL");
     await once(changes, "change");
-    expect(part).toMatchObject({ running: undefined, port, status: { state: "down", reason: "it ended by itself (SIGKILL)" } });
-    while (part.status.state !== "up") await once(changes, "change");
-    const second = part.running!.pid;
+    expect(supervised).toMatchObject({ running: undefined, port, status: { state: "down", reason: "it ended by itself (SIGKILL)" } });
+    while (supervised.status.state !== "up") await once(changes, "change");
+    const second = supervised.running!.pid;
     expect(second).not.toBe(first);
-    expect(part.port).toBe(port);
+    expect(supervised.port).toBe(port);
     await mesh.stop();
     expect([first, second].map(isRunning)).toEqual([false, false]);
   });
 
-  it("tries a part that dies again and again for ever, and says since when it is down, why, and when it is tried next", async () => {
+  it("tries a process that dies again and again for ever, and says since when it is down, why, and when it is tried next", async () => {
     let starts = 0;
-    const dies: Part = {
+    const dies: ManagedProcess = {
       name: "policy",
       logFile: "/policy.log",
       needs: [],
@@ -143,13 +143,13 @@ describe("Mesh", () => {
     };
     const changes = new EventEmitter();
     const mesh = meshOf([dies], { changes });
-    const part = mesh.parts[0]!;
-    const seen: PartStatus[] = [];
-    changes.on("change", () => seen.push(part.status));
+    const supervised = mesh.processes[0]!;
+    const seen: ProcessStatus[] = [];
+    changes.on("change", () => seen.push(supervised.status));
     await mesh.start();
     await expect.poll(() => starts).toBeGreaterThan(12);
     await mesh.stop();
-    expect(part.running).toBeUndefined();
+    expect(supervised.running).toBeUndefined();
     const down = seen.filter(({ state }) => state === "down");
     expect(new Set(down.map(({ since }) => since)).size).toBe(1);
     expect(down[0]).toMatchObject({ reason: "it ended by itself (code 1)" });
@@ -157,15 +157,15 @@ describe("Mesh", () => {
     expect(down.some(({ nextAttempt }) => nextAttempt !== undefined && nextAttempt > down[0]!.since)).toBe(true);
   });
 
-  it("tries a part again that it can do without and that could not be started at first", async () => {
+  it("tries a process again that it can do without and that could not be started at first", async () => {
     let starts = 0;
-    const { part } = diary();
-    const comesLate = part({ name: "search", without: "Memory searches in PostgreSQL." });
-    const start: Part["start"] = (signal) => (++starts < 4 ? Promise.reject(failure) : comesLate.start(signal));
+    const { managed } = diary();
+    const comesLate = managed({ name: "search", without: "Memory searches in PostgreSQL." });
+    const start: ManagedProcess["start"] = (signal) => (++starts < 4 ? Promise.reject(failure) : comesLate.start(signal));
     const mesh = meshOf([{ ...comesLate, start }]);
     await mesh.start();
-    expect(mesh.parts[0]!.status).toMatchObject({ state: "down", reason: "It broke." });
-    await expect.poll(() => mesh.parts[0]!.status.state).toBe("up");
+    expect(mesh.processes[0]!.status).toMatchObject({ state: "down", reason: "It broke." });
+    await expect.poll(() => mesh.processes[0]!.status.state).toBe("up");
     await mesh.stop();
   });
 });

@@ -1,40 +1,40 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
-import { LAYERS, type Part } from "./part.ts";
-import { SupervisedPart, type SupervisionPolicy } from "./supervised-part.ts";
+import { LAYERS, type ManagedProcess } from "./managed-process.ts";
+import { SupervisedProcess, type SupervisionPolicy } from "./supervised-process.ts";
 
 export interface MeshEvents {
   /** A line for a person. */
   readonly onProgress: (line: string) => void;
-  /** The status of a part is another one. */
+  /** The status of a process is another one. */
   readonly onChange: () => void;
 }
 
-/** All parts together: up as fast as what they need of each other allows, and down in order. */
+/** All processes together: up as fast as what they need of each other allows, and down in order. */
 export class Mesh {
-  readonly parts: readonly SupervisedPart[];
-  /** The part that could not start, where `start` threw. */
-  failedPart: string | undefined;
+  readonly processes: readonly SupervisedProcess[];
+  /** The process that could not start, where `start` threw. */
+  failedProcess: string | undefined;
   readonly #events: MeshEvents;
   readonly #log: Log;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: readonly Part[], policy: SupervisionPolicy, log: Log, events: MeshEvents) {
+  constructor(processes: readonly ManagedProcess[], policy: SupervisionPolicy, log: Log, events: MeshEvents) {
     this.#events = events;
     this.#log = log;
-    this.parts = parts.map((part) => new SupervisedPart(part, policy, log, events.onChange));
+    this.processes = processes.map((managed) => new SupervisedProcess(managed, policy, log, events.onChange));
   }
 
-  /** Resolves when every part is up. When one cannot start, the others are taken down and its error is thrown. */
+  /** Resolves when every process is up. When one cannot start, the others are taken down and its error is thrown. */
   async start(): Promise<void> {
     const started = new Map<string, Promise<void>>();
-    for (const supervised of this.parts) {
-      const needed = supervised.part.needs.map((name) => {
+    for (const supervised of this.processes) {
+      const needed = supervised.managed.needs.map((name) => {
         const earlier = started.get(name);
-        if (earlier === undefined) throw new Error(`${supervised.part.name} stands before ${name}, which it needs`);
+        if (earlier === undefined) throw new Error(`${supervised.managed.name} stands before ${name}, which it needs`);
         return earlier;
       });
-      started.set(supervised.part.name, this.#start(supervised, needed));
+      started.set(supervised.managed.name, this.#start(supervised, needed));
     }
     try {
       await Promise.all(started.values());
@@ -45,7 +45,7 @@ export class Mesh {
     }
   }
 
-  /** Resolves when no process of any part is left. */
+  /** Resolves when no process of any process is left. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stopAll();
     return this.#stopped;
@@ -53,28 +53,30 @@ export class Mesh {
 
   async #stopAll(): Promise<void> {
     for (const layer of LAYERS)
-      await Promise.all(this.parts.filter((supervised) => supervised.part.layer === layer).map((supervised) => this.#stop(supervised)));
+      await Promise.all(
+        this.processes.filter((supervised) => supervised.managed.layer === layer).map((supervised) => this.#stop(supervised)),
+      );
   }
 
-  async #stop(supervised: SupervisedPart): Promise<void> {
+  async #stop(supervised: SupervisedProcess): Promise<void> {
     const since = performance.now();
     await supervised.stop();
-    this.#log.info({ part: supervised.part.name, milliseconds: Math.round(performance.now() - since) }, "down");
+    this.#log.info({ process: supervised.managed.name, milliseconds: Math.round(performance.now() - since) }, "down");
   }
 
-  async #start(supervised: SupervisedPart, needed: readonly Promise<void>[]): Promise<void> {
+  async #start(supervised: SupervisedProcess, needed: readonly Promise<void>[]): Promise<void> {
     const since = performance.now();
     await Promise.all(needed);
     try {
       await supervised.start();
-      this.#log.info({ part: supervised.part.name, milliseconds: Math.round(performance.now() - since) }, "up");
+      this.#log.info({ process: supervised.managed.name, milliseconds: Math.round(performance.now() - since) }, "up");
     } catch (cause) {
-      if (supervised.part.without === undefined || this.#stopped !== undefined) {
-        this.failedPart ??= supervised.part.name;
+      if (supervised.managed.without === undefined || this.#stopped !== undefined) {
+        this.failedProcess ??= supervised.managed.name;
         throw cause;
       }
-      this.#log.warn({ part: supervised.part.name, err: cause }, "the mesh goes on without it");
-      this.#events.onProgress(`${messageOf(cause)} ${supervised.part.without} (log: ${supervised.part.logFile})`);
+      this.#log.warn({ process: supervised.managed.name, err: cause }, "the mesh goes on without it");
+      this.#events.onProgress(`${messageOf(cause)} ${supervised.managed.without} (log: ${supervised.managed.logFile})`);
     }
   }
 }

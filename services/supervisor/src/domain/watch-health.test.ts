@@ -6,7 +6,7 @@ const never = new Promise<void>(() => {});
 
 afterEach(() => vi.useRealTimers());
 
-/** Watches a part that answers as told, question by question, and then always, until it has answered thrice in a row. */
+/** Watches a process that answers as told, question by question, and then always, until it has answered thrice in a row. */
 async function watch(answers: readonly (() => Promise<void>)[], { maximumMisses }: HealthPolicy = policy) {
   const changes: ("silent" | "answers")[] = [];
   const over = new AbortController();
@@ -21,7 +21,7 @@ async function watch(answers: readonly (() => Promise<void>)[], { maximumMisses 
 }
 
 describe("watchHealth", () => {
-  it("tells since when a part is silent that has not answered often enough in a row", async () => {
+  it("tells since when a process is silent that has not answered often enough in a row", async () => {
     const before = Date.now();
     const { silentSince, changes } = await watch([() => Promise.reject(new Error("refused")), () => never]);
     expect(changes).toEqual(["silent"]);
@@ -29,7 +29,7 @@ describe("watchHealth", () => {
     expect(silentSince!.getTime()).toBeLessThan(Date.now());
   });
 
-  it("lets a part be that was busy, however often", async () => {
+  it("lets a process be that was busy, however often", async () => {
     const busy = (): Promise<void> => never;
     const well = (): Promise<void> => Promise.resolve();
     const { silentSince, changes } = await watch([busy, well, busy, well, busy]);

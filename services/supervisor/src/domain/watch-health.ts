@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunningPart } from "./part.ts";
+import type { RunningProcess } from "./managed-process.ts";
 
-/** How a part that hangs is told from one that is busy. */
+/** How a process that hangs is told from one that is busy. */
 export interface HealthPolicy {
   /** Between an answer, or its deadline, and the next question. */
   readonly intervalMilliseconds: number;
@@ -11,8 +11,8 @@ export interface HealthPolicy {
 }
 
 /**
- * A part is restarted when it has been silent for 25 to 30 s. The mesh's own connections cut a peer that has not answered
- * for 20 s (a ping after 15 s, 5 s to answer it): whoever waited for the part has lost their call by then. What is busy
+ * A process is restarted when it has been silent for 25 to 30 s. The mesh's own connections cut a peer that has not answered
+ * for 20 s (a ping after 15 s, 5 s to answer it): whoever waited for the process has lost their call by then. What is busy
  * for a few seconds misses one question.
  */
 export const HEALTH_POLICY: HealthPolicy = { intervalMilliseconds: 5_000, deadlineMilliseconds: 5_000, maximumMisses: 3 };
@@ -21,13 +21,13 @@ export const HEALTH_POLICY: HealthPolicy = { intervalMilliseconds: 5_000, deadli
 const STANDSTILL_FACTOR = 2;
 
 /**
- * Asks a running part for its health until the signal is aborted, or it has been silent for too long. Where the machine
- * slept, or this process was stopped, what was missed says nothing of the part, and counting begins anew.
+ * Asks a running process for its health until the signal is aborted, or it has been silent for too long. Where the machine
+ * slept, or this process was stopped, what was missed says nothing of the process, and counting begins anew.
  * @param onChange with when the first question was asked that it has not answered, or undefined when it answers again
  * @returns since when it is silent; undefined where the signal was aborted
  */
 export async function watchHealth(
-  check: RunningPart["check"],
+  check: RunningProcess["check"],
   policy: HealthPolicy,
   onChange: (silentSince: Date | undefined) => void,
   signal: AbortSignal,
@@ -57,7 +57,7 @@ export async function watchHealth(
 }
 
 /** Resolves at the deadline, or when the signal is aborted, whatever the check does. */
-async function answers(check: RunningPart["check"], deadlineMilliseconds: number, signal: AbortSignal): Promise<boolean> {
+async function answers(check: RunningProcess["check"], deadlineMilliseconds: number, signal: AbortSignal): Promise<boolean> {
   const over = new AbortController();
   const limit = sleep(deadlineMilliseconds, false, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => false);
   const answer = check(deadlineMilliseconds).then(

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fakeService } from "./fake-part.ts";
+import { fakeService } from "./fake-process.ts";
 import { readSupervisorConfig } from "../config.ts";
 import { supervise } from "../supervise.ts";
 
@@ -19,7 +19,7 @@ await supervise(
       restart: { firstPauseMilliseconds: 200, maximumPauseMilliseconds: 400, resetAfterMilliseconds: 60_000 },
       health: { intervalMilliseconds: 300, deadlineMilliseconds: 500, maximumMisses: 3 },
     },
-    parts: [
+    processes: [
       fakeService(directory, { name: "policy", layer: "back" }),
       fakeService(directory, { name: "edge", layer: "front", port: edgePort, host: edgeHost, behaviour: process.env.FAKE_BEHAVIOUR }),
     ],

@@ -7,7 +7,7 @@ import { ChatCompletionsProvider } from "./chat-completions-provider.ts";
 
 const server = new ReplayServer({ "/v1/models": { data: [{ id: "m", max_model_len: 12_345 }] } });
 const generation = generationOf("m", [said("user", "Hello?")]);
-const patient = new AbortController().signal;
+const never = new AbortController().signal;
 const whole =
   (name: string): Reply =>
   (response) =>
@@ -69,13 +69,13 @@ it("tells parallel calls apart that share an index", async () => {
 });
 
 it("takes the context window from the server's list, and any name that is not on it", async () => {
-  expect(await provider.describe("m", patient)).toMatchObject({ name: "m", contextWindow: 12_345 });
-  expect(await provider.describe("other", patient)).toMatchObject({ name: "other", contextWindow: 32_768 });
+  expect(await provider.describe("m", never)).toMatchObject({ name: "m", contextWindow: 12_345 });
+  expect(await provider.describe("other", never)).toMatchObject({ name: "other", contextWindow: 32_768 });
 });
 
 it("does without a list", async () => {
   const listless = new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: `${url}/v2`, apiKey: "" });
   server.play(errorReply(404, {}));
-  expect(await listless.describe("m", patient)).toMatchObject({ name: "m" });
-  await expect(listless.list(patient)).rejects.toMatchObject({ class: "permanent" });
+  expect(await listless.describe("m", never)).toMatchObject({ name: "m" });
+  await expect(listless.list(never)).rejects.toMatchObject({ class: "permanent" });
 });

@@ -70,7 +70,7 @@ function answer(response: ServerResponse | undefined): void {
 }
 
 const generation = generationOf("m", [said("user", "Hello?")]);
-const patient = new AbortController().signal;
+const never = new AbortController().signal;
 
 describe("the pool", () => {
   it("never gives a server more than its slots, and lets the rest wait in order", async () => {
@@ -110,9 +110,9 @@ describe("the pool", () => {
     const first = held.arrived();
     const working = ask(provider, generation);
     await first;
-    const leaving = new AbortController();
-    const waiting = ask(provider, generation, leaving.signal);
-    leaving.abort();
+    const cancelled = new AbortController();
+    const waiting = ask(provider, generation, cancelled.signal);
+    cancelled.abort();
     await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
     answer(held.open[0]);
     await working;
@@ -144,7 +144,7 @@ describe("the pool", () => {
     const working = ask(provider, generation);
     await first;
     const heard = Promise.withResolvers<void>();
-    const waiting = ask(provider, generation, patient, heard.resolve);
+    const waiting = ask(provider, generation, never, heard.resolve);
     await heard.promise;
     const next = held.arrived();
     answer(held.open[0]);

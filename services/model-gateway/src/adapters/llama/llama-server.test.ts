@@ -57,18 +57,18 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
   });
 
   it("frees its slot when the caller goes away", async () => {
-    const leaving = new AbortController();
+    const cancelled = new AbortController();
     const generation = { ...greedy([said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
     const seen: Told[] = [];
     const run = generate("llama", provider, generation, {
-      signal: leaving.signal,
+      signal: cancelled.signal,
       remainingMilliseconds: undefined,
       onRetry: () => undefined,
     });
     const ended = (async () => {
       for await (const delta of run) {
         seen.push(delta);
-        if (seen.length === 3) leaving.abort();
+        if (seen.length === 3) cancelled.abort();
       }
     })();
     await expect(ended).rejects.toMatchObject({ class: "abort" });

@@ -77,7 +77,7 @@ const scripted: Subject = {
 };
 
 describe.each([...hosted, scripted])("$name", ({ model, start, stop, play, hangs }) => {
-  const patient = new AbortController().signal;
+  const never = new AbortController().signal;
   const generation = generationOf(model, [said("system", "You help."), said("user", "Hello?")]);
 
   beforeAll(start);
@@ -119,7 +119,7 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play, hangs
   it("ends a cut stream with an error after what came", async () => {
     const seen: Told[] = [];
     const shown = Promise.withResolvers<void>();
-    const options = { signal: patient, remainingMilliseconds: undefined, onRetry: () => undefined };
+    const options = { signal: never, remainingMilliseconds: undefined, onRetry: () => undefined };
     const run = async (): Promise<void> => {
       for await (const delta of generate("p", play("cut", shown.promise), generation, options)) {
         seen.push(delta);
@@ -132,16 +132,16 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play, hangs
   });
 
   it("ends when its caller leaves, not when the provider does", async () => {
-    const leaving = new AbortController();
+    const cancelled = new AbortController();
     const run = collect(
-      generate("p", play("hang"), generation, { signal: leaving.signal, remainingMilliseconds: undefined, onRetry: () => undefined }),
+      generate("p", play("hang"), generation, { signal: cancelled.signal, remainingMilliseconds: undefined, onRetry: () => undefined }),
     );
     const ended = run.then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     await hangs();
-    leaving.abort();
+    cancelled.abort();
     const error = await ended;
     expect(error).toBeInstanceOf(ModelError);
     expect(error).toMatchObject({ class: "abort" });

@@ -23,10 +23,10 @@ export async function collect<T>(deltas: AsyncIterable<T>, into: T[] = []): Prom
   return into;
 }
 
-const patient = new AbortController().signal;
+const never = new AbortController().signal;
 
 /** Asks a provider once. */
-export function ask(provider: Provider, generation: Generation, signal = patient, heard: () => void = () => undefined): Promise<Delta[]> {
+export function ask(provider: Provider, generation: Generation, signal = never, heard: () => void = () => undefined): Promise<Delta[]> {
   return collect(provider.generate(generation, signal, heard));
 }
 

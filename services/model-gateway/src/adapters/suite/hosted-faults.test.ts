@@ -19,7 +19,7 @@ function* endlessLine(): Generator<string> {
 
 describe.each(protocols)("$provider", (protocol) => {
   const server = new ReplayServer(protocol.fixed);
-  const patient = new AbortController().signal;
+  const never = new AbortController().signal;
   const conversation = [said("system", "Prefix."), said("system", "# Your Memory"), said("user", "Hello?")];
   const generation = generationOf(protocol.model, conversation);
   let url: string;
@@ -40,7 +40,7 @@ describe.each(protocols)("$provider", (protocol) => {
       void beginStream(response).end(readFixture(protocol.folder, name).map(frame).join("") + protocol.closing);
   const askOnce = (): Promise<Delta[]> => ask(provider, generation);
   const retries: Retry[] = [];
-  const run = (seen: Told[] = [], signal = patient, subject = provider): Promise<Told[]> => {
+  const run = (seen: Told[] = [], signal = never, subject = provider): Promise<Told[]> => {
     retries.length = 0;
     return collect(
       generate(protocol.provider, subject, generation, {
@@ -110,7 +110,7 @@ describe.each(protocols)("$provider", (protocol) => {
       }
       response.end(protocol.closing);
     });
-    await ask(provider, generation, patient, () => heard++);
+    await ask(provider, generation, never, () => heard++);
     expect(heard).toBeGreaterThan(lines.length);
   });
 
@@ -119,7 +119,7 @@ describe.each(protocols)("$provider", (protocol) => {
       const closed = new ReplayServer();
       const nowhere = await closed.start();
       await closed.stop();
-      await expect(run([], patient, protocol.create(nowhere))).rejects.toMatchObject({
+      await expect(run([], never, protocol.create(nowhere))).rejects.toMatchObject({
         class: "transient",
         reason: "provider_unreachable",
       });
@@ -281,14 +281,14 @@ describe.each(protocols)("$provider", (protocol) => {
 
     it("a caller that goes away: the connection is closed", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
-      const leaving = new AbortController();
+      const cancelled = new AbortController();
       const seen: Told[] = [];
-      const ended = run(seen, leaving.signal).then(
+      const ended = run(seen, cancelled.signal).then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
       await vi.waitUntil(() => textIn(seen).includes("Hello"), { interval: 5 });
-      leaving.abort();
+      cancelled.abort();
       await server.requests[0]?.gone;
       expect(await ended).toMatchObject({ class: "abort" });
     });

@@ -87,15 +87,15 @@ describe("PostgresWakeups", () => {
 
   it("does not have the log read for notifications of what this process appended itself", async () => {
     const sessionId = randomUUID();
-    const leaving = new AbortController();
+    const cancelled = new AbortController();
     const subscription = wakeups.subscribe(sessionId);
     wakeups.appended(sessionId, eventsOf(1));
     await wakeups.close();
     await appendElsewhere(randomUUID());
     await subscription.wait(EVER, signal);
     expect(taken(subscription, 1)).toEqual([1]);
-    const waiting = subscription.wait(EVER, leaving.signal);
-    leaving.abort(new Error("nobody woke me"));
+    const waiting = subscription.wait(EVER, cancelled.signal);
+    cancelled.abort(new Error("nobody woke me"));
     await expect(waiting).rejects.toThrow("nobody woke me");
   });
 });

@@ -1,5 +1,5 @@
-/** A part of the mesh that is up: a process. */
-export interface RunningPart {
+/** A managed process that is up. */
+export interface RunningProcess {
   readonly pid: number;
   readonly port?: number;
   /** Resolves when its process has ended, with how: `code 1`, `SIGKILL`. */
@@ -10,19 +10,19 @@ export interface RunningPart {
   readonly stop: () => Promise<void>;
 }
 
-/** A part of the mesh: PostgreSQL, Meilisearch or a service. */
-export interface Part {
+/** A process of the mesh that the supervisor starts, watches and ends: PostgreSQL, Meilisearch or a service. */
+export interface ManagedProcess {
   /** As people know it: `policy`, `PostgreSQL`. */
   readonly name: string;
   readonly logFile: string;
-  /** Names of the parts that have to be up before this one is started. */
+  /** Names of the processes that have to be up before this one is started. */
   readonly needs: readonly string[];
   /** Parts end by layer, what is public first and the stores last, so that what is under way can still be written down. */
   readonly layer: Layer;
   /** The mesh comes up without it, and says what is less. Left out: the mesh cannot do without. */
   readonly without?: string;
-  /** Throws an HlvmError that names the part, its port and its log file. An abort ends the start. */
-  readonly start: (signal: AbortSignal) => Promise<RunningPart>;
+  /** Throws an HlvmError that names the process, its port and its log file. An abort ends the start. */
+  readonly start: (signal: AbortSignal) => Promise<RunningProcess>;
 }
 
 /** In the order in which they end. */

@@ -1,5 +1,5 @@
 import { startMeilisearch } from "@hlvm/meilisearch-binary/start-meilisearch";
-import type { Part } from "../domain/part.ts";
+import type { ManagedProcess } from "../domain/managed-process.ts";
 import { rotateLog } from "./log-file.ts";
 
 export interface MeilisearchPlace {
@@ -9,7 +9,7 @@ export interface MeilisearchPlace {
 }
 
 /** The search server. The mesh can do without: memory then searches in PostgreSQL. */
-export function meilisearchPart(place: MeilisearchPlace, masterKey: string): Part {
+export function meilisearchProcess(place: MeilisearchPlace, masterKey: string): ManagedProcess {
   return {
     name: "Meilisearch",
     logFile: place.logFile,

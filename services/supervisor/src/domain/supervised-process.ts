@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Log } from "@hlvm/log/create-log";
-import type { Part, RunningPart } from "./part.ts";
+import type { ManagedProcess, RunningProcess } from "./managed-process.ts";
 import { failuresAfter, restartPause, type RestartPolicy } from "./restart-policy.ts";
 import { watchHealth, type HealthPolicy } from "./watch-health.ts";
 
-export interface PartStatus {
+export interface ProcessStatus {
   /** `not_answering`: its process is there, and has not answered the last question for its health. */
   readonly state: "up" | "not_answering" | "down";
   /** Since when it is in this state; attempts that fail leave it. */
@@ -22,34 +22,34 @@ export interface SupervisionPolicy {
 }
 
 /**
- * A part and its life. Its first start may fail; once it was up, or where the mesh can do without it, it is started
+ * A process and its life. Its first start may fail; once it was up, or where the mesh can do without it, it is started
  * again for ever; while it is up it is asked for its health, and restarted where it hangs.
  */
-export class SupervisedPart {
-  readonly part: Part;
+export class SupervisedProcess {
+  readonly managed: ManagedProcess;
   readonly #policy: SupervisionPolicy;
   readonly #log: Log;
   readonly #onChange: () => void;
   readonly #stopping = new AbortController();
-  #status: PartStatus = { state: "down", since: new Date(), reason: "not started yet" };
-  #running: RunningPart | undefined;
+  #status: ProcessStatus = { state: "down", since: new Date(), reason: "not started yet" };
+  #running: RunningProcess | undefined;
   #port: number | undefined;
   #life: Promise<void> = Promise.resolve();
 
   /** @param onChange its status is another one */
-  constructor(part: Part, policy: SupervisionPolicy, log: Log, onChange: () => void) {
-    this.part = part;
+  constructor(managed: ManagedProcess, policy: SupervisionPolicy, log: Log, onChange: () => void) {
+    this.managed = managed;
     this.#policy = policy;
-    this.#log = log.child({ part: part.name });
+    this.#log = log.child({ process: managed.name });
     this.#onChange = onChange;
   }
 
-  get status(): PartStatus {
+  get status(): ProcessStatus {
     return this.#status;
   }
 
   /** Undefined while it is down. */
-  get running(): RunningPart | undefined {
+  get running(): RunningProcess | undefined {
     return this.#running;
   }
 
@@ -65,7 +65,7 @@ export class SupervisedPart {
       (running) => this.#supervise(running),
       (cause: unknown) => {
         this.#couldNotStart(cause);
-        return this.part.without === undefined ? undefined : this.#supervise(undefined);
+        return this.managed.without === undefined ? undefined : this.#supervise(undefined);
       },
     );
     await first;
@@ -78,9 +78,9 @@ export class SupervisedPart {
     await this.#life;
   }
 
-  async #startOnce(): Promise<RunningPart> {
+  async #startOnce(): Promise<RunningProcess> {
     this.#stopping.signal.throwIfAborted();
-    const running = await this.part.start(this.#stopping.signal);
+    const running = await this.managed.start(this.#stopping.signal);
     this.#running = running;
     this.#port = running.port;
     if (this.#stopping.signal.aborted) await running.stop();
@@ -88,7 +88,7 @@ export class SupervisedPart {
     return running;
   }
 
-  async #supervise(first: RunningPart | undefined): Promise<void> {
+  async #supervise(first: RunningProcess | undefined): Promise<void> {
     let running = first;
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
@@ -98,7 +98,7 @@ export class SupervisedPart {
         this.#running = undefined;
         if (this.#stopping.signal.aborted) return;
         failures = failuresAfter(this.#policy.restart, failures, performance.now() - since);
-        this.#log.error({ reason, logFile: this.part.logFile }, "ended");
+        this.#log.error({ reason, logFile: this.managed.logFile }, "ended");
         this.#become({ state: "down", since: new Date(), reason });
       }
       running = await this.#startAgain(failures++);
@@ -106,14 +106,14 @@ export class SupervisedPart {
   }
 
   /** Ends it where it hangs. @returns how it has ended, for a person */
-  async #untilEnded(running: RunningPart): Promise<string> {
+  async #untilEnded(running: RunningProcess): Promise<string> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
     let hung: Date | undefined;
     const watched = watchHealth(running.check, this.#policy.health, (since) => this.#onSilence(since), signal).then((since) => {
       hung = since;
       if (hung === undefined) return undefined;
-      this.#log.error({ since, logFile: this.part.logFile }, "does not answer and is restarted");
+      this.#log.error({ since, logFile: this.managed.logFile }, "does not answer and is restarted");
       return running.stop();
     });
     const how = await running.ended;
@@ -129,7 +129,7 @@ export class SupervisedPart {
   }
 
   /** Undefined where it could not be started, or is to end. */
-  async #startAgain(failures: number): Promise<RunningPart | undefined> {
+  async #startAgain(failures: number): Promise<RunningProcess | undefined> {
     const pause = restartPause(this.#policy.restart, failures);
     this.#become({ ...this.#status, nextAttempt: new Date(Date.now() + pause) });
     try {
@@ -146,11 +146,11 @@ export class SupervisedPart {
 
   #couldNotStart(cause: unknown): void {
     if (this.#stopping.signal.aborted) return;
-    this.#log.error({ reason: messageOf(cause), logFile: this.part.logFile }, "could not be started");
+    this.#log.error({ reason: messageOf(cause), logFile: this.managed.logFile }, "could not be started");
     this.#become({ ...this.#status, reason: messageOf(cause) });
   }
 
-  #become(status: PartStatus): void {
+  #become(status: ProcessStatus): void {
     this.#status = status;
     this.#onChange();
   }

@@ -1,6 +1,6 @@
 import { startPostgres } from "@hlvm/embedded-postgres/start-postgres";
 import type { Log } from "@hlvm/log/create-log";
-import type { Part } from "../domain/part.ts";
+import type { ManagedProcess } from "../domain/managed-process.ts";
 import { checkPostgres } from "./check-postgres.ts";
 import { rotateLog } from "./log-file.ts";
 import { prepareDatabases, type ServiceDatabase } from "./prepare-databases.ts";
@@ -14,7 +14,7 @@ export interface PostgresPlace {
 }
 
 /** PostgreSQL with the services' databases; it is up when they can be used. */
-export function postgresPart(place: PostgresPlace, databases: readonly ServiceDatabase[], log: Log): Part {
+export function postgresProcess(place: PostgresPlace, databases: readonly ServiceDatabase[], log: Log): ManagedProcess {
   return {
     name: POSTGRES,
     logFile: place.logFile,

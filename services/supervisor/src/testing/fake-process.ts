@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { servicePart } from "../adapters/service-process.ts";
-import type { Layer, Part } from "../domain/part.ts";
+import { serviceProcess } from "../adapters/service-process.ts";
+import type { Layer, ManagedProcess } from "../domain/managed-process.ts";
 
 export interface FakeService {
   readonly name: string;
@@ -16,8 +16,8 @@ export interface FakeService {
 export function fakeService(
   directory: string,
   { name, layer = "back", port = 0, needs = [], host = "127.0.0.1", behaviour = "" }: FakeService,
-): Part {
-  return servicePart({
+): ManagedProcess {
+  return serviceProcess({
     name,
     layer,
     port,
