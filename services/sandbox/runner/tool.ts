@@ -1,22 +1,7 @@
 import type { ToolResultJson } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { toolErrorCodeWords } from "@hlvm/proto/hlvm/tool/v1/tool_words";
 
-export type ToolErrorCode =
-  | "invalid_arguments"
-  | "not_found"
-  | "not_readable"
-  | "outside_workspace"
-  | "protected_path"
-  | "too_large"
-  | "binary_file"
-  | "invalid_utf8"
-  | "no_match"
-  | "no_space"
-  | "timeout"
-  | "cancelled"
-  | "output_limit"
-  | "command_failed"
-  | "unavailable"
-  | "internal";
+export type ToolErrorCode = (typeof toolErrorCodeWords)[number];
 
 /** What a tool gives back: `content` for the model, `summary` for people. */
 export interface ToolAnswer {

@@ -1,8 +1,9 @@
 import { HlvmError, type ErrorCode } from "@hlvm/errors/hlvm-error";
+import type { toolErrorCodeWords } from "@hlvm/proto/hlvm/tool/v1/tool_words";
 import type { ToolOutcome } from "./tool-outcome.ts";
 
 /** Errors that a model, or time, can put right; all others are refusals or faults and go to the caller. */
-const OUTCOME_CODES: Partial<Record<ErrorCode, string>> = {
+const OUTCOME_CODES: Partial<Record<ErrorCode, (typeof toolErrorCodeWords)[number]>> = {
   invalid_argument: "invalid_arguments",
   not_found: "not_found",
   unavailable: "unavailable",

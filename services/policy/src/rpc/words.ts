@@ -1,76 +1,52 @@
+import type { DescEnum } from "@bufbuild/protobuf";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { AuditKind, OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { ApprovalAnswer, ApprovalState, DecidingStep, Decision, PermissionMode, TrustTier } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
+import { AuditKindSchema, OutcomeStatusSchema, type AuditKind, type OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import {
+  ApprovalAnswerSchema,
+  ApprovalStateSchema,
+  DecidingStepSchema,
+  DecisionSchema,
+  PermissionModeSchema,
+  TrustTier,
+  type ApprovalAnswer,
+  type ApprovalState,
+  type DecidingStep,
+  type Decision,
+  type PermissionMode,
+} from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { ApprovalAnswer as AnswerWord, ApprovalState as StateWord } from "../domain/approval/approval.ts";
 import type { AuditKind as KindWord, OutcomeStatus as OutcomeWord } from "../domain/audit/audit-event.ts";
 import type { DecidingStep as StepWord, Decision as DecisionWord, PermissionMode as ModeWord } from "../domain/decide/decision.ts";
 
 /** The contract's number for each of the domain's words. */
-export const decisions: Readonly<Record<DecisionWord, Decision>> = { allow: Decision.ALLOW, ask: Decision.ASK, deny: Decision.DENY };
+type Numbers<Word extends string, Value> = Readonly<Record<Word, Value>>;
 
-export const steps: Readonly<Record<StepWord, DecidingStep>> = {
-  definition: DecidingStep.DEFINITION,
-  deny_list: DecidingStep.DENY_LIST,
-  explicit_allow: DecidingStep.EXPLICIT_ALLOW,
-  read_only: DecidingStep.READ_ONLY,
-  destructive: DecidingStep.DESTRUCTIVE,
-  command_safety: DecidingStep.COMMAND_SAFETY,
-  mode: DecidingStep.MODE,
-  approval: DecidingStep.APPROVAL,
-  trust_floor: DecidingStep.TRUST_FLOOR,
-  in_doubt: DecidingStep.IN_DOUBT,
-};
+export const decisions = numbersOf<DecisionWord, Decision>(DecisionSchema);
+export const steps = numbersOf<StepWord, DecidingStep>(DecidingStepSchema);
+export const modes = numbersOf<ModeWord, PermissionMode>(PermissionModeSchema, permissionModeWord);
+export const answers = numbersOf<AnswerWord, ApprovalAnswer>(ApprovalAnswerSchema);
+export const states = numbersOf<StateWord, ApprovalState>(ApprovalStateSchema);
+export const kinds = numbersOf<KindWord, AuditKind>(AuditKindSchema);
+export const outcomes = numbersOf<OutcomeWord, OutcomeStatus>(OutcomeStatusSchema);
 
-export const modes: Readonly<Record<ModeWord, PermissionMode>> = {
-  default: PermissionMode.DEFAULT,
-  plan: PermissionMode.PLAN,
-  acceptEdits: PermissionMode.ACCEPT_EDITS,
-  bypassPermissions: PermissionMode.BYPASS_PERMISSIONS,
-  dontAsk: PermissionMode.DONT_ASK,
-};
+export const levels: Numbers<"L0" | "L1" | "L2", SafetyLevel> = { L0: SafetyLevel.L0, L1: SafetyLevel.L1, L2: SafetyLevel.L2 };
 
-export const levels: Readonly<Record<"L0" | "L1" | "L2", SafetyLevel>> = { L0: SafetyLevel.L0, L1: SafetyLevel.L1, L2: SafetyLevel.L2 };
-
-export const tiers: Readonly<Record<"built-in" | "plugin" | "skill", TrustTier>> = {
+export const tiers: Numbers<"built-in" | "plugin" | "skill", TrustTier> = {
   "built-in": TrustTier.BUILT_IN,
   plugin: TrustTier.PLUGIN,
   skill: TrustTier.SKILL,
 };
 
-export const answers: Readonly<Record<AnswerWord, ApprovalAnswer>> = {
-  once: ApprovalAnswer.ONCE,
-  session: ApprovalAnswer.SESSION,
-  deny: ApprovalAnswer.DENY,
-};
-
-export const states: Readonly<Record<StateWord, ApprovalState>> = {
-  pending: ApprovalState.PENDING,
-  approved: ApprovalState.APPROVED,
-  denied: ApprovalState.DENIED,
-  expired: ApprovalState.EXPIRED,
-  withdrawn: ApprovalState.WITHDRAWN,
-};
-
-export const kinds: Readonly<Record<KindWord, AuditKind>> = {
-  intent: AuditKind.INTENT,
-  outcome: AuditKind.OUTCOME,
-  approval_requested: AuditKind.APPROVAL_REQUESTED,
-  approval_answered: AuditKind.APPROVAL_ANSWERED,
-  approval_withdrawn: AuditKind.APPROVAL_WITHDRAWN,
-  audit_read: AuditKind.AUDIT_READ,
-  grant_renewed: AuditKind.GRANT_RENEWED,
-  renewal_denied: AuditKind.RENEWAL_DENIED,
-};
-
-export const outcomes: Readonly<Record<OutcomeWord, OutcomeStatus>> = {
-  succeeded: OutcomeStatus.SUCCEEDED,
-  failed: OutcomeStatus.FAILED,
-  timed_out: OutcomeStatus.TIMED_OUT,
-  cancelled: OutcomeStatus.CANCELLED,
-  refused: OutcomeStatus.REFUSED,
-  unknown: OutcomeStatus.UNKNOWN,
-};
+function numbersOf<Word extends string, Value extends number>(
+  description: DescEnum,
+  wordOfNumber: (value: Value) => string = (value) => enumWord(description, value),
+): Numbers<Word, Value> {
+  const known = description.values.filter(({ number }) => number !== 0).map(({ number }) => number as Value);
+  return Object.fromEntries(known.map((number) => [wordOfNumber(number), number])) as Numbers<Word, Value>;
+}
 
 /**
  * The domain's word for a number of the contract; undefined for the unspecified one.

@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/tool/v1/tool.proto.
  */
 export const file_hlvm_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChdobHZtL3Rvb2wvdjEvdG9vbC5wcm90bxIMaGx2bS50b29sLnYxIkoKClRydXN0Rmxvb3ISIgoFdHJ1c3QYASABKA4yEy5obHZtLnRvb2wudjEuVHJ1c3QSGAoGc291cmNlGAIgASgJQgi6SAVyAxiABCLjAQoIVG9vbENhbGwSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEiwKBHRvb2wYBCABKAlCHrpIG3IZMhdeW2Etel1bYS16MC05X117MCwxMjd9JBIkCg5hcmd1bWVudHNfanNvbhgFIAEoCUIMukgJcgcQAiiAgIACEi4KD2RlZmluaXRpb25faGFzaBgGIAEoCUIVukgSchAyDl5bMC05YS1mXXs2NH0kIp0BCgpUb29sT3V0cHV0EjkKBnN0cmVhbRgBIAEoDjIfLmhsdm0udG9vbC52MS5Ub29sT3V0cHV0LlN0cmVhbUIIukgFggECEAESDAoEdGV4dBgCIAEoCSJGCgZTdHJlYW0SFgoSU1RSRUFNX1VOU1BFQ0lGSUVEEAASEQoNU1RSRUFNX1NURE9VVBABEhEKDVNUUkVBTV9TVERFUlIQAiI8CgpIZWxkQ2hhbmdlEhEKCWNoYW5nZV9pZBgBIAEoCRINCgVwYXRocxgCIAMoCRIMCgRkaWZmGAMgASgJIpQCCgpUb29sUmVzdWx0Eg8KB3N1Y2Nlc3MYASABKAgSDwoHY29udGVudBgCIAEoCRIPCgdzdW1tYXJ5GAMgASgJEhIKCmVycm9yX2NvZGUYBCABKAkSHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAUgASgNEhQKDHJlc3VsdF9ieXRlcxgGIAEoBBIRCgl0cnVuY2F0ZWQYByABKAgSFgoJZXhpdF9jb2RlGAggASgFSACIAQESLQoLaGVsZF9jaGFuZ2UYCSABKAsyGC5obHZtLnRvb2wudjEuSGVsZENoYW5nZRIiCgV0cnVzdBgoIAEoDjITLmhsdm0udG9vbC52MS5UcnVzdEIMCgpfZXhpdF9jb2RlKmoKC1NhZmV0eUxldmVsEhwKGFNBRkVUWV9MRVZFTF9VTlNQRUNJRklFRBAAEhMKD1NBRkVUWV9MRVZFTF9MMBABEhMKD1NBRkVUWV9MRVZFTF9MMRACEhMKD1NBRkVUWV9MRVZFTF9MMhADKnIKBVRydXN0EhUKEVRSVVNUX1VOU1BFQ0lGSUVEEAASEgoOVFJVU1RfVkVSSUZJRUQQARISCg5UUlVTVF9JTkZFUlJFRBACEhYKElRSVVNUX1VTRVJfQ0xBSU1FRBADEhIKDlRSVVNUX0VYVEVSTkFMEARiBnByb3RvMw", [file_buf_validate_validate]);
+  fileDesc("ChdobHZtL3Rvb2wvdjEvdG9vbC5wcm90bxIMaGx2bS50b29sLnYxIkoKClRydXN0Rmxvb3ISIgoFdHJ1c3QYASABKA4yEy5obHZtLnRvb2wudjEuVHJ1c3QSGAoGc291cmNlGAIgASgJQgi6SAVyAxiABCLjAQoIVG9vbENhbGwSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEiwKBHRvb2wYBCABKAlCHrpIG3IZMhdeW2Etel1bYS16MC05X117MCwxMjd9JBIkCg5hcmd1bWVudHNfanNvbhgFIAEoCUIMukgJcgcQAiiAgIACEi4KD2RlZmluaXRpb25faGFzaBgGIAEoCUIVukgSchAyDl5bMC05YS1mXXs2NH0kIp0BCgpUb29sT3V0cHV0EjkKBnN0cmVhbRgBIAEoDjIfLmhsdm0udG9vbC52MS5Ub29sT3V0cHV0LlN0cmVhbUIIukgFggECEAESDAoEdGV4dBgCIAEoCSJGCgZTdHJlYW0SFgoSU1RSRUFNX1VOU1BFQ0lGSUVEEAASEQoNU1RSRUFNX1NURE9VVBABEhEKDVNUUkVBTV9TVERFUlIQAiI8CgpIZWxkQ2hhbmdlEhEKCWNoYW5nZV9pZBgBIAEoCRINCgVwYXRocxgCIAMoCRIMCgRkaWZmGAMgASgJIpQCCgpUb29sUmVzdWx0Eg8KB3N1Y2Nlc3MYASABKAgSDwoHY29udGVudBgCIAEoCRIPCgdzdW1tYXJ5GAMgASgJEhIKCmVycm9yX2NvZGUYBCABKAkSHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAUgASgNEhQKDHJlc3VsdF9ieXRlcxgGIAEoBBIRCgl0cnVuY2F0ZWQYByABKAgSFgoJZXhpdF9jb2RlGAggASgFSACIAQESLQoLaGVsZF9jaGFuZ2UYCSABKAsyGC5obHZtLnRvb2wudjEuSGVsZENoYW5nZRIiCgV0cnVzdBgoIAEoDjITLmhsdm0udG9vbC52MS5UcnVzdEIMCgpfZXhpdF9jb2RlKmoKC1NhZmV0eUxldmVsEhwKGFNBRkVUWV9MRVZFTF9VTlNQRUNJRklFRBAAEhMKD1NBRkVUWV9MRVZFTF9MMBABEhMKD1NBRkVUWV9MRVZFTF9MMRACEhMKD1NBRkVUWV9MRVZFTF9MMhADKnIKBVRydXN0EhUKEVRSVVNUX1VOU1BFQ0lGSUVEEAASEgoOVFJVU1RfVkVSSUZJRUQQARISCg5UUlVTVF9JTkZFUlJFRBACEhYKElRSVVNUX1VTRVJfQ0xBSU1FRBADEhIKDlRSVVNUX0VYVEVSTkFMEAQqsQUKDVRvb2xFcnJvckNvZGUSHwobVE9PTF9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASJQohVE9PTF9FUlJPUl9DT0RFX0lOVkFMSURfQVJHVU1FTlRTEAESJQohVE9PTF9FUlJPUl9DT0RFX1BFUk1JU1NJT05fREVOSUVEEAISHQoZVE9PTF9FUlJPUl9DT0RFX05PVF9GT1VORBADEiAKHFRPT0xfRVJST1JfQ09ERV9OT1RfUkVBREFCTEUQBBIlCiFUT09MX0VSUk9SX0NPREVfT1VUU0lERV9XT1JLU1BBQ0UQBRIiCh5UT09MX0VSUk9SX0NPREVfUFJPVEVDVEVEX1BBVEgQBhIdChlUT09MX0VSUk9SX0NPREVfVE9PX0xBUkdFEAcSHwobVE9PTF9FUlJPUl9DT0RFX0JJTkFSWV9GSUxFEAgSIAocVE9PTF9FUlJPUl9DT0RFX0lOVkFMSURfVVRGOBAJEhwKGFRPT0xfRVJST1JfQ09ERV9OT19NQVRDSBAKEhwKGFRPT0xfRVJST1JfQ09ERV9OT19TUEFDRRALEhsKF1RPT0xfRVJST1JfQ09ERV9USU1FT1VUEAwSHQoZVE9PTF9FUlJPUl9DT0RFX0NBTkNFTExFRBANEiAKHFRPT0xfRVJST1JfQ09ERV9PVVRQVVRfTElNSVQQDhIhCh1UT09MX0VSUk9SX0NPREVfT1VUX09GX01FTU9SWRAPEiIKHlRPT0xfRVJST1JfQ09ERV9DT01NQU5EX0ZBSUxFRBAQEh8KG1RPT0xfRVJST1JfQ09ERV9VTkFWQUlMQUJMRRAREiMKH1RPT0xfRVJST1JfQ09ERV9PVVRDT01FX1VOS05PV04QEhIcChhUT09MX0VSUk9SX0NPREVfSU5URVJOQUwQE2IGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * The least that anything in a run's context can be trusted.
@@ -317,9 +317,7 @@ export type ToolResult = Message<"hlvm.tool.v1.ToolResult"> & {
   summary: string;
 
   /**
-   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, protected_path, too_large, binary_file,
-   * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, outcome_unknown (it may or
-   * may not have taken effect), internal.
+   * Empty on success; else a word of ToolErrorCode, or one that a later version has.
    *
    * @generated from field: string error_code = 4;
    */
@@ -390,9 +388,7 @@ export type ToolResultJson = {
   summary?: string;
 
   /**
-   * Empty on success; else one of: invalid_arguments, permission_denied, not_found, not_readable, outside_workspace, protected_path, too_large, binary_file,
-   * invalid_utf8, no_match, no_space, timeout, cancelled, output_limit, out_of_memory, command_failed, unavailable, outcome_unknown (it may or
-   * may not have taken effect), internal.
+   * Empty on success; else a word of ToolErrorCode, or one that a later version has.
    *
    * @generated from field: string error_code = 4;
    */
@@ -550,4 +546,133 @@ export type TrustJson = "TRUST_UNSPECIFIED" | "TRUST_VERIFIED" | "TRUST_INFERRED
  */
 export const TrustSchema: GenEnum<Trust, TrustJson> = /*@__PURE__*/
   enumDesc(file_hlvm_tool_v1_tool, 1);
+
+/**
+ * Why a call did not do what was asked. On the wire it is the word: `not_found`.
+ *
+ * @generated from enum hlvm.tool.v1.ToolErrorCode
+ */
+export const ToolErrorCode = {
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_INVALID_ARGUMENTS = 1;
+   */
+  INVALID_ARGUMENTS: 1,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_PERMISSION_DENIED = 2;
+   */
+  PERMISSION_DENIED: 2,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_NOT_FOUND = 3;
+   */
+  NOT_FOUND: 3,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_NOT_READABLE = 4;
+   */
+  NOT_READABLE: 4,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_OUTSIDE_WORKSPACE = 5;
+   */
+  OUTSIDE_WORKSPACE: 5,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_PROTECTED_PATH = 6;
+   */
+  PROTECTED_PATH: 6,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_TOO_LARGE = 7;
+   */
+  TOO_LARGE: 7,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_BINARY_FILE = 8;
+   */
+  BINARY_FILE: 8,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_INVALID_UTF8 = 9;
+   */
+  INVALID_UTF8: 9,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_NO_MATCH = 10;
+   */
+  NO_MATCH: 10,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_NO_SPACE = 11;
+   */
+  NO_SPACE: 11,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_TIMEOUT = 12;
+   */
+  TIMEOUT: 12,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_CANCELLED = 13;
+   */
+  CANCELLED: 13,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_OUTPUT_LIMIT = 14;
+   */
+  OUTPUT_LIMIT: 14,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_OUT_OF_MEMORY = 15;
+   */
+  OUT_OF_MEMORY: 15,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_COMMAND_FAILED = 16;
+   */
+  COMMAND_FAILED: 16,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_UNAVAILABLE = 17;
+   */
+  UNAVAILABLE: 17,
+
+  /**
+   * It may or may not have taken effect.
+   *
+   * @generated from enum value: TOOL_ERROR_CODE_OUTCOME_UNKNOWN = 18;
+   */
+  OUTCOME_UNKNOWN: 18,
+
+  /**
+   * @generated from enum value: TOOL_ERROR_CODE_INTERNAL = 19;
+   */
+  INTERNAL: 19,
+} as const;
+
+/**
+ * Why a call did not do what was asked. On the wire it is the word: `not_found`.
+ *
+ * @generated from enum hlvm.tool.v1.ToolErrorCode
+ */
+export type ToolErrorCode = (typeof ToolErrorCode)[keyof typeof ToolErrorCode] | UnknownEnum;
+
+/**
+ * Why a call did not do what was asked. On the wire it is the word: `not_found`.
+ *
+ * @generated from enum hlvm.tool.v1.ToolErrorCode
+ */
+export type ToolErrorCodeJson = "TOOL_ERROR_CODE_UNSPECIFIED" | "TOOL_ERROR_CODE_INVALID_ARGUMENTS" | "TOOL_ERROR_CODE_PERMISSION_DENIED" | "TOOL_ERROR_CODE_NOT_FOUND" | "TOOL_ERROR_CODE_NOT_READABLE" | "TOOL_ERROR_CODE_OUTSIDE_WORKSPACE" | "TOOL_ERROR_CODE_PROTECTED_PATH" | "TOOL_ERROR_CODE_TOO_LARGE" | "TOOL_ERROR_CODE_BINARY_FILE" | "TOOL_ERROR_CODE_INVALID_UTF8" | "TOOL_ERROR_CODE_NO_MATCH" | "TOOL_ERROR_CODE_NO_SPACE" | "TOOL_ERROR_CODE_TIMEOUT" | "TOOL_ERROR_CODE_CANCELLED" | "TOOL_ERROR_CODE_OUTPUT_LIMIT" | "TOOL_ERROR_CODE_OUT_OF_MEMORY" | "TOOL_ERROR_CODE_COMMAND_FAILED" | "TOOL_ERROR_CODE_UNAVAILABLE" | "TOOL_ERROR_CODE_OUTCOME_UNKNOWN" | "TOOL_ERROR_CODE_INTERNAL";
+
+/**
+ * Describes the enum hlvm.tool.v1.ToolErrorCode.
+ */
+export const ToolErrorCodeSchema: GenEnum<ToolErrorCode, ToolErrorCodeJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_tool_v1_tool, 2);
 

@@ -6,4 +6,5 @@
 
 export const safetyLevelWords = ["l0", "l1", "l2"] as const;
 export const trustWords = ["verified", "inferred", "user_claimed", "external"] as const;
+export const toolErrorCodeWords = ["invalid_arguments", "permission_denied", "not_found", "not_readable", "outside_workspace", "protected_path", "too_large", "binary_file", "invalid_utf8", "no_match", "no_space", "timeout", "cancelled", "output_limit", "out_of_memory", "command_failed", "unavailable", "outcome_unknown", "internal"] as const;
 export const streamWords = ["stdout", "stderr"] as const;

@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolResultSchema, type ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { toolErrorCodeWords } from "@hlvm/proto/hlvm/tool/v1/tool_words";
 
 /** What the model reads of a call that did not run, or of which no result came back. */
-export function failedResult(errorCode: string, content: string, durationMilliseconds = 0): ToolResult {
+export function failedResult(errorCode: (typeof toolErrorCodeWords)[number], content: string, durationMilliseconds = 0): ToolResult {
   return create(ToolResultSchema, {
     success: false,
     content,

@@ -1,8 +1,9 @@
+import type { approvalAnswerWords, approvalStateWords } from "@hlvm/proto/hlvm/policy/v1/policy_words";
 import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { DecidingStep, PermissionMode } from "../decide/decision.ts";
 
-export type ApprovalAnswer = "once" | "session" | "deny";
-export type ApprovalState = "pending" | "approved" | "denied" | "expired" | "withdrawn";
+export type ApprovalAnswer = (typeof approvalAnswerWords)[number];
+export type ApprovalState = (typeof approvalStateWords)[number];
 
 /** What waits, or waited, for a person's answer. */
 export interface Approval {

@@ -1,17 +1,10 @@
+import type { auditKindWords, outcomeStatusWords } from "@hlvm/proto/hlvm/audit/v1/audit_words";
 import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { DecidingStep, Decision, PermissionMode } from "../decide/decision.ts";
 
 /** `grant_renewed` and `renewal_denied`: what a call that was allowed before got when it was asked for again. */
-export type AuditKind =
-  | "intent"
-  | "outcome"
-  | "approval_requested"
-  | "approval_answered"
-  | "approval_withdrawn"
-  | "audit_read"
-  | "grant_renewed"
-  | "renewal_denied";
-export type OutcomeStatus = "succeeded" | "failed" | "timed_out" | "cancelled" | "refused" | "unknown";
+export type AuditKind = (typeof auditKindWords)[number];
+export type OutcomeStatus = (typeof outcomeStatusWords)[number];
 
 /** One thing that happened, as it is recorded: what does not apply is left out. */
 export interface AuditEvent {

@@ -1,19 +1,12 @@
-export type Decision = "allow" | "ask" | "deny";
+import type { PermissionModeName } from "@hlvm/ndjson/permission-mode-name";
+import type { decidingStepWords, decisionWords } from "@hlvm/proto/hlvm/policy/v1/policy_words";
+
+export type Decision = (typeof decisionWords)[number];
 
 /** In the order in which they are asked, but for `in_doubt` and `trust_floor`, which follow the deny list; `approval` is a person's answer. */
-export type DecidingStep =
-  | "definition"
-  | "deny_list"
-  | "explicit_allow"
-  | "read_only"
-  | "destructive"
-  | "command_safety"
-  | "mode"
-  | "approval"
-  | "trust_floor"
-  | "in_doubt";
+export type DecidingStep = (typeof decidingStepWords)[number];
 
-export type PermissionMode = "default" | "plan" | "acceptEdits" | "bypassPermissions" | "dontAsk";
+export type PermissionMode = PermissionModeName;
 
 /** What a session's owner set for one run. */
 export interface PermissionSettings {

@@ -8,6 +8,7 @@ import {
   type RunnerRequestJson,
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { toolErrorCodeWords } from "@hlvm/proto/hlvm/tool/v1/tool_words";
 import type { Compared, RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange, ProtectedEntry } from "../../domain/protected-change.ts";
 import type { ToolResult } from "../../domain/tool-event.ts";
@@ -15,26 +16,9 @@ import { encodeFrame, FrameDecoder } from "../../../runner/frames.ts";
 
 const MAXIMUM_CONTENT_CHARACTERS = 2 * 1024 * 1024;
 const MAXIMUM_SUMMARY_CHARACTERS = 500;
-const ERROR_CODES = new Set([
-  "",
-  "invalid_arguments",
-  "not_found",
-  "not_readable",
-  "outside_workspace",
-  "protected_path",
-  "too_large",
-  "binary_file",
-  "invalid_utf8",
-  "no_match",
-  "no_space",
-  "timeout",
-  "cancelled",
-  "output_limit",
-  "out_of_memory",
-  "command_failed",
-  "unavailable",
-  "internal",
-]);
+/** What only the services decide about. */
+const SERVICE_CODES: ReadonlySet<string> = new Set(["permission_denied", "outcome_unknown"]);
+const ERROR_CODES: ReadonlySet<string> = new Set(toolErrorCodeWords.filter((word) => !SERVICE_CODES.has(word)));
 
 type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound" | "compared";
 
@@ -178,7 +162,7 @@ function bounded(result: ResultMessage, durationMilliseconds: number): ToolResul
     success: result.success,
     content: isLong ? result.content.slice(0, MAXIMUM_CONTENT_CHARACTERS) : result.content,
     summary: result.summary.slice(0, MAXIMUM_SUMMARY_CHARACTERS).replace(/\s+/g, " "),
-    errorCode: result.success ? "" : ERROR_CODES.has(result.errorCode) && result.errorCode !== "" ? result.errorCode : "internal",
+    errorCode: result.success ? "" : ERROR_CODES.has(result.errorCode) ? result.errorCode : "internal",
     durationMilliseconds,
     resultBytes: Number(result.resultBytes),
     truncated: result.truncated || isLong,
