@@ -5,6 +5,8 @@ import type { Screen } from "./terminal/screen.ts";
 export interface CommandContext {
   readonly config: CliConfig;
   readonly screen: Screen;
+  /** All calls of the command belong to this trace (W3C trace context). */
+  readonly traceparent: string;
 }
 
 /** Takes the exit code of the command that ran. */

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE } from "./command.ts";
+import { newTraceparent } from "@hlvm/telemetry/new-traceparent";
+import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "./command.ts";
 import { readCliConfig } from "./config.ts";
 import { isWrongUsage } from "./options/wrong-usage.ts";
 import { createProgram } from "./program.ts";
@@ -12,6 +13,16 @@ const READER_GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
 export async function runCommandLine(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const config = readCliConfig(environment);
   const screen = new Screen(process.stdout, process.stderr, config.noColor !== "");
+  if ((environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? "") === "") return run(words, { config, screen, traceparent: newTraceparent() });
+  const { traceCommand } = await import("./trace-command.ts");
+  const work = (traceparent: string): Promise<number> => run(words, { config, screen, traceparent });
+  // What is typed instead of a command may be anything, and is not exported.
+  const command = createProgram({ config, screen, traceparent: "" }, () => undefined).commands.find((known) => known.name() === words[0]);
+  return traceCommand(command === undefined ? "hlvm" : `hlvm ${command.name()}`, environment, screen, work);
+}
+
+async function run(words: readonly string[], context: CommandContext): Promise<number> {
+  const { screen } = context;
   let exitCode = EXIT_OK;
   // A reader that has gone, as `| head` does or a terminal that is closed, is not an error of ours.
   process.stderr.on("error", () => undefined);
@@ -20,7 +31,7 @@ export async function runCommandLine(words: readonly string[], environment: Node
     exitCode = EXIT_FAILED;
     screen.note(`Standard output cannot be written: ${error.message}.`, "bad");
   });
-  const program = createProgram({ config, screen }, (code) => (exitCode ||= code));
+  const program = createProgram(context, (code) => (exitCode ||= code));
   try {
     await program.parseAsync([...words], { from: "user" });
     return exitCode;

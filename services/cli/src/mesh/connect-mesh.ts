@@ -25,12 +25,12 @@ export interface MeshConnection {
  * @throws HlvmError
  */
 export async function connectMesh(context: CommandContext, signal?: AbortSignal): Promise<MeshConnection> {
-  const { config, screen } = context;
-  if (config.edgeUrl !== "") return connectRemote(config);
+  const { config, screen, traceparent } = context;
+  if (config.edgeUrl !== "") return connectRemote(config, traceparent);
   const running = await referenceRunningMesh(config.directory);
-  if (running !== undefined) return connectLocal(running);
+  if (running !== undefined) return connectLocal(running, traceparent);
   const { startReferencedMesh } = await import("./start-referenced-mesh.ts");
-  return endedAloud(await connectLocal(await startReferencedMesh(context, "while-referenced", signal)), screen);
+  return endedAloud(await connectLocal(await startReferencedMesh(context, "while-referenced", signal), traceparent), screen);
 }
 
 /** Ending a whole mesh takes a moment, and a person should know what is waited for. */
@@ -43,7 +43,7 @@ function endedAloud(mesh: MeshConnection, screen: Screen): MeshConnection {
   return { ...mesh, release };
 }
 
-function connectRemote({ edgeUrl, token }: CliConfig): MeshConnection {
+function connectRemote({ edgeUrl, token }: CliConfig, traceparent: string): MeshConnection {
   if (!URL.canParse(edgeUrl) || !/^https?:$/.test(new URL(edgeUrl).protocol) || token === "")
     throw new HlvmError({
       code: "invalid_argument",
@@ -51,12 +51,13 @@ function connectRemote({ edgeUrl, token }: CliConfig): MeshConnection {
       message: token === "" ? "HLVM_EDGE_URL is set and HLVM_TOKEN is not." : `HLVM_EDGE_URL is not an http address: ${edgeUrl}`,
       advice: "Set both to use an edge elsewhere, or neither to use this machine's mesh.",
     });
-  return { transport: createEdgeTransport(edgeUrl, token), state: undefined, lost: new Promise(() => {}), release: async () => {} };
+  const transport = createEdgeTransport(edgeUrl, token, traceparent);
+  return { transport, state: undefined, lost: new Promise(() => {}), release: async () => {} };
 }
 
-async function connectLocal({ state, reference }: ReferencedMesh): Promise<MeshConnection> {
+async function connectLocal({ state, reference }: ReferencedMesh, traceparent: string): Promise<MeshConnection> {
   try {
-    const transport = createEdgeTransport(state.edgeUrl, readToken(state.tokenFile));
+    const transport = createEdgeTransport(state.edgeUrl, readToken(state.tokenFile), traceparent);
     return { transport, state, lost: reference.lost, release: reference.release };
   } catch (thrown) {
     await reference.release();

@@ -4,8 +4,7 @@ import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { newTraceparent } from "@hlvm/telemetry/new-traceparent";
 
 /** A connection to the edge: every call carries the token and belongs to one trace, and an edge that does not answer is said in words. */
-export function createEdgeTransport(edgeUrl: string, token: string): Transport {
-  const traceparent = newTraceparent();
+export function createEdgeTransport(edgeUrl: string, token: string, traceparent = newTraceparent()): Transport {
   const authorize: Interceptor = (next) => async (request) => {
     request.header.set("authorization", `Bearer ${token}`);
     request.header.set("traceparent", traceparent);
