@@ -102,13 +102,43 @@ describe("hlvm eval", { timeout: 90_000 }, () => {
       ["wrong-solution", "its check does not pass with its solution: state is begun"],
     ]);
     expect(of("task").find(({ task }) => task === "add-a-line")).toMatchObject({ passed: 2, counted: 2, high: 1 });
-    expect(of("final")).toEqual([expect.objectContaining({ model: "scripted/script", tasks: 5, pass_rate: 0.4 })]);
+    expect(of("final")).toEqual([expect.objectContaining({ setting: "scripted/script", tasks: 5, pass_rate: 0.4 })]);
     expect(ended.code).toBe(1);
     const trial = trials[0]!;
     expect(trial).toMatchObject({ turns: 2, tokens: expect.any(Number), duration_ms: expect.any(Number) });
     const shown = await mesh.hlvm(["session", "show", trial.check_session_id as string]);
     expect(shown.stdout).toContain("test.sh");
     expect(existsSync(join(TASKS, "add-a-line", ".git"))).toBe(false);
+    const listed = linesOf(await mesh.hlvm(["session", "list", "--json", "--limit", "500"])).map((session) => session.session_id);
+    expect(listed).toContain(trial.session_id);
+    expect(listed).not.toContain(trial.check_session_id);
+  });
+
+  it("compares settings with each other and with a baseline, and fails where less passes than then", async () => {
+    const both = ["--setting", "model=scripted/script", "--setting", "model=scripted/script disallow=write_file,edit_file,shell_exec"];
+    const ended = await mesh.hlvm(["eval", join(TASKS, "add-a-line"), ...both, "--repeat", "2", "--json"]);
+    expect(ended.code).toBe(0);
+    const lines = linesOf(ended);
+    const denied = lines.filter(({ type, setting }) => type === "trial" && String(setting).includes("disallow"));
+    expect(denied).toHaveLength(2);
+    for (const trial of denied) expect(trial).toMatchObject({ outcome: "failed", denied: 1 });
+    expect(lines.find(({ type }) => type === "comparison")).toMatchObject({ against: "model=scripted/script", tasks: 1, difference: -1 });
+
+    const baseline = join(folder, "baseline.ndjson");
+    writeFileSync(
+      baseline,
+      ended.stdout
+        .split("\n")
+        .filter((line) => !line.includes("disallow"))
+        .join("\n"),
+    );
+    const later = ["eval", join(TASKS, "add-a-line"), "--repeat", "2", "--json", "--baseline", baseline];
+    const same = await mesh.hlvm(later);
+    expect(same.code).toBe(0);
+    expect(linesOf(same).at(-1)).toMatchObject({ type: "comparison", against: "baseline", difference: 0 });
+    const worse = await mesh.hlvm([...later, "--setting", "disallow=write_file,edit_file,shell_exec"]);
+    expect(worse.code).toBe(1);
+    expect(linesOf(worse).at(-1)).toMatchObject({ type: "comparison", against: "baseline", difference: -1, high: -1 });
   });
 
   it("interrupted, it tells what had ended by then", async () => {

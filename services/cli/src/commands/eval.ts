@@ -3,33 +3,50 @@ import pLimit from "p-limit";
 import type { Transport } from "@connectrpc/connect";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
+import { compareSettings, type Attempt } from "../eval/compare-settings.ts";
+import { evalSetting, modelSetting, type EvalSetting } from "../eval/eval-setting.ts";
+import { readBaseline } from "../eval/read-baseline.ts";
 import { readTasks, type EvalTask } from "../eval/read-tasks.ts";
-import { settingLines, type Judged } from "../eval/report.ts";
-import { flawOf, runTrial, type Trial } from "../eval/run-trial.ts";
-import { bootstrapInterval, mean, wilsonInterval } from "../eval/statistics.ts";
+import { jsonComparison, summaryLines, trialLine } from "../eval/report-json.ts";
+import { attemptsOf, comparisonLine, reportLines, settingsOf, type Judged } from "../eval/report.ts";
+import { flawOf, runTrial } from "../eval/run-trial.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
-import { jsonLine } from "../output/json-line.ts";
+import { wrongUsage } from "../options/wrong-usage.ts";
 import { printableLine } from "../terminal/printable.ts";
 import { untilInterrupted } from "../terminal/until-interrupted.ts";
 
 export interface EvalFlags {
-  /** Empty: the one that is set. */
   readonly model: readonly string[];
+  readonly setting: readonly string[];
   readonly repeat: number;
   readonly atOnce: number;
+  readonly baseline?: string;
   readonly json?: boolean;
 }
 
 /** Lets models work on tasks and checks what they made, and tells what came of it, also where it was interrupted. */
 export async function evaluate(folder: string, flags: EvalFlags, context: CommandContext): Promise<number> {
+  const settings = settingsFrom(flags, context.config.model);
+  const baseline = flags.baseline === undefined ? undefined : readBaseline(resolve(flags.baseline));
   const tasks = readTasks(resolve(folder));
   const judged: Judged[] = [];
   const flaws = new Map<string, string>();
   const code = await untilInterrupted((signal) =>
-    withMesh(context, (transport) => evaluateAll(tasks, { flags, transport, signal, context, judged, flaws }), signal),
+    withMesh(context, (transport) => evaluateAll(tasks, settings, { flags, transport, signal, context, judged, flaws }), signal),
   ).finally(() => tell(judged, flaws, flags));
-  if (code !== EXIT_OK) context.screen.note("It was interrupted: what is told is what had ended by then.", "warning");
-  return code === EXIT_OK && (flaws.size > 0 || judged.some(({ trial }) => trial.outcome === "error")) ? EXIT_FAILED : code;
+  if (code !== EXIT_OK) {
+    context.screen.note("It was interrupted: what is told is what had ended by then.", "warning");
+    return code;
+  }
+  const isWorse = baseline !== undefined && tellAgainst(baseline, judged, flags);
+  return isWorse || flaws.size > 0 || judged.some(({ trial }) => trial.outcome === "error") ? EXIT_FAILED : EXIT_OK;
+}
+
+function settingsFrom({ model, setting }: EvalFlags, configured: string): EvalSetting[] {
+  const settings = [...model.map(modelSetting), ...setting.map(evalSetting)];
+  const twice = settings.find(({ name }, index) => settings.findIndex((other) => other.name === name) !== index);
+  if (twice !== undefined) throw wrongUsage(`"${twice.name}" is given twice.`, "Give each setting once; --repeat has it tried more often.");
+  return settings.length > 0 ? settings : [modelSetting(configured)];
 }
 
 interface Evaluation {
@@ -41,15 +58,14 @@ interface Evaluation {
   readonly flaws: Map<string, string>;
 }
 
-async function evaluateAll(tasks: readonly EvalTask[], evaluation: Evaluation): Promise<void> {
+async function evaluateAll(tasks: readonly EvalTask[], settings: readonly EvalSetting[], evaluation: Evaluation): Promise<void> {
   const { flags, transport, signal, context, judged, flaws } = evaluation;
-  const { screen, config } = context;
+  const { screen } = context;
   const limit = pLimit(flags.atOnce);
-  const models = flags.model.length > 0 ? flags.model : [config.model];
   let done = 0;
   const ended = (text: string): void => {
     done++;
-    screen.status(`${done} of ${tasks.length * (1 + models.length * flags.repeat)}: ${printableLine(text, 100)}`);
+    screen.status(`${done} of ${tasks.length * (1 + settings.length * flags.repeat)}: ${printableLine(text, 100)}`);
   };
   const evaluateTask = async (task: EvalTask): Promise<void> => {
     const flaw = await limit(async () => {
@@ -61,13 +77,13 @@ async function evaluateAll(tasks: readonly EvalTask[], evaluation: Evaluation): 
     });
     ended(task.name);
     if (flaw !== undefined) return void flaws.set(task.name, flaw);
-    const trials = models.flatMap((model) => Array.from({ length: flags.repeat }, (_, index) => ({ model, index })));
+    const trials = settings.flatMap((setting) => Array.from({ length: flags.repeat }, (_, index) => ({ setting, repeat: index + 1 })));
     await Promise.all(
-      trials.map(({ model, index }) =>
+      trials.map(({ setting, repeat }) =>
         limit(async () => {
           signal.throwIfAborted();
-          const trial: Trial = await runTrial(task, model, { transport, signal });
-          const one = { task: task.name, model, repeat: index + 1, trial };
+          const trial = await runTrial(task, setting, { transport, signal });
+          const one = { task: task.name, setting: setting.name, repeat, trial };
           judged.push(one);
           if (flags.json === true) process.stdout.write(trialLine(one));
           ended(`${task.name} ${trial.outcome}`);
@@ -82,32 +98,28 @@ async function evaluateAll(tasks: readonly EvalTask[], evaluation: Evaluation): 
     if (failed !== undefined) throw failed.reason;
   } finally {
     screen.status("");
+    const place = new Map(settings.map(({ name }, index) => [name, index]));
+    judged.sort(
+      (one, other) =>
+        one.task.localeCompare(other.task) || place.get(one.setting)! - place.get(other.setting)! || one.repeat - other.repeat,
+    );
   }
 }
 
 function tell(judged: readonly Judged[], flaws: ReadonlyMap<string, string>, { json }: EvalFlags): void {
   if (judged.length === 0 && flaws.size === 0) return;
-  const inOrder = judged.toSorted(
-    (one, other) => one.task.localeCompare(other.task) || one.model.localeCompare(other.model) || one.repeat - other.repeat,
-  );
-  if (json !== true) return void process.stdout.write(settingLines(inOrder, flaws));
-  for (const [task, why] of flaws) process.stdout.write(jsonLine({ type: "invalid_task", task, why }));
-  for (const model of new Set(inOrder.map((one) => one.model))) {
-    const rates: number[] = [];
-    for (const task of new Set(inOrder.map((one) => one.task))) {
-      const counted = inOrder.filter((one) => one.task === task && one.model === model && one.trial.outcome !== "error");
-      const passed = counted.filter(({ trial }) => trial.outcome === "passed").length;
-      if (counted.length > 0) rates.push(passed / counted.length);
-      const interval = wilsonInterval(passed, counted.length);
-      process.stdout.write(jsonLine({ type: "task", task, model, passed, counted: counted.length, ...interval }));
-    }
-    process.stdout.write(jsonLine({ type: "final", model, tasks: rates.length, pass_rate: mean(rates), ...bootstrapInterval(rates) }));
-  }
+  process.stdout.write(json === true ? summaryLines(judged, flaws) : reportLines(judged, flaws));
 }
 
-/** As it ends, for programs. */
-function trialLine({ task, model, repeat, trial }: Judged): string {
-  const { outcome, why, turns, tokens, milliseconds, sessionId, checkSessionId } = trial;
-  const figures = { turns, tokens, duration_ms: milliseconds, session_id: sessionId, check_session_id: checkSessionId };
-  return jsonLine({ type: "trial", task, model, repeat, outcome, why, ...figures });
+/** @returns whether less passes under any of the settings than did in the baseline, beyond chance */
+function tellAgainst(baseline: readonly Attempt[], judged: readonly Judged[], { json }: EvalFlags): boolean {
+  const names = new Set(baseline.map(({ setting }) => setting));
+  let isWorse = false;
+  for (const setting of settingsOf(judged)) {
+    const before = names.size === 1 ? baseline : baseline.filter((one) => one.setting === setting);
+    const comparison = compareSettings(before, attemptsOf(judged, setting));
+    process.stdout.write((json === true ? jsonComparison : comparisonLine)(setting, "baseline", comparison));
+    isWorse ||= comparison.tasks > 0 && comparison.high < 0;
+  }
+  return isWorse;
 }

@@ -6,15 +6,19 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { mergeChanges } from "../workspace/merge-changes.ts";
 import { requireGit } from "../workspace/run-git.ts";
 import { writeMerged } from "../workspace/write-merged.ts";
+import { modelSetting, type EvalSetting } from "./eval-setting.ts";
 import type { EvalTask } from "./read-tasks.ts";
 import { runSession, type SessionEnd } from "./run-session.ts";
 
 /** Does as it is told without thinking, on every mesh: a check is a call of a session like any other, decided and in the audit log. */
-const CHECKING_MODEL = "demo/rules";
+const CHECKING: EvalSetting = modelSetting("demo/rules");
+/** A trial that tells nothing about the model is made again this often. */
+const TRIES_AFTER_ERRORS = 2;
 const CHECK_BUDGET = { turns: 3, tokens: 1_000_000 };
 const CHANGES_MILLISECONDS = 330_000;
 const PASSED = 0;
@@ -37,6 +41,10 @@ export interface Trial extends Checked {
   readonly turns: number;
   readonly tokens: number;
   readonly milliseconds: number;
+  readonly denied: number;
+  readonly asked: number;
+  /** Times that it ended in an error, and was made again where that is not what it came to. */
+  readonly errors: number;
 }
 
 interface Running {
@@ -44,14 +52,23 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-/** One attempt of a model at a task, and its check in a workspace of its own, which the model never sees. @throws when aborted */
-export async function runTrial(task: EvalTask, model: string, running: Running): Promise<Trial> {
+/** One attempt at a task, made again where a service or a provider failed, and not the model. @throws when aborted */
+export async function runTrial(task: EvalTask, setting: EvalSetting, running: Running): Promise<Trial> {
+  for (let errors = 0; ; errors++) {
+    const trial = await attempt(task, setting, running);
+    if (trial.outcome !== "error") return { ...trial, errors };
+    if (errors === TRIES_AFTER_ERRORS) return { ...trial, errors: errors + 1 };
+  }
+}
+
+/** One attempt of a model, and its check in a workspace of its own, which the model never sees. */
+async function attempt(task: EvalTask, setting: EvalSetting, running: Running): Promise<Omit<Trial, "errors">> {
   using copy = await copyOf(task, running.signal);
   let end: SessionEnd | undefined;
   try {
-    end = await runSession(running.transport, { ...running, folder: copy.folder, prompt: task.instruction, model, budget: task.budget });
-    const { sessionId, tokens, stopped, exceeded } = end;
-    const figures = { sessionId, tokens, turns: stopped.turns, milliseconds: stopped.durationMilliseconds };
+    end = await runSession(running.transport, { ...running, folder: copy.folder, prompt: task.instruction, setting, budget: task.budget });
+    const { sessionId, tokens, stopped, exceeded, denied, asked } = end;
+    const figures = { sessionId, tokens, denied, asked, turns: stopped.turns, milliseconds: stopped.durationMilliseconds };
     if (exceeded !== undefined) return { ...figures, outcome: "failed", why: `its budget of ${exceeded} was used up`, checkSessionId: "" };
     if (stopped.reason !== StopReason.COMPLETED)
       return { ...figures, outcome: INFRASTRUCTURE.has(stopped.reason) ? "error" : "failed", why: stopped.message, checkSessionId: "" };
@@ -60,7 +77,7 @@ export async function runTrial(task: EvalTask, model: string, running: Running):
     return { ...figures, ...(await check(task, copy.folder, running)) };
   } catch (thrown) {
     running.signal.throwIfAborted();
-    const none = { sessionId: end?.sessionId ?? "", turns: 0, tokens: 0, milliseconds: 0, checkSessionId: "" };
+    const none = { sessionId: end?.sessionId ?? "", turns: 0, tokens: 0, milliseconds: 0, denied: 0, asked: 0, checkSessionId: "" };
     return { ...none, outcome: "error", why: fromConnectError(thrown).message };
   }
 }
@@ -89,7 +106,12 @@ async function check(task: EvalTask, folder: string, running: Running, first?: s
   await requireGit(["add", "-A", "--force", "."], { folder, signal: running.signal });
   const command = `${first === undefined ? "" : `sh ${hidden}-solution/solve.sh && `}sh ${hidden}/test.sh`;
   const budget = { ...CHECK_BUDGET, seconds: task.checkSeconds + 60 };
-  const end = await runSession(running.transport, { ...running, folder, prompt: `Run ${command}`, model: CHECKING_MODEL, budget });
+  const end = await runSession(running.transport, { ...running, folder, prompt: `Run ${command}`, setting: CHECKING, budget });
+  // Its owner looks for what models did; this one is told by its id.
+  await createClient(SessionService, running.transport).updateSession(
+    { sessionId: end.sessionId, archived: true },
+    { signal: running.signal },
+  );
   const result = end.calls[0]?.result;
   const told = { checkSessionId: end.sessionId };
   if (result?.exitCode === PASSED) return { ...told, outcome: "passed", why: "" };

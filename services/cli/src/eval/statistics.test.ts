@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bootstrapInterval, mean, passAll, wilsonInterval } from "./statistics.ts";
+import { bootstrapInterval, mean, passAll, passAny, wilsonInterval } from "./statistics.ts";
 
 describe("statistics of trials", () => {
   it.each([
@@ -31,6 +31,11 @@ describe("statistics of trials", () => {
     // The standard error is 0.12.
     expect(interval.high - interval.low).toBeCloseTo(0.47, 1);
     expect(bootstrapInterval([0.5, 0.5, 0.5])).toEqual({ low: 0.5, high: 0.5 });
+  });
+
+  it("tells how likely any of several passes", () => {
+    // 1 - C(3,2)/C(4,2) is a half.
+    expect([passAny(1, 4, 2), passAny(1, 4, 4), passAny(0, 4, 4), passAny(4, 4, 1)]).toEqual([0.5, 1, 0, 1]);
   });
 
   it("tells how likely all of several pass", () => {

@@ -40,6 +40,11 @@ export function passAll(passed: number, made: number, count: number): number {
   return likelihood;
 }
 
+/** How likely any of `count` trials passes, drawn from those that were made. */
+export function passAny(passed: number, made: number, count: number): number {
+  return 1 - passAll(made - passed, made, count);
+}
+
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -4,6 +4,8 @@ import { jsonOption, wholeNumber } from "./values.ts";
 
 interface Given {
   readonly model?: readonly string[];
+  readonly setting?: readonly string[];
+  readonly baseline?: string;
   readonly repeat: number;
   readonly atOnce: number;
   readonly json?: boolean;
@@ -15,20 +17,32 @@ solution/solve.sh. Of task.toml these are read: agent.timeout_sec, verifier.time
 budget: turns, tokens. tests/test.sh runs in the workspace's folder, in a fresh sandbox with what the model left there: exit code
 0 is passed, 1 is failed, anything else is a check that could not run. A task counts only where it fails as it is and passes
 with its solution. Nothing of a task runs outside of a sandbox. What an image would be needed for is named and not run.
-Exit codes: 0 all was tried and checked, whatever passed; 1 a task is invalid or a trial ended in an error; 2 wrong usage.`;
+A setting is made of model=PROVIDER/NAME, mode=PERMISSION_MODE (bypassPermissions where none is given: the workspace is a copy
+without network; nobody is asked) and disallow=TOOL,TOOL. A trial that a service or a provider spoilt is made again twice.
+RATE is with its 95 % interval, by Wilson for a task, by bootstrap over tasks for all; EVER and EVERY TIME tell of all trials of
+a task. Settings are compared with the first, paired by task. Against a baseline a setting has the one of its name there, or the
+only one; less passes where the interval of the difference lies below 0.
+Exit codes: 0 all was tried and checked, whatever passed; 1 a task is invalid, a trial ended in an error, or less passes than in
+the baseline; 2 wrong usage.`;
 
 export function evalCommand(context: CommandContext, finish: Finish): Command {
   return new Command("eval")
     .description("let models work on tasks, several times each, and check what they made")
     .argument("<folder>", "a task, or a folder of tasks")
     .option("--model <provider/name>", "may be repeated: they are compared (default: the one that is set)", collect)
+    .option(
+      "--setting <pairs>",
+      'a model and more, for example "model=a/b disallow=shell_exec"; may be repeated, and is compared too',
+      collect,
+    )
+    .option("--baseline <file>", "what an earlier `hlvm eval --json` printed: exit code 1 where less passes than then")
     .addOption(new Option("--repeat <times>", "how often each model tries each task").argParser(wholeNumber(1, 1_000)).default(4))
     .addOption(new Option("--at-once <number>", "how many sessions at a time").argParser(wholeNumber(1, 64)).default(4))
     .addOption(jsonOption())
     .addHelpText("after", ABOUT)
-    .action(async (folder: string, { model = [], ...flags }: Given) => {
+    .action(async (folder: string, { model = [], setting = [], ...flags }: Given) => {
       const { evaluate } = await import("../commands/eval.ts");
-      finish(await evaluate(folder, { ...flags, model }, context));
+      finish(await evaluate(folder, { ...flags, model, setting }, context));
     });
 }
 
