@@ -141,7 +141,7 @@ describe("a tool call that cannot be done is told to the model, and the run goes
     const ended = await ask(question);
     expect(ended).toMatchObject({ code: 0 });
     expect(eventsOf(linesOf(ended), "tool_end")).toEqual([
-      expect.objectContaining({ success: false, errorCode, content: expect.stringMatching(content) }),
+      expect.objectContaining({ success: false, error_code: errorCode, content: expect.stringMatching(content) }),
     ]);
   });
 
@@ -155,7 +155,7 @@ describe("a tool call that cannot be done is told to the model, and the run goes
     try {
       const ended = await ask("full disk", "--permission-mode", "acceptEdits", "--workspace", disk);
       expect(eventsOf(linesOf(ended), "tool_end")).toEqual([
-        expect.objectContaining({ success: false, errorCode: "no_space", content: expect.stringMatching(/full/) }),
+        expect.objectContaining({ success: false, error_code: "no_space", content: expect.stringMatching(/full/) }),
       ]);
     } finally {
       execFileSync("umount", ["-l", disk]);

@@ -62,7 +62,7 @@ describe("a run during whose call a part is killed", () => {
     const { code, lines, sessionId } = await killDuringTool("sandbox");
     expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: expect.stringMatching(/^Done\./) });
     expect(code).toBe(0);
-    expect(eventsOf(lines, "tool_end")).toMatchObject([{ success: false, errorCode: "outcome_unknown" }]);
+    expect(eventsOf(lines, "tool_end")).toMatchObject([{ success: false, error_code: "outcome_unknown" }]);
     expect(readFileSync(join(workspace, "lines"), "utf8")).toBe("begun\n");
     await expect.poll(() => callsOnRecord(sessionId), { timeout: 40_000, interval: 1_000 }).toMatchObject([{ outcome: "unknown" }]);
   }, 120_000);

@@ -73,7 +73,7 @@ describe("a session", () => {
     const lines = linesOf(ended);
     expect(ended.code).not.toBe(0);
     expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "user_cancelled" });
-    expect(eventsOf(lines, "tool_end")).toContainEqual(expect.objectContaining({ success: false, errorCode: "cancelled" }));
+    expect(eventsOf(lines, "tool_end")).toContainEqual(expect.objectContaining({ success: false, error_code: "cancelled" }));
     expect(JSON.stringify(lines)).not.toContain("ended");
   });
 
@@ -94,7 +94,7 @@ describe("a session", () => {
     expect(second.at(-1)).toMatchObject({ session_id: sessionId, text: expect.stringContaining("Two.") });
     const shown = await mesh.hlvm(["session", "show", sessionId]);
     expect(shown.stdout).toMatch(/first question[\s\S]*One\.[\s\S]*second question[\s\S]*Two\./);
-    const hashes = eventsOf([...first, ...second], "run_started").map((event) => event.prefixHash);
+    const hashes = eventsOf([...first, ...second], "run_started").map((event) => event.prefix_hash);
     expect(hashes).toHaveLength(2);
     expect(hashes[0]).toBe(hashes[1]);
   });

@@ -19,7 +19,7 @@ import { permissionModeWord } from "./permission-mode.ts";
 /** A payload that becomes an `agent_event`: every one but the answer's text and the run's end. */
 export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | { case: "messageDelta" } | { case: "runStopped" }>;
 
-/** What an event carries, under the names of the first specification where it has one (`argsSummary`, `durationMs`). */
+/** What an event carries; its line spells the names in snake_case: `args_summary`, `duration_ms`. */
 export function agentEventFields(payload: AgentEventPayload): JsonObject {
   switch (payload.case) {
     case "userMessage":

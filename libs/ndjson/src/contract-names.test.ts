@@ -25,5 +25,12 @@ it.each(payloads.map(({ name, localName }) => [name, localName]))(
     const payload = { case: localName, value: {} } as MessageInitShape<typeof EventSchema>["payload"];
     const line = runLine(create(EventSchema, { payload }));
     expect(line?.type === "agent_event" ? line.event.type : line?.type).toBe(LINES[name] ?? name);
+    expect(fieldNames(line).filter((field) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(field))).toEqual([]);
   },
 );
+
+function fieldNames(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(fieldNames);
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...fieldNames(inner)]);
+}

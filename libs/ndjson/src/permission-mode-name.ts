@@ -1,3 +1,4 @@
+import { camelCase } from "./camel-case.ts";
 import { permissionModeWords } from "@hlvm/proto/hlvm/policy/v1/policy_words";
 
 type CamelCase<Word extends string> = Word extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Word;
@@ -7,8 +8,3 @@ export type PermissionModeName = CamelCase<(typeof permissionModeWords)[number]>
 
 /** As the contract has them, in its order. */
 export const PERMISSION_MODES = permissionModeWords.map(camelCase) as readonly PermissionModeName[];
-
-/** `accept_edits` is `acceptEdits`. */
-export function camelCase(word: string): string {
-  return word.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}

@@ -1,6 +1,7 @@
 import { PermissionModeSchema, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { enumWord } from "./enum-word.ts";
-import { camelCase, type PermissionModeName } from "./permission-mode-name.ts";
+import { camelCase } from "./camel-case.ts";
+import type { PermissionModeName } from "./permission-mode-name.ts";
 
 /** A permission mode as a flag or a setting spells it. Of a number that this version does not know, the number. */
 export function permissionModeWord(mode: PermissionMode): string {

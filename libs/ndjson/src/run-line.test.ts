@@ -76,7 +76,7 @@ describe("runLine", () => {
     });
   });
 
-  it("names the fields of the first specification as it does", () => {
+  it("names the fields of the first specification, in snake_case", () => {
     expect(agentEvent({ case: "reasoningUpdate", value: { text: "hm" } })).toMatchObject({
       type: "reasoning_update",
       iteration: 2,
@@ -89,12 +89,12 @@ describe("runLine", () => {
       }),
     ).toMatchObject({
       type: "tool_start",
-      callId: "c1",
+      call_id: "c1",
       name: "read_file",
-      argsSummary: "README.md",
-      argumentsJson: "{}",
-      toolIndex: 1,
-      toolTotal: 2,
+      args_summary: "README.md",
+      arguments_json: "{}",
+      tool_index: 1,
+      tool_total: 2,
     });
     const result = { success: true, content: "hi", summary: "1 line", durationMilliseconds: 3, resultBytes: 2n, exitCode: 0 };
     expect(agentEvent({ case: "toolEnd", value: { callId: "c1", tool: "read_file", result } })).toMatchObject({
@@ -102,13 +102,13 @@ describe("runLine", () => {
       name: "read_file",
       success: true,
       content: "hi",
-      durationMs: 3,
-      resultBytes: 2,
-      exitCode: 0,
+      duration_ms: 3,
+      result_bytes: 2,
+      exit_code: 0,
     });
     expect(
       agentEvent({ case: "turnStats", value: { toolCount: 2, durationMilliseconds: 40, inputTokens: 9n, outputTokens: 4n } }),
-    ).toMatchObject({ type: "turn_stats", iteration: 2, toolCount: 2, durationMs: 40, inputTokens: 9, outputTokens: 4 });
+    ).toMatchObject({ type: "turn_stats", iteration: 2, tool_count: 2, duration_ms: 40, input_tokens: 9, output_tokens: 4 });
     expect(agentEvent({ case: "memoryActivity", value: { recalled: ["a"], written: ["b"], notice: "" } })).toMatchObject({
       type: "memory_activity",
       recalled: ["a"],
@@ -146,7 +146,7 @@ describe("runLine", () => {
           approval: { approvalId: "a1", argumentsJson: "{}", safetyLevel: SafetyLevel.L2, state: ApprovalState.PENDING },
         },
       }),
-    ).toMatchObject({ decision: "ask", step: "command_safety", approval: { approvalId: "a1", safetyLevel: "L2", state: "pending" } });
+    ).toMatchObject({ decision: "ask", step: "command_safety", approval: { approval_id: "a1", safety_level: "L2", state: "pending" } });
   });
 
   it("carries what the other events hold", () => {
@@ -160,7 +160,7 @@ describe("runLine", () => {
         case: "runStarted",
         value: { model: "demo/demo", workspace: "/w", settings: { mode: PermissionMode.ACCEPT_EDITS, allowedTools: ["git_*"] } },
       }),
-    ).toMatchObject({ type: "run_started", model: "demo/demo", permissionMode: "acceptEdits", allowedTools: ["git_*"], canAsk: false });
+    ).toMatchObject({ type: "run_started", model: "demo/demo", permission_mode: "acceptEdits", allowed_tools: ["git_*"], can_ask: false });
     expect(
       agentEvent({
         case: "assistantMessage",
@@ -171,10 +171,10 @@ describe("runLine", () => {
           finish: { reason: FinishReason.TOOL_CALLS },
         },
       }),
-    ).toMatchObject({ thinking: ["th"], toolCalls: [{ id: "1", name: "git_log", argumentsJson: "{}" }], finishReason: "tool_calls" });
+    ).toMatchObject({ thinking: ["th"], tool_calls: [{ id: "1", name: "git_log", arguments_json: "{}" }], finish_reason: "tool_calls" });
     expect(agentEvent({ case: "toolSelected", value: { tool: "git_log", toolIndex: 1, toolTotal: 3 } })).toMatchObject({
-      toolIndex: 1,
-      toolTotal: 3,
+      tool_index: 1,
+      tool_total: 3,
     });
     expect(
       agentEvent({ case: "toolOutput", value: { callId: "c", output: { stream: ToolOutput_Stream.STDERR, text: "x" } } }),
@@ -183,13 +183,13 @@ describe("runLine", () => {
       text: "x",
     });
     expect(agentEvent({ case: "toolWaiting", value: { callId: "c", tool: "git_log", position: 2 } })).toMatchObject({
-      callId: "c",
+      call_id: "c",
       name: "git_log",
       position: 2,
     });
     expect(agentEvent({ case: "usageUpdate", value: { usage: { inputTokens: 1n, outputTokens: 2n } } })).toMatchObject({
-      inputTokens: 1,
-      outputTokens: 2,
+      input_tokens: 1,
+      output_tokens: 2,
     });
   });
 

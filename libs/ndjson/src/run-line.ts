@@ -68,9 +68,23 @@ export function runLine(event: Event): RunLine | undefined {
       iteration: event.turn,
       principal: event.principal,
       at: event.at === undefined ? undefined : timestampDate(event.at).toISOString(),
-      ...agentEventFields(payload),
+      ...snakeCase(agentEventFields(payload)),
     },
   };
+}
+
+/** NDJSON spells every field as the contracts do: `duration_ms`. */
+function snakeCase(fields: JsonObject): JsonObject {
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    snakeCaseIn(value),
+  ]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+function snakeCaseIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCaseIn);
+  return typeof value === "object" && value !== null ? snakeCase(value as JsonObject) : value;
 }
 
 function finalLine(event: Event, stopped: RunStopped): FinalLine {

@@ -4,8 +4,8 @@ import type { Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { JsonObject } from "./json-object.ts";
 import { runLine } from "./run-line.ts";
 
-/** The version of the format of an export; a reader refuses what it does not know. */
-export const EXPORT_FORMAT = 1;
+/** The version of the format of an export; a reader refuses what it does not know. Until 1 fields of events were in camelCase. */
+export const EXPORT_FORMAT = 2;
 
 /** The first line of an export: which session it is. */
 export interface SessionLine extends JsonObject {

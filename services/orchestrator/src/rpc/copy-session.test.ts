@@ -71,7 +71,7 @@ describe("ExportSession and ImportSession", () => {
   it.each([
     ["", 1],
     ["{", 1],
-    ['{"type":"session","format":2}', 1],
+    ['{"type":"session","format":3}', 1],
     ['{"type":"session","format":1}\n{"type":"nonsense"}', 2],
     ['{"type":"session","format":1}\n{"type":"token","text":"x"}\n{"type":"agent_event","event":{"type":"user_message"}}', 3],
     [`{"type":"session","format":1}\n${"[".repeat(100_000)}`, 2],

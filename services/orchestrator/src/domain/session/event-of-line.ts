@@ -1,3 +1,4 @@
+import { camelCase } from "@hlvm/ndjson/camel-case";
 import { CompactionCause, StopReason, SummaryMethod, type FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
@@ -52,23 +53,23 @@ function payloadOf(event: Fields): EventPayload {
     case "run_started":
       return eventPayload("runStarted", { model: textOf(event, "model"), workspace: textOf(event, "workspace") });
     case "assistant_message": {
-      const toolCalls = listOf(event, "toolCalls").map((call) => ({
+      const toolCalls = listOf(event, "tool_calls").map((call) => ({
         id: textOf(call, "id") || "unnamed",
         tool: textOf(call, "name") || "unnamed",
-        argumentsJson: textOf(call, "argumentsJson"),
+        argumentsJson: textOf(call, "arguments_json"),
       }));
       return eventPayload("assistantMessage", { text: textOf(event, "text"), toolCalls });
     }
     case "tool_selected":
       return eventPayload("toolSelected", {
-        callId: textOf(event, "callId"),
+        callId: textOf(event, "call_id"),
         tool: textOf(event, "name"),
-        argumentsJson: textOf(event, "argumentsJson"),
-        toolIndex: numberOf(event, "toolIndex", MAXIMUM_ITEMS),
-        toolTotal: numberOf(event, "toolTotal", MAXIMUM_ITEMS),
+        argumentsJson: textOf(event, "arguments_json"),
+        toolIndex: numberOf(event, "tool_index", MAXIMUM_ITEMS),
+        toolTotal: numberOf(event, "tool_total", MAXIMUM_ITEMS),
       });
     case "tool_end": {
-      const [content, summary, errorCode] = [textOf(event, "content"), textOf(event, "summary"), textOf(event, "errorCode")];
+      const [content, summary, errorCode] = [textOf(event, "content"), textOf(event, "summary"), textOf(event, "error_code")];
       const result = {
         success: event.success === true,
         content,
@@ -77,11 +78,11 @@ function payloadOf(event: Fields): EventPayload {
         resultBytes: BigInt(content.length),
         trust: Trust.EXTERNAL,
       };
-      return eventPayload("toolEnd", { callId: textOf(event, "callId"), tool: textOf(event, "name"), result });
+      return eventPayload("toolEnd", { callId: textOf(event, "call_id"), tool: textOf(event, "name"), result });
     }
     case "conversation_undone": {
-      const lastSequence = BigInt(numberOf(event, "lastSequence", Number.MAX_SAFE_INTEGER));
-      return eventPayload("conversationUndone", { lastSequence, toTurn: numberOf(event, "toTurn", MAXIMUM_TURN) });
+      const lastSequence = BigInt(numberOf(event, "last_sequence", Number.MAX_SAFE_INTEGER));
+      return eventPayload("conversationUndone", { lastSequence, toTurn: numberOf(event, "to_turn", MAXIMUM_TURN) });
     }
     case "compaction":
       return compaction(event);
@@ -96,17 +97,17 @@ function compaction(event: Fields): EventPayload {
   const cause = CompactionCause[textOf(event, "cause").toUpperCase() as keyof typeof CompactionCause];
   const method = SummaryMethod[textOf(event, "method").toUpperCase() as keyof typeof SummaryMethod];
   return eventPayload("compaction", {
-    fromSequence: BigInt(whole("fromSequence")),
-    toSequence: BigInt(whole("toSequence")),
+    fromSequence: BigInt(whole("from_sequence")),
+    toSequence: BigInt(whole("to_sequence")),
     cause,
     method,
-    methodReason: textOf(event, "methodReason"),
+    methodReason: textOf(event, "method_reason"),
     summary: textOf(event, "summary"),
-    keptSequences: sequencesOf(event, "keptSequences"),
+    keptSequences: sequencesOf(event, "kept_sequences"),
     results: listOf(event, "pointers").map(foldedResult),
-    putAside: listOf(event, "putAside").map(foldedResult),
-    tokensBefore: whole("tokensBefore", MAXIMUM_LENGTH),
-    tokensAfter: whole("tokensAfter", MAXIMUM_LENGTH),
+    putAside: listOf(event, "put_aside").map(foldedResult),
+    tokensBefore: whole("tokens_before", MAXIMUM_LENGTH),
+    tokensAfter: whole("tokens_after", MAXIMUM_LENGTH),
     turns: whole("turns", MAXIMUM_TURN),
     resultCount: whole("results", MAXIMUM_LENGTH),
     trustFloor: { trust: Trust.EXTERNAL, source: "import" },
@@ -117,7 +118,7 @@ function foldedResult(one: Fields): Pick<FoldedResult, "sequence" | "tool" | "ar
   return {
     sequence: BigInt(numberOf(one, "sequence", Number.MAX_SAFE_INTEGER)),
     tool: textOf(one, "name"),
-    argumentsSummary: textOf(one, "argsSummary"),
+    argumentsSummary: textOf(one, "args_summary"),
     length: numberOf(one, "characters", MAXIMUM_LENGTH),
   };
 }
@@ -140,27 +141,32 @@ function headOf(fields: Fields): Omit<ReadEvent, "payload"> {
   return { runId, sequence, turn: numberOf(fields, "iteration", MAXIMUM_TURN), at: new Date(Math.min(at.getTime(), Date.now())) };
 }
 
+/** Exports of format 1 spelled fields of events in camelCase. */
+function valueOf(fields: Fields, name: string): unknown {
+  return fields[name] ?? fields[camelCase(name)];
+}
+
 function textOf(fields: Fields, name: string): string {
-  const value = fields[name] ?? "";
+  const value = valueOf(fields, name) ?? "";
   if (typeof value !== "string") throw new Error(`its ${name} is no text`);
   return value.toWellFormed();
 }
 
 function numberOf(fields: Fields, name: string, maximum: number): number {
-  const value = fields[name] ?? 0;
+  const value = valueOf(fields, name) ?? 0;
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > maximum)
     throw new Error(`its ${name} is no whole number from 0 to ${maximum}`);
   return value;
 }
 
 function listOf(fields: Fields, name: string): Fields[] {
-  const value = fields[name] ?? [];
+  const value = valueOf(fields, name) ?? [];
   if (!Array.isArray(value) || value.length > MAXIMUM_ITEMS) throw new Error(`its ${name} is no list of at most ${MAXIMUM_ITEMS}`);
   return value.map((item) => objectOf(item, name));
 }
 
 function sequencesOf(fields: Fields, name: string): bigint[] {
-  const value = fields[name] ?? [];
+  const value = valueOf(fields, name) ?? [];
   if (!Array.isArray(value) || value.length > MAXIMUM_ITEMS) throw new Error(`its ${name} is no list of at most ${MAXIMUM_ITEMS}`);
   return value.map((sequence) => BigInt(numberOf({ [name]: sequence }, name, Number.MAX_SAFE_INTEGER)));
 }

@@ -4,7 +4,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { readExport } from "./read-export.ts";
 
 const RUN = "7b1f6f0e-0d58-4d4e-9d0a-000000000002";
-const head = { type: "session", format: 1, session_id: "s", title: "t" };
+const head = { type: "session", format: 2, session_id: "s", title: "t" };
 const at = "2026-11-21T10:00:00.250Z";
 
 function event(sequence: number, fields: object): object {
@@ -15,9 +15,9 @@ const LINES = [
   head,
   event(1, { type: "user_message", text: "q", attachments: [{ path: "a", text: "b" }] }),
   event(2, { type: "run_started", model: "a/b", workspace: "/w" }),
-  event(4, { type: "assistant_message", text: "a", toolCalls: [{ id: "1", name: "git_status", argumentsJson: "{}" }] }),
-  event(5, { type: "tool_end", callId: `${RUN}.1.1`, name: "git_status", success: true, content: "clean" }),
-  event(6, { type: "compaction", fromSequence: 4, toSequence: 5, keptSequences: [1], pointers: [{ sequence: 5, name: "git_status" }] }),
+  event(4, { type: "assistant_message", text: "a", tool_calls: [{ id: "1", name: "git_status", arguments_json: "{}" }] }),
+  event(5, { type: "tool_end", call_id: `${RUN}.1.1`, name: "git_status", success: true, content: "clean" }),
+  event(6, { type: "compaction", from_sequence: 4, to_sequence: 5, kept_sequences: [1], pointers: [{ sequence: 5, name: "git_status" }] }),
   { type: "final", sequence: 7, run_id: RUN, iteration: 1, at, stop_reason: "completed", text: "a" },
 ];
 
@@ -47,6 +47,15 @@ describe("readExport", () => {
     ]);
   });
 
+  it("reads a file of the first format, which spelled fields of events in camelCase", () => {
+    const first = fileOf([{ ...head, format: 1 }, ...LINES.slice(1)]).replace(
+      /"(tool_calls|arguments_json|call_id|(?:from|to)_sequence|kept_sequences)"/g,
+      (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    );
+    expect(first).toContain('"toolCalls"');
+    expect(readExport(first).events).toEqual(readExport(fileOf(LINES)).events);
+  });
+
   it("takes no time for one that is still to come", () => {
     const later = event(1, { type: "user_message", text: "q", at: "2999-01-01T00:00:00Z" });
     expect(readExport(fileOf([head, later])).events[0]!.at.getTime()).toBeLessThanOrEqual(Date.now());
@@ -60,10 +69,10 @@ describe("readExport", () => {
     ["a turn that is none", [head, event(1, { type: "user_message", iteration: -1 })], "its iteration is no whole number"],
     [
       "too many calls",
-      [head, event(1, { type: "assistant_message", toolCalls: Array.from({ length: 1_001 }, () => ({})) })],
-      "its toolCalls is no list",
+      [head, event(1, { type: "assistant_message", tool_calls: Array.from({ length: 1_001 }, () => ({})) })],
+      "its tool_calls is no list",
     ],
-    ["a compaction of no events", [head, event(1, { type: "compaction", keptSequences: [-1] })], "its keptSequences is no whole number"],
+    ["a compaction of no events", [head, event(1, { type: "compaction", kept_sequences: [-1] })], "its kept_sequences is no whole number"],
     ["an end that is none", [head, { ...LINES[6], stop_reason: "unspecified" }], "its stop_reason"],
   ])("refuses %s, and says where", (_, lines, message) => {
     expect(failureOf(fileOf(lines))).toContain(message);

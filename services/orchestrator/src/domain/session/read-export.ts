@@ -3,6 +3,7 @@ import { EXPORT_FORMAT } from "@hlvm/ndjson/session-line";
 import { eventOfLine, type Fields, type ReadEvent } from "./event-of-line.ts";
 
 const MAXIMUM_LINES = 200_000;
+const READABLE_FORMATS: ReadonlySet<unknown> = new Set(Array.from({ length: EXPORT_FORMAT }, (_, index) => index + 1));
 
 export interface ReadExport {
   /** As the file says; empty where it does not. */
@@ -22,8 +23,8 @@ export function readExport(ndjson: string): ReadExport {
   if (lines.length > MAXIMUM_LINES) throw invalid(MAXIMUM_LINES + 1, `a file may have ${MAXIMUM_LINES} lines`);
   const head = readLine(lines[0] ?? "", 1, (fields) => {
     if (fields.type !== "session") throw new Error("the first line has to be of the type session");
-    if (fields.format !== EXPORT_FORMAT)
-      throw new Error(`its format is ${JSON.stringify(fields.format)?.slice(0, 40)}, and only ${EXPORT_FORMAT} is known`);
+    if (!READABLE_FORMATS.has(fields.format))
+      throw new Error(`its format is ${JSON.stringify(fields.format)?.slice(0, 40)}, and only 1 to ${EXPORT_FORMAT} are known`);
     const text = (name: string): string => (typeof fields[name] === "string" ? fields[name] : "");
     return { sessionId: text("session_id"), title: text("title") };
   });
