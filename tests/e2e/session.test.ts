@@ -63,6 +63,33 @@ describe("a session", () => {
     expect(linesOf(later)).toEqual(all.slice(2));
   });
 
+  it("is told otherwise from another terminal, which stops the turn in hand; the run goes on, and both terminals see it", async () => {
+    const sent: Promise<{ code: number | null; stdout: string }>[] = [];
+    const asked = await mesh.hlvm(["ask", "--json", ...bypass, "slow, until it is interrupted"], {
+      cwd: workspace,
+      onLine: (line) => {
+        const { event } = JSON.parse(line) as Line;
+        if (event?.type === "tool_output" && sent.length === 0)
+          sent.push(mesh.hlvm(["session", "send", String(event.session_id), "--interrupt", "--json", "no", "need"]));
+      },
+    });
+    const lines = linesOf(asked);
+    expect((await sent[0]!).code).toBe(0);
+    expect(JSON.parse((await sent[0]!).stdout)).toMatchObject({ type: "sent", queued: true, run_id: lines.at(-1)!.run_id });
+    expect(eventsOf(lines, "message_queued")).toMatchObject([
+      { text: "no need", interrupts: true, principal: expect.stringMatching(/^user:/) },
+    ]);
+    expect(eventsOf(lines, "user_message").at(-1)).toMatchObject({ text: "no need", author: expect.stringMatching(/^user:/) });
+    expect(eventsOf(lines, "tool_end")).toMatchObject([{ error_code: "cancelled" }]);
+    expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: "It is done." });
+
+    const begun = await mesh.hlvm(["session", "send", String(lines.at(-1)!.session_id), "first of all"]);
+    expect(begun.code).toBe(0);
+    expect(begun.stderr).toContain("No run was going on");
+    const watched = linesOf(await mesh.hlvm(["session", "watch", String(lines.at(-1)!.session_id), "--json"]));
+    expect(eventsOf(watched, "user_message").at(-1)).toMatchObject({ text: "first of all" });
+  });
+
   it("is cancelled by Ctrl-C while a tool runs: the tool ends long before it would have, and the log says so", async () => {
     const ended = await mesh.hlvm(["ask", "--json", ...bypass, "slow again"], {
       cwd: workspace,

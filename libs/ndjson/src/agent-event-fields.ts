@@ -25,6 +25,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "userMessage":
       return {
         text: payload.value.text,
+        author: payload.value.author || undefined,
+        queuedSequence: Number(payload.value.queuedSequence) || undefined,
         attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
       };
     case "runStarted": {
@@ -82,6 +84,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     }
     case "toolWaiting":
       return { callId: payload.value.callId, name: payload.value.tool, position: payload.value.position };
+    case "messageQueued":
+      return { text: payload.value.text, interrupts: payload.value.interrupts };
     case "runTakenOver":
       return {};
     case "compaction":

@@ -19,6 +19,7 @@ import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
+import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
@@ -31,6 +32,7 @@ import { AnsweredRuns } from "./domain/run/answered-runs.ts";
 import { continueRun, type ContinuePorts } from "./domain/run/continue-run.ts";
 import { executeRun, type BegunRun } from "./domain/run/execute-run.ts";
 import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
+import { RunInboxes } from "./domain/run/run-inboxes.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
 
@@ -49,6 +51,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   await migrate(database, MIGRATIONS);
   const grown = await Notifications.open(config.databaseUrl, "session_event", log);
   const cancelled = await Notifications.open(config.databaseUrl, "run_cancel", log);
+  const sent = await Notifications.open(config.databaseUrl, "run_message", log);
 
   const wakeups = new PostgresWakeups(grown, log);
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
@@ -59,6 +62,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const claims = new PostgresRunClaims(database, replicaId);
   const runs = new RunRegistry(claims);
   cancelled.onPayload((runId) => runs.cancel(runId));
+  const inboxes = new RunInboxes(new PostgresRunMessages(database));
   const mesh = connectMesh(config, minter);
   const delegations = new DelegationVerifier(publicKeys);
   const sweep = async (): Promise<void> => {
@@ -82,7 +86,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
+  const ports = { eventLog, deltas, claims, inboxes, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
     executeRun(run, { ...ports, answers: answered }, controller);
   const continuing: ContinuePorts = {
@@ -101,6 +105,9 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   };
   await runs.renew();
   const heart = new Sweeper(beat, HEARTBEAT_MILLISECONDS, log);
+  // A run that waits for a person, and that nobody holds, may be interrupted.
+  sent.onPayload((runId) => inboxes.wake(runId) || heart.hurry());
+  sent.onReconnect(() => inboxes.wakeAll());
   const answered = new AnsweredRuns({
     watchAnswers: meshAnswers(config.policyUrl, minter),
     claims,
@@ -121,6 +128,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       log: eventLog,
       wakeups,
       runs,
+      inboxes,
       delegations,
       mesh,
       execute,
@@ -138,7 +146,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       await claims.leave().catch((cause: unknown) => log.warn({ err: cause }, "the lease of this process was not ended; it runs out"));
       await server.close();
       await wakeups.close();
-      await Promise.all([grown.close(), cancelled.close()]);
+      await Promise.all([grown.close(), cancelled.close(), sent.close()]);
       await database.close();
     },
   };

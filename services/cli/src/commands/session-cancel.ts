@@ -14,7 +14,8 @@ export async function sessionCancel(sessionId: string, flags: { json?: boolean }
     const { cancelled } = await sessions.cancelRun({ sessionId, runId: running });
     return cancelled ? running : undefined;
   });
-  if (flags.json === true) process.stdout.write(jsonLine({ type: "cancel", sessionId, runId, cancelled: runId !== undefined }));
+  if (flags.json === true)
+    process.stdout.write(jsonLine({ type: "cancel", session_id: sessionId, run_id: runId, cancelled: runId !== undefined }));
   else context.screen.note(runId === undefined ? "No run goes on in this session." : "The run was cancelled.");
   return EXIT_OK;
 }

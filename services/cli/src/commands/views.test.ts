@@ -43,7 +43,7 @@ describe("hlvm session", () => {
     });
     const none = runHlvm(["session", "cancel", edge.sessionId, "--json"], { edgeUrl: edge.url });
     expect(await none.ended).toBe(0);
-    expect(JSON.parse(none.stdout)).toEqual({ type: "cancel", sessionId: edge.sessionId, cancelled: false });
+    expect(JSON.parse(none.stdout)).toEqual({ type: "cancel", session_id: edge.sessionId, cancelled: false });
     const asking = runHlvm(["ask", "a question"], { edgeUrl: edge.url });
     await edge.until("watched");
     const cancel = runHlvm(["session", "cancel", edge.sessionId], { edgeUrl: edge.url });

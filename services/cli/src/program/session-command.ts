@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
+import type { SessionSendFlags } from "../commands/session-send.ts";
 import type { SessionListFlags } from "../commands/session-list.ts";
 import { addSessionChangeCommands } from "./session-change-commands.ts";
 import { jsonOption, moment, sessionId, wholeNumber } from "./values.ts";
@@ -48,6 +49,17 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
     .action(async (id: string, flags: { json?: boolean }) => {
       const { sessionContext } = await import("../commands/session-context.ts");
       finish(await sessionContext(id, flags, context));
+    });
+  session
+    .command("send")
+    .description("say something to the run that goes on in one, or begin one")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .argument("<message...>", "the model reads it before its next turn")
+    .option("--interrupt", "stop the turn in hand, and go on with the message at once")
+    .addOption(jsonOption())
+    .action(async (id: string, words: string[], flags: SessionSendFlags) => {
+      const { sessionSend } = await import("../commands/session-send.ts");
+      finish(await sessionSend(id, words.join(" "), flags, context));
     });
   session
     .command("cancel")

@@ -59,8 +59,11 @@ export class TextView implements RunView {
     switch (payload.case) {
       case "userMessage":
         this.#textOfRun = false;
-        if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
+        if (payload.value.queuedSequence > 0n) this.#screen.note(`${payload.value.author}, read now: ${payload.value.text}`);
+        else if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
         return;
+      case "messageQueued":
+        return this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);
       case "runStarted": {
         const { model, workspace, settings } = payload.value;
         if (this.#options.verbose)

@@ -18,7 +18,7 @@ export interface PublicService {
 /** All that clients may call. A method that is not named here is closed, new ones too. */
 export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(SessionService, "orchestrator", [
-    ...(["startRun", "watch", "cancelRun", "listSessions", "getSession", "getContext"] as const),
+    ...(["startRun", "watch", "cancelRun", "sendMessage", "listSessions", "getSession", "getContext"] as const),
     ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
   ]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),

@@ -5,6 +5,7 @@ import type { EventLog } from "../domain/log/event-log.ts";
 import type { LogWakeups } from "../domain/log/log-wakeups.ts";
 import type { Mesh } from "../domain/loop/ports.ts";
 import type { BegunRun } from "../domain/run/execute-run.ts";
+import type { RunInboxes } from "../domain/run/run-inboxes.ts";
 import type { RunRegistry } from "../domain/run/run-registry.ts";
 import type { SessionStore } from "../domain/session/session-store.ts";
 
@@ -14,6 +15,7 @@ export interface Orchestrator {
   readonly log: EventLog;
   readonly wakeups: LogWakeups;
   readonly runs: RunRegistry;
+  readonly inboxes: RunInboxes;
   readonly contextLimits: ContextLimits;
   /** Reads what the edge signed for a run. */
   readonly delegations: DelegationVerifier;

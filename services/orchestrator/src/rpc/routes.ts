@@ -4,12 +4,14 @@ import {
   CancelRunResponseSchema,
   DeleteSessionResponseSchema,
   GetSessionResponseSchema,
+  SendMessageResponseSchema,
   SessionService,
   UpdateSessionResponseSchema,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { changeSession, deleteSession } from "../domain/session/change-session.ts";
 import { cancelRun } from "../domain/session/cancel-run.ts";
+import { sendMessage } from "../domain/session/send-message.ts";
 import { requireSession } from "../domain/session/require-session.ts";
 import { copyMethods } from "./copy-session.ts";
 import { encodeSession } from "./encode-session.ts";
@@ -26,6 +28,7 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
       startRun: startRunMethod(orchestrator),
       watch: watchMethod(orchestrator),
       cancelRun: cancelRunMethod(orchestrator),
+      sendMessage: sendMessageMethod(orchestrator),
       listSessions: listSessionsMethod(orchestrator),
       getSession: getSessionMethod(orchestrator),
       getContext: getContextMethod(orchestrator),
@@ -40,6 +43,14 @@ function cancelRunMethod({ store, runs }: Orchestrator): ServiceImpl<typeof Sess
   return async ({ sessionId, runId }, context) => {
     const { principal } = callContext(context);
     return create(CancelRunResponseSchema, { cancelled: await cancelRun(principal, sessionId, runId, store, runs) });
+  };
+}
+
+function sendMessageMethod({ store, inboxes }: Orchestrator): ServiceImpl<typeof SessionService>["sendMessage"] {
+  return async ({ sessionId, text, interrupt }, context) => {
+    const { principal } = callContext(context);
+    const { runId, sequence } = await sendMessage({ principal, sessionId, text, interrupt }, store, inboxes);
+    return create(SendMessageResponseSchema, { runId, sequence: BigInt(sequence) });
   };
 }
 

@@ -23,7 +23,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLsAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEigKE3ByZXBhcmVkX3Nlc3Npb25faWQYCyABKAlCC7pICNgBAXIDsAEBEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIqUDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhcKBWxpbWl0GAEgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiAAhIWCgR0ZXh0GAMgASgJQgi6SAVyAyiACBI6CghhcmNoaXZlZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5BcmNoaXZlRmlsdGVyQgi6SAWCAQIQARIbCgl3b3Jrc3BhY2UYBSABKAlCCLpIBXIDKIAgEhcKBW1vZGVsGAYgASgJQgi6SAVyAxiAAhIpCgVzaW5jZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKBXN0YXRlGAkgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25TdGF0ZUIIukgFggECEAESPwoQbGFzdF9zdG9wX3JlYXNvbhgKIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uQgi6SAWCAQIQASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIswBCg9Db250ZXh0RnJhZ21lbnQSDgoGc291cmNlGAEgASgJEiIKBXRydXN0GAIgASgOMhMuaGx2bS50b29sLnYxLlRydXN0EioKBGtpbmQYAyABKA4yHC5obHZtLnNlc3Npb24udjEuQ29udGV4dEtpbmQSEAoIc2VxdWVuY2UYBCABKAQSJgoCYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnRva2VucxgGIAEoDRIPCgdwcmV2aWV3GAcgASgJIloKD0Ryb3BwZWRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBITCgt0b19zZXF1ZW5jZRgDIAEoBBILCgN3aHkYBCABKAkiMQoRR2V0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEirAIKEkdldENvbnRleHRSZXNwb25zZRINCgVtb2RlbBgBIAEoCRIWCg5jb250ZXh0X3dpbmRvdxgCIAEoDRIWCg5vdXRwdXRfcmVzZXJ2ZRgDIAEoDRIcChRjb21wYWN0aW9uX3RocmVzaG9sZBgEIAEoDRIOCgZ0b2tlbnMYBSABKA0SEgoKY29ycmVjdGlvbhgGIAEoARIzCglmcmFnbWVudHMYByADKAsyIC5obHZtLnNlc3Npb24udjEuQ29udGV4dEZyYWdtZW50EjEKB2Ryb3BwZWQYCCADKAsyIC5obHZtLnNlc3Npb24udjEuRHJvcHBlZEZyYWdtZW50Ei0KC3RydXN0X2Zsb29yGAkgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IigQEKFFVwZGF0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEh0KBXRpdGxlGAIgASgJQgm6SAZyBBABGFBIAIgBARIVCghhcmNoaXZlZBgDIAEoCEgBiAEBQggKBl90aXRsZUILCglfYXJjaGl2ZWQiQgoVVXBkYXRlU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiI0ChREZWxldGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UibwoURXhwb3J0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESOQoGZm9ybWF0GAIgASgOMh0uaGx2bS5zZXNzaW9uLnYxLkV4cG9ydEZvcm1hdEIKukgHggEEEAEgACIlChVFeHBvcnRTZXNzaW9uUmVzcG9uc2USDAoEdGV4dBgBIAEoCSJUChRJbXBvcnRTZXNzaW9uUmVxdWVzdBIcCgZuZGpzb24YASABKAlCDLpICXIHEAEogICABhIeCgl3b3Jrc3BhY2UYAiABKAlCC7pICHIGKIAgOgEvIkIKFUltcG9ydFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iRwoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIqIBChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEIisKClVuZG9uZVR1cm4SDAoEdHVybhgBIAEoDRIPCgdzdW1tYXJ5GAIgASgJIoIBChJVbmRvVG9UdXJuUmVzcG9uc2USKgoFdHVybnMYASADKAsyGy5obHZtLnNlc3Npb24udjEuVW5kb25lVHVybhIsCgVwYXRocxgCIAMoCzIdLmhsdm0uc2FuZGJveC52MS5SZXN0b3JlZFBhdGgSEgoKcGF0aF9jb3VudBgDIAEoDSplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjLRCAoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISWgoKR2V0Q29udGV4dBIiLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVzcG9uc2UiA5ACAhJjCg1VcGRhdGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDURlbGV0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlEmAKDUV4cG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlc3BvbnNlMAESXgoNSW1wb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVzcG9uc2USVQoKVW5kb1RvVHVybhIiLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVzcG9uc2USWAoLRm9ya1Nlc3Npb24SIy5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiQuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIvgCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCCLsAwoPU3RhcnRSdW5SZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhsKBnByb21wdBgCIAEoCUILukgIcgYQASiAgEASIQoJd29ya3NwYWNlGAMgASgJQg66SAvYAQFyBiiAIDoBLxIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISPAoIc2V0dGluZ3MYBSABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCBrpIA8gBARI6CgthdHRhY2htZW50cxgGIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQIBIRCglzdGF0ZWxlc3MYByABKAgSIwoObmV3X3Nlc3Npb25faWQYCCABKAlCC7pICNgBAXIDsAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEEigKE3ByZXBhcmVkX3Nlc3Npb25faWQYCyABKAlCC7pICNgBAXIDsAEBEkcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCUIuukgrkgEoECAiJHIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05IC1dezAsNDd9JCJXChBTdGFydFJ1blJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhAKCHNlcXVlbmNlGAMgASgEEg0KBW1vZGVsGAQgASgJIlMKDFdhdGNoUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEg4KBmZvbGxvdxgDIAEoCCI3Cg1XYXRjaFJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLmhsdm0uc2Vzc2lvbi52MS5FdmVudCJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIImAKElNlbmRNZXNzYWdlUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIZCgR0ZXh0GAIgASgJQgu6SAhyBhABKICAQBIRCglpbnRlcnJ1cHQYAyABKAgiNwoTU2VuZE1lc3NhZ2VSZXNwb25zZRIOCgZydW5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQipQMKE0xpc3RTZXNzaW9uc1JlcXVlc3QSFwoFbGltaXQYASABKA1CCLpIBSoDGPQDEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIACEhYKBHRleHQYAyABKAlCCLpIBXIDKIAIEjoKCGFyY2hpdmVkGAQgASgOMh4uaGx2bS5zZXNzaW9uLnYxLkFyY2hpdmVGaWx0ZXJCCLpIBYIBAhABEhsKCXdvcmtzcGFjZRgFIAEoCUIIukgFcgMogCASFwoFbW9kZWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoFc3RhdGUYCSABKA4yHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvblN0YXRlQgi6SAWCAQIQARI/ChBsYXN0X3N0b3BfcmVhc29uGAogASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb25CCLpIBYIBAhABIm0KFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCGV4Y2VycHRzGAMgAygJIjEKEUdldFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIj8KEkdldFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24izAEKD0NvbnRleHRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSIgoFdHJ1c3QYAiABKA4yEy5obHZtLnRvb2wudjEuVHJ1c3QSKgoEa2luZBgDIAEoDjIcLmhsdm0uc2Vzc2lvbi52MS5Db250ZXh0S2luZBIQCghzZXF1ZW5jZRgEIAEoBBImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGdG9rZW5zGAYgASgNEg8KB3ByZXZpZXcYByABKAkiWgoPRHJvcHBlZEZyYWdtZW50Eg4KBnNvdXJjZRgBIAEoCRIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEhMKC3RvX3NlcXVlbmNlGAMgASgEEgsKA3doeRgEIAEoCSIxChFHZXRDb250ZXh0UmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASKsAgoSR2V0Q29udGV4dFJlc3BvbnNlEg0KBW1vZGVsGAEgASgJEhYKDmNvbnRleHRfd2luZG93GAIgASgNEhYKDm91dHB1dF9yZXNlcnZlGAMgASgNEhwKFGNvbXBhY3Rpb25fdGhyZXNob2xkGAQgASgNEg4KBnRva2VucxgFIAEoDRISCgpjb3JyZWN0aW9uGAYgASgBEjMKCWZyYWdtZW50cxgHIAMoCzIgLmhsdm0uc2Vzc2lvbi52MS5Db250ZXh0RnJhZ21lbnQSMQoHZHJvcHBlZBgIIAMoCzIgLmhsdm0uc2Vzc2lvbi52MS5Ecm9wcGVkRnJhZ21lbnQSLQoLdHJ1c3RfZmxvb3IYCSABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciKBAQoUVXBkYXRlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESHQoFdGl0bGUYAiABKAlCCbpIBnIEEAEYUEgAiAEBEhUKCGFyY2hpdmVkGAMgASgISAGIAQFCCAoGX3RpdGxlQgsKCV9hcmNoaXZlZCJCChVVcGRhdGVTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIjQKFERlbGV0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhcKFURlbGV0ZVNlc3Npb25SZXNwb25zZSJvChRFeHBvcnRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARI5CgZmb3JtYXQYAiABKA4yHS5obHZtLnNlc3Npb24udjEuRXhwb3J0Rm9ybWF0Qgq6SAeCAQQQASAAIiUKFUV4cG9ydFNlc3Npb25SZXNwb25zZRIMCgR0ZXh0GAEgASgJIlQKFEltcG9ydFNlc3Npb25SZXF1ZXN0EhwKBm5kanNvbhgBIAEoCUIMukgJcgcQASiAgIAGEh4KCXdvcmtzcGFjZRgCIAEoCUILukgIcgYogCA6AS8iQgoVSW1wb3J0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiJHChJGb3JrU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESEwoLYXRfc2VxdWVuY2UYAiABKAQiQAoTRm9ya1Nlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iogEKEVVuZG9Ub1R1cm5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEg8KB3RvX3R1cm4YAiABKA0SDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgSGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQiKwoKVW5kb25lVHVybhIMCgR0dXJuGAEgASgNEg8KB3N1bW1hcnkYAiABKAkiggEKElVuZG9Ub1R1cm5SZXNwb25zZRIqCgV0dXJucxgBIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5VbmRvbmVUdXJuEiwKBXBhdGhzGAIgAygLMh0uaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aBISCgpwYXRoX2NvdW50GAMgASgNKmUKDUFyY2hpdmVGaWx0ZXISHgoaQVJDSElWRV9GSUxURVJfVU5TUEVDSUZJRUQQABIXChNBUkNISVZFX0ZJTFRFUl9PTkxZEAESGwoXQVJDSElWRV9GSUxURVJfSU5DTFVERUQQAip4CgxTZXNzaW9uU3RhdGUSHQoZU0VTU0lPTl9TVEFURV9VTlNQRUNJRklFRBAAEhUKEVNFU1NJT05fU1RBVEVfTkVXEAESGQoVU0VTU0lPTl9TVEFURV9SVU5OSU5HEAISFwoTU0VTU0lPTl9TVEFURV9FTkRFRBADKpQBCgtDb250ZXh0S2luZBIcChhDT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDT05URVhUX0tJTkRfSU5TVFJVQ1RJT04QARIZChVDT05URVhUX0tJTkRfRVZJREVOQ0UQAhIYChRDT05URVhUX0tJTkRfU1VNTUFSWRADEhQKEENPTlRFWFRfS0lORF9SQVcQBCpjCgxFeHBvcnRGb3JtYXQSHQoZRVhQT1JUX0ZPUk1BVF9VTlNQRUNJRklFRBAAEhgKFEVYUE9SVF9GT1JNQVRfTkRKU09OEAESGgoWRVhQT1JUX0ZPUk1BVF9NQVJLRE9XThACMqsJCg5TZXNzaW9uU2VydmljZRJPCghTdGFydFJ1bhIgLmhsdm0uc2Vzc2lvbi52MS5TdGFydFJ1blJlcXVlc3QaIS5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXNwb25zZRJICgVXYXRjaBIdLmhsdm0uc2Vzc2lvbi52MS5XYXRjaFJlcXVlc3QaHi5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXNwb25zZTABElIKCUNhbmNlbFJ1bhIhLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXF1ZXN0GiIuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlc3BvbnNlElgKC1NlbmRNZXNzYWdlEiMuaGx2bS5zZXNzaW9uLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlEmAKDExpc3RTZXNzaW9ucxIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgOQAgISWgoKR2V0U2Vzc2lvbhIiLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACAhJaCgpHZXRDb250ZXh0EiIuaGx2bS5zZXNzaW9uLnYxLkdldENvbnRleHRSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLkdldENvbnRleHRSZXNwb25zZSIDkAICEmMKDVVwZGF0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblJlc3BvbnNlIgOQAgISXgoNRGVsZXRlU2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5EZWxldGVTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5EZWxldGVTZXNzaW9uUmVzcG9uc2USYAoNRXhwb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRTZXNzaW9uUmVzcG9uc2UwARJeCg1JbXBvcnRTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkltcG9ydFNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkltcG9ydFNlc3Npb25SZXNwb25zZRJVCgpVbmRvVG9UdXJuEiIuaGx2bS5zZXNzaW9uLnYxLlVuZG9Ub1R1cm5SZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlVuZG9Ub1R1cm5SZXNwb25zZRJYCgtGb3JrU2Vzc2lvbhIjLmhsdm0uc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlcXVlc3QaJC5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -595,6 +595,102 @@ export const CancelRunResponseSchema: GenMessage<CancelRunResponse, {jsonType: C
   messageDesc(file_hlvm_session_v1_session, 6);
 
 /**
+ * @generated from message hlvm.session.v1.SendMessageRequest
+ */
+export type SendMessageRequest = Message<"hlvm.session.v1.SendMessageRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Stop the turn in hand, its answer and its calls, and go on with the message at once.
+   *
+   * @generated from field: bool interrupt = 3;
+   */
+  interrupt: boolean;
+};
+
+/**
+ * @generated from message hlvm.session.v1.SendMessageRequest
+ */
+export type SendMessageRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+
+  /**
+   * Stop the turn in hand, its answer and its calls, and go on with the message at once.
+   *
+   * @generated from field: bool interrupt = 3;
+   */
+  interrupt?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.SendMessageRequest.
+ * Use `create(SendMessageRequestSchema)` to create a new message.
+ */
+export const SendMessageRequestSchema: GenMessage<SendMessageRequest, {jsonType: SendMessageRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 7);
+
+/**
+ * @generated from message hlvm.session.v1.SendMessageResponse
+ */
+export type SendMessageResponse = Message<"hlvm.session.v1.SendMessageResponse"> & {
+  /**
+   * The run that will read it.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Of its message_queued.
+   *
+   * @generated from field: uint64 sequence = 2;
+   */
+  sequence: bigint;
+};
+
+/**
+ * @generated from message hlvm.session.v1.SendMessageResponse
+ */
+export type SendMessageResponseJson = {
+  /**
+   * The run that will read it.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId?: string;
+
+  /**
+   * Of its message_queued.
+   *
+   * @generated from field: uint64 sequence = 2;
+   */
+  sequence?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.SendMessageResponse.
+ * Use `create(SendMessageResponseSchema)` to create a new message.
+ */
+export const SendMessageResponseSchema: GenMessage<SendMessageResponse, {jsonType: SendMessageResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 8);
+
+/**
  * @generated from message hlvm.session.v1.ListSessionsRequest
  */
 export type ListSessionsRequest = Message<"hlvm.session.v1.ListSessionsRequest"> & {
@@ -741,7 +837,7 @@ export type ListSessionsRequestJson = {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest, {jsonType: ListSessionsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 7);
+  messageDesc(file_hlvm_session_v1_session, 9);
 
 /**
  * @generated from message hlvm.session.v1.ListSessionsResponse
@@ -800,7 +896,7 @@ export type ListSessionsResponseJson = {
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse, {jsonType: ListSessionsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 8);
+  messageDesc(file_hlvm_session_v1_session, 10);
 
 /**
  * @generated from message hlvm.session.v1.GetSessionRequest
@@ -827,7 +923,7 @@ export type GetSessionRequestJson = {
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest, {jsonType: GetSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 9);
+  messageDesc(file_hlvm_session_v1_session, 11);
 
 /**
  * @generated from message hlvm.session.v1.GetSessionResponse
@@ -854,7 +950,7 @@ export type GetSessionResponseJson = {
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse, {jsonType: GetSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 10);
+  messageDesc(file_hlvm_session_v1_session, 12);
 
 /**
  * @generated from message hlvm.session.v1.ContextFragment
@@ -953,7 +1049,7 @@ export type ContextFragmentJson = {
  * Use `create(ContextFragmentSchema)` to create a new message.
  */
 export const ContextFragmentSchema: GenMessage<ContextFragment, {jsonType: ContextFragmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 11);
+  messageDesc(file_hlvm_session_v1_session, 13);
 
 /**
  * @generated from message hlvm.session.v1.DroppedFragment
@@ -1010,7 +1106,7 @@ export type DroppedFragmentJson = {
  * Use `create(DroppedFragmentSchema)` to create a new message.
  */
 export const DroppedFragmentSchema: GenMessage<DroppedFragment, {jsonType: DroppedFragmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 12);
+  messageDesc(file_hlvm_session_v1_session, 14);
 
 /**
  * @generated from message hlvm.session.v1.GetContextRequest
@@ -1037,7 +1133,7 @@ export type GetContextRequestJson = {
  * Use `create(GetContextRequestSchema)` to create a new message.
  */
 export const GetContextRequestSchema: GenMessage<GetContextRequest, {jsonType: GetContextRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 13);
+  messageDesc(file_hlvm_session_v1_session, 15);
 
 /**
  * What the model would be given if it were asked now, in its order.
@@ -1160,7 +1256,7 @@ export type GetContextResponseJson = {
  * Use `create(GetContextResponseSchema)` to create a new message.
  */
 export const GetContextResponseSchema: GenMessage<GetContextResponse, {jsonType: GetContextResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 14);
+  messageDesc(file_hlvm_session_v1_session, 16);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionRequest
@@ -1215,7 +1311,7 @@ export type UpdateSessionRequestJson = {
  * Use `create(UpdateSessionRequestSchema)` to create a new message.
  */
 export const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest, {jsonType: UpdateSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 15);
+  messageDesc(file_hlvm_session_v1_session, 17);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionResponse
@@ -1242,7 +1338,7 @@ export type UpdateSessionResponseJson = {
  * Use `create(UpdateSessionResponseSchema)` to create a new message.
  */
 export const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse, {jsonType: UpdateSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 16);
+  messageDesc(file_hlvm_session_v1_session, 18);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionRequest
@@ -1269,7 +1365,7 @@ export type DeleteSessionRequestJson = {
  * Use `create(DeleteSessionRequestSchema)` to create a new message.
  */
 export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest, {jsonType: DeleteSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 17);
+  messageDesc(file_hlvm_session_v1_session, 19);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionResponse
@@ -1288,7 +1384,7 @@ export type DeleteSessionResponseJson = {
  * Use `create(DeleteSessionResponseSchema)` to create a new message.
  */
 export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse, {jsonType: DeleteSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 18);
+  messageDesc(file_hlvm_session_v1_session, 20);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionRequest
@@ -1325,7 +1421,7 @@ export type ExportSessionRequestJson = {
  * Use `create(ExportSessionRequestSchema)` to create a new message.
  */
 export const ExportSessionRequestSchema: GenMessage<ExportSessionRequest, {jsonType: ExportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 19);
+  messageDesc(file_hlvm_session_v1_session, 21);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionResponse
@@ -1356,7 +1452,7 @@ export type ExportSessionResponseJson = {
  * Use `create(ExportSessionResponseSchema)` to create a new message.
  */
 export const ExportSessionResponseSchema: GenMessage<ExportSessionResponse, {jsonType: ExportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 20);
+  messageDesc(file_hlvm_session_v1_session, 22);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionRequest
@@ -1401,7 +1497,7 @@ export type ImportSessionRequestJson = {
  * Use `create(ImportSessionRequestSchema)` to create a new message.
  */
 export const ImportSessionRequestSchema: GenMessage<ImportSessionRequest, {jsonType: ImportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 21);
+  messageDesc(file_hlvm_session_v1_session, 23);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionResponse
@@ -1428,7 +1524,7 @@ export type ImportSessionResponseJson = {
  * Use `create(ImportSessionResponseSchema)` to create a new message.
  */
 export const ImportSessionResponseSchema: GenMessage<ImportSessionResponse, {jsonType: ImportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 22);
+  messageDesc(file_hlvm_session_v1_session, 24);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionRequest
@@ -1469,7 +1565,7 @@ export type ForkSessionRequestJson = {
  * Use `create(ForkSessionRequestSchema)` to create a new message.
  */
 export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest, {jsonType: ForkSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 23);
+  messageDesc(file_hlvm_session_v1_session, 25);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionResponse
@@ -1496,7 +1592,7 @@ export type ForkSessionResponseJson = {
  * Use `create(ForkSessionResponseSchema)` to create a new message.
  */
 export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse, {jsonType: ForkSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 24);
+  messageDesc(file_hlvm_session_v1_session, 26);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnRequest
@@ -1589,7 +1685,7 @@ export type UndoToTurnRequestJson = {
  * Use `create(UndoToTurnRequestSchema)` to create a new message.
  */
 export const UndoToTurnRequestSchema: GenMessage<UndoToTurnRequest, {jsonType: UndoToTurnRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 25);
+  messageDesc(file_hlvm_session_v1_session, 27);
 
 /**
  * A turn that no longer counts.
@@ -1634,7 +1730,7 @@ export type UndoneTurnJson = {
  * Use `create(UndoneTurnSchema)` to create a new message.
  */
 export const UndoneTurnSchema: GenMessage<UndoneTurn, {jsonType: UndoneTurnJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 26);
+  messageDesc(file_hlvm_session_v1_session, 28);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnResponse
@@ -1685,7 +1781,7 @@ export type UndoToTurnResponseJson = {
  * Use `create(UndoToTurnResponseSchema)` to create a new message.
  */
 export const UndoToTurnResponseSchema: GenMessage<UndoToTurnResponse, {jsonType: UndoToTurnResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 27);
+  messageDesc(file_hlvm_session_v1_session, 29);
 
 /**
  * @generated from enum hlvm.session.v1.ArchiveFilter
@@ -1890,6 +1986,16 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof CancelRunRequestSchema;
     output: typeof CancelRunResponseSchema;
+  },
+  /**
+   * Says something to a run that is going on, which its model reads before its next turn.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.SendMessage
+   */
+  sendMessage: {
+    methodKind: "unary";
+    input: typeof SendMessageRequestSchema;
+    output: typeof SendMessageResponseSchema;
   },
   /**
    * @generated from rpc hlvm.session.v1.SessionService.ListSessions

@@ -7,6 +7,7 @@ import type {
   CopiedEvent,
   Fork,
   NewRun,
+  QueuedAt,
   SessionChanges,
   SessionFilter,
   SessionOwner,
@@ -14,10 +15,12 @@ import type {
   SessionPlace,
   SessionStore,
 } from "../../domain/session/session-store.ts";
+import type { EventPayload } from "../../domain/log/event-payload.ts";
 import { eventWords, searchWords } from "../../domain/log/search-words.ts";
-import { eventsOfAppend, payloadBytes, wordsOf } from "./event-rows.ts";
+import { eventOfRow, eventsOfAppend, payloadBytes, wordsOf } from "./event-rows.ts";
 import { deleteSession, runInProgress, updateSession } from "./change-session.ts";
 import { insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
+import { insertMessage } from "./postgres-run-messages.ts";
 import { listSessions } from "./list-sessions.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
@@ -146,6 +149,13 @@ export class PostgresSessionStore implements SessionStore {
     const appended = { lease, principal: run.principal, events: events.map((payload) => ({ turn: 0, payload })) };
     this.#onAppend(lease.sessionId, eventsOfAppend(appended, before, at));
     return before + 1;
+  }
+
+  async queueMessage(sessionId: string, principal: string, message: EventPayload): Promise<QueuedAt | undefined> {
+    const queued = await insertMessage(this.#database, sessionId, principal, message);
+    if (queued === undefined) return undefined;
+    this.#onAppend(sessionId, [eventOfRow(sessionId, queued.row)]);
+    return { runId: queued.runId, sequence: queued.sequence };
   }
 
   async requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined> {

@@ -1,6 +1,14 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { AssistantMessage, Compaction, Event, RunStarted, ToolEnd, UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import {
+  UserMessageSchema,
+  type AssistantMessage,
+  type Compaction,
+  type Event,
+  type RunStarted,
+  type ToolEnd,
+  type UserMessage,
+} from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { lowerFloor, type Provenance } from "../context/provenance.ts";
@@ -10,6 +18,10 @@ import { callId } from "../tools/call-id.ts";
 import { summarizeJson } from "../tools/summarize-arguments.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
+
+function userMessage({ principal = "" }: FoldedEvent, text: string): UserMessage {
+  return create(UserMessageSchema, { text, author: principal });
+}
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
 export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload"> & Partial<Pick<Event, "sequence" | "at" | "principal">>;
@@ -45,6 +57,8 @@ export class Conversation {
   #messages: Message[] = [];
   #isSameModel = true;
   #open: OpenTurn | undefined;
+  /** Messages that were sent to a run while it went on, by their sequences. */
+  readonly #unread = new Map<bigint, FoldedEvent>();
   /** What the last run is reminded of; a system message. */
   memory: Message | undefined;
   /** The least that anything up to here can be trusted, summaries included. */
@@ -64,7 +78,15 @@ export class Conversation {
     const { payload } = event;
     switch (payload.case) {
       case "userMessage":
+        if (event.turn === 0) this.#addUnread(event);
+        else this.#unread.delete(payload.value.queuedSequence);
         return this.#addUser(event, payload.value);
+      case "messageQueued":
+        this.#unread.set(event.sequence ?? 0n, {
+          ...event,
+          payload: { case: "userMessage", value: userMessage(event, payload.value.text) },
+        });
+        return;
       case "runStarted":
         this.#isSameModel = payload.value.model === this.#model;
         if (!this.#isSameModel) this.correction = 1;
@@ -105,7 +127,7 @@ export class Conversation {
 
   #addUser(event: FoldedEvent, message: UserMessage): void {
     this.#close();
-    const source = event.principal === undefined || event.principal === "" ? "user" : event.principal;
+    const source = message.author || event.principal || "user";
     const attachments = message.attachments.map(({ path, text }) =>
       this.#part(
         event,
@@ -124,6 +146,15 @@ export class Conversation {
     // Some models take no two messages of a user in a row: after a run that was stopped early they are one.
     if (last?.role === Role.USER) last.parts.push(...parts);
     else this.#push(Role.USER, parts);
+  }
+
+  /** What was sent to the run before, which ended without having read it, is read by this one. */
+  #addUnread({ runId }: FoldedEvent): void {
+    for (const [sequence, event] of this.#unread) {
+      if (event.runId === runId) continue;
+      this.#unread.delete(sequence);
+      if (event.payload.case === "userMessage") this.#addUser(event, event.payload.value);
+    }
   }
 
   #anchor({ turn, sequence = 0n }: FoldedEvent): void {

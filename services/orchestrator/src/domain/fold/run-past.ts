@@ -25,6 +25,8 @@ export interface RunPast {
   /** Of the last answer. */
   readonly text: string;
   readonly usage: Usage;
+  /** Of the messages that were sent to it while it went on: those that it has read. */
+  readonly readSequences: readonly bigint[];
   /** Of all tool results, in UTF-16 units. */
   readonly resultLength: number;
   readonly answered?: AnsweredTurn;
@@ -33,12 +35,16 @@ export interface RunPast {
 /** @param events of the whole session: those of other runs are passed over */
 export function runPast(runId: string, events: readonly Event[]): RunPast {
   const past = { question: "", allowedSecrets: [] as string[], model: "", answers: 0, toolCalls: 0, text: "", resultLength: 0 };
+  const readSequences: bigint[] = [];
   let usage = create(UsageSchema);
   let answered: (AnsweredTurn & { readonly ends: Map<string, ToolResult> }) | undefined;
   for (const { turn, payload } of events.filter((event) => event.runId === runId)) {
     switch (payload.case) {
       case "userMessage":
-        past.question = payload.value.text;
+        if (payload.value.queuedSequence === 0n) past.question = payload.value.text;
+        else readSequences.push(payload.value.queuedSequence);
+        // What was said after an answer is read in a turn of its own.
+        answered = undefined;
         break;
       case "runStarted":
         past.allowedSecrets = payload.value.allowedSecrets;
@@ -61,5 +67,5 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         usage = payload.value.usage ?? usage;
     }
   }
-  return { ...past, usage, answered };
+  return { ...past, readSequences, usage, answered };
 }

@@ -7,6 +7,7 @@ import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import type { CallWaits } from "../tools/call-waits.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
+import type { RunInbox } from "../run/run-inbox.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
 import type { Limits } from "./limits.ts";
@@ -32,6 +33,8 @@ export interface RunContext {
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
   readonly waits: CallWaits;
+  /** What people say to the run while it goes on. */
+  readonly inbox: RunInbox;
   /** Whether a person is asked to make a call once more of which nobody knows whether it took effect; else the model is told. */
   readonly asksInDoubt: boolean;
   /** How many tools run at a time. */

@@ -22,8 +22,8 @@ const recordTurn = durationHistogram("hlvm.turn.duration", "How long turns take:
  * @throws Interruption, ModelFailure or HlvmError where the run cannot go on
  */
 export async function runLoop(question: string, run: RunContext, progress: RunProgress, answered?: AnsweredTurn): Promise<Stop> {
-  const resumed = answered === undefined ? undefined : await resumeTurn(answered, run);
-  if (resumed !== undefined) return resumed;
+  const resumed = answered === undefined ? undefined : await resumeTurn(answered, inTurn(run));
+  if (resumed !== undefined && (await mayStop(resumed, run))) return resumed;
   await recallMemory(question, run);
   let lostInARow = 0;
   while (progress.turn - progress.lostTurns < run.limits.turns) {
@@ -32,10 +32,14 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
-    const taken = await askWithinWindow(run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
+    await readMessages(turn, run);
+    const turnRun = inTurn(run);
+    const taken = await askWithinWindow(turnRun, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
+      if (isInterrupted(turnRun, run)) return "interrupted" as const;
       await run.journal.records.settle(run.signal);
       throw thrown;
     });
+    if (taken === "interrupted") continue;
     if (taken === undefined) {
       lostInARow++;
       progress.lostTurns++;
@@ -45,7 +49,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     const { message, toolCalls, answer, estimate } = taken;
     run.context.add({ runId: run.runId, turn, payload: message });
 
-    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, run);
+    const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, turnRun);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) run.context.add({ runId: run.runId, turn, payload });
     const { usage } = answer;
@@ -62,7 +66,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage }));
     if (run.signal.aborted) await run.journal.records.settle(run.signal);
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
-    if (stop !== undefined) {
+    if (stop !== undefined && (await mayStop(stop, run))) {
       await run.journal.records.settle(run.signal);
       return stop;
     }
@@ -73,6 +77,29 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     message: `The run used all of its ${run.limits.turns} turns before it was done.`,
     advice: `${resumeAdvice(run)} Or ask for less at a time.`,
   };
+}
+
+/** The run for one turn, which a message may interrupt. */
+function inTurn(run: RunContext): RunContext {
+  return { ...run, signal: AbortSignal.any([run.signal, run.inbox.beginTurn()]) };
+}
+
+function isInterrupted(turnRun: RunContext, run: RunContext): boolean {
+  return turnRun.signal.aborted && !run.signal.aborted;
+}
+
+/** What people said meanwhile is before the model in this turn. */
+async function readMessages(turn: number, run: RunContext): Promise<void> {
+  for (const { sequence, author, text } of await run.inbox.take()) {
+    const payload = eventPayload("userMessage", { text, author, queuedSequence: sequence });
+    run.context.add({ runId: run.runId, turn, payload });
+    void run.journal.append(turn, payload);
+  }
+}
+
+/** A run that is done goes on where somebody has said something meanwhile. */
+async function mayStop({ reason }: Stop, run: RunContext): Promise<boolean> {
+  return reason !== StopReason.COMPLETED || run.inbox.close();
 }
 
 /** One answer. What the provider cannot hold is shortened and sent once more. */
@@ -90,6 +117,7 @@ async function askWithinWindow(run: RunContext, progress: RunProgress, mayLose: 
 /** Sees to the calls of a turn that have no result yet. @returns why the run ends, where it does */
 async function resumeTurn(answered: AnsweredTurn, run: RunContext): Promise<Stop | undefined> {
   const { turn, toolCalls, finish, ends } = answered;
+  if (finish === undefined && (await run.inbox.hasUnread())) return undefined;
   if (finish === undefined)
     return { reason: StopReason.ERROR, message: "The model's answer was cut off before its end.", advice: resumeAdvice(run) };
   if (toolCalls.length === 0) return stopOfAnswer(finish, run);

@@ -86,7 +86,9 @@ function outputTokens({ tokens }: AssembledContext, { context: { budget } }: Run
 function keepPartial(answer: Answer, run: RunContext, progress: RunProgress): void {
   if (answer.text === "") return;
   progress.text = answer.text;
-  void run.journal.append(progress.turn, eventPayload("assistantMessage", { text: answer.text }));
+  const message = eventPayload("assistantMessage", { text: answer.text });
+  run.context.add({ runId: run.runId, turn: progress.turn, payload: message });
+  void run.journal.append(progress.turn, message);
 }
 
 function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {

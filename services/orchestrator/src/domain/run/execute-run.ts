@@ -27,6 +27,7 @@ import { Interruption, isHandOver } from "./interruption.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { RunClaims } from "./run-claims.ts";
+import type { RunInboxes } from "./run-inboxes.ts";
 
 /** Tools that one run has going at a time. */
 const PARALLEL_TOOLS = 8;
@@ -54,6 +55,7 @@ export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
   readonly claims: Pick<RunClaims, "release" | "park">;
+  readonly inboxes: Pick<RunInboxes, "open">;
   readonly asksInDoubt: boolean;
   readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
@@ -93,6 +95,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     controller.abort(new Interruption("parked"));
     return true;
   });
+  using inbox = ports.inboxes.open(lease, past?.readSequences);
   const outcomes = new OutcomeRecorder(mesh.audit, limits.serviceMilliseconds, resumeAdvice(session));
   let stop: Stop | undefined;
   try {
@@ -122,6 +125,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
       waits,
+      inbox,
       asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,

@@ -115,6 +115,18 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
     expect(valuesOf(events, "runTakenOver")).toEqual([]);
   });
 
+  it("goes on at once with a message that interrupts it, and its question is withdrawn", async () => {
+    const { sessionId, runId, sequence, ran, seen } = await parkedRun();
+    const { orchestrator } = test;
+    await orchestrator.client.sendMessage({ sessionId, text: "leave that", interrupt: true }, await orchestrator.as(ada));
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "toolEnd")).toMatchObject([{ result: { errorCode: "cancelled" } }]);
+    expect(valuesOf(events, "userMessage").map(({ text }) => text)).toEqual(["q", "leave that"]);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, text: "Done." }]);
+    expect(ran).toEqual([]);
+    await expect.poll(() => seen.withdrawn).toContain(runId);
+  });
+
   it("is told no as well", async () => {
     const { sessionId, runId, sequence, answer, ran } = await parkedRun();
     answer(Decision.DENY, runId);

@@ -27,6 +27,7 @@ const LEFT_OUT = new Set(
     "tool_waiting",
     "session_forked",
     "session_imported",
+    "message_queued",
   ]),
 );
 

@@ -78,6 +78,12 @@ export interface Fork {
   readonly owner: string;
 }
 
+export interface QueuedAt {
+  /** The run that will read it. */
+  readonly runId: string;
+  readonly sequence: number;
+}
+
 export interface SessionStore {
   /** Undefined where there is none of that organization. */
   find(organization: string, sessionId: string): Promise<Session | undefined>;
@@ -102,6 +108,8 @@ export interface SessionStore {
    * @throws HlvmError `run_in_progress`, `session_not_found`
    */
   beginRun(run: NewRun): Promise<number>;
+  /** Writes a message for the run that is going on into its log. @returns undefined where no run takes one */
+  queueMessage(sessionId: string, principal: string, message: EventPayload): Promise<QueuedAt | undefined>;
   /** @returns false where the run has ended; undefined where there is none of that organization and session */
   requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
   /** Deletes stateless sessions whose run ended that long ago, and of which the audit log lacks nothing. */
