@@ -70,18 +70,18 @@ describe("a session", () => {
       onLine: (line) => {
         const { event } = JSON.parse(line) as Line;
         if (event?.type === "tool_output" && sent.length === 0)
-          sent.push(mesh.hlvm(["session", "send", String(event.session_id), "--interrupt", "--json", "no", "need"]));
+          sent.push(mesh.hlvm(["session", "send", String(event.session_id), "--interrupt", "--json", "the", "second"]));
       },
     });
     const lines = linesOf(asked);
     expect((await sent[0]!).code).toBe(0);
     expect(JSON.parse((await sent[0]!).stdout)).toMatchObject({ type: "sent", queued: true, run_id: lines.at(-1)!.run_id });
     expect(eventsOf(lines, "message_queued")).toMatchObject([
-      { text: "no need", interrupts: true, principal: expect.stringMatching(/^user:/) },
+      { text: "the second", interrupts: true, principal: expect.stringMatching(/^user:/) },
     ]);
-    expect(eventsOf(lines, "user_message").at(-1)).toMatchObject({ text: "no need", author: expect.stringMatching(/^user:/) });
+    expect(eventsOf(lines, "user_message").at(-1)).toMatchObject({ text: "the second", author: expect.stringMatching(/^user:/) });
     expect(eventsOf(lines, "tool_end")).toMatchObject([{ error_code: "cancelled" }]);
-    expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: "It is done." });
+    expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: "Two." });
 
     const begun = await mesh.hlvm(["session", "send", String(lines.at(-1)!.session_id), "first of all"]);
     expect(begun.code).toBe(0);
