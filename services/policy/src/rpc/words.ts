@@ -61,6 +61,8 @@ export const kinds: Readonly<Record<KindWord, AuditKind>> = {
   audit_read: AuditKind.AUDIT_READ,
   grant_renewed: AuditKind.GRANT_RENEWED,
   renewal_denied: AuditKind.RENEWAL_DENIED,
+  trust_added: AuditKind.TRUST_ADDED,
+  trust_removed: AuditKind.TRUST_REMOVED,
 };
 
 export const outcomes: Readonly<Record<OutcomeWord, OutcomeStatus>> = {
