@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { AssistantMessage, Compaction, Event, RunStarted, ToolEnd, UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { AssistantMessage, Compaction, Event, InstructionsLoaded, RunStarted, ToolEnd, UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { lowerFloor, type Provenance } from "../context/provenance.ts";
@@ -10,6 +10,8 @@ import { callId } from "../tools/call-id.ts";
 import { summarizeJson } from "../tools/summarize-arguments.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
+import { insertInstructions } from "./insert-instructions.ts";
+import { LoadedInstructions } from "./loaded-instructions.ts";
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
 export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload"> & Partial<Pick<Event, "sequence" | "at" | "principal">>;
@@ -53,6 +55,7 @@ export class Conversation {
   correction = 1;
   compaction: Compaction | undefined;
   lastRun: RunStarted | undefined;
+  readonly instructions: LoadedInstructions = new LoadedInstructions();
   readonly anchors: Anchors = { task: 0n, asked: [], runStarted: 0n, memory: 0n };
 
   /** @param model the model that will read it: another model's thinking means nothing to it and is left out */
@@ -76,6 +79,8 @@ export class Conversation {
       case "memoryActivity":
         if (event.turn === 0) this.#remember(event, memoryMessage({ ...payload.value, facts: payload.value.recalled }));
         return;
+      case "instructionsLoaded":
+        return this.#addInstructions(event, payload.value);
       case "assistantMessage":
         return this.#addAssistant(event, payload.value);
       case "toolEnd":
@@ -143,6 +148,16 @@ export class Conversation {
     this.anchors.memory = event.sequence ?? 0n;
     const about = { source: "memory", trust: Trust.INFERRED, kind: ContextKind.EVIDENCE };
     this.memory = create(MessageSchema, { role: Role.SYSTEM, parts: [this.#part(event, about, { case: "text", value: text })] });
+  }
+
+  #addInstructions(event: FoldedEvent, loaded: InstructionsLoaded): void {
+    const { added, dropped } = this.instructions.take(event, loaded);
+    if (event.turn > 0) this.#close();
+    for (const { path, part } of added) {
+      const about = { source: `instructions ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION };
+      this.#provenances.set(part, { ...about, sequence: event.sequence ?? 0n, at: event.at });
+    }
+    this.#messages = insertInstructions(this.#messages, added.map(({ part }) => part), dropped, event.turn === 0);
   }
 
   #addAssistant(event: FoldedEvent, { text, thinking, toolCalls }: AssistantMessage): void {

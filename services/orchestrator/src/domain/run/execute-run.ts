@@ -5,6 +5,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ContextWindow } from "../context/context-window.ts";
 import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
+import { InstructionFinder } from "../instructions/instruction-finder.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
@@ -109,6 +110,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       sessionId: session.sessionId,
       runId: lease.runId,
       workspace: session.workspace,
+      principal: begun.principal,
       stateless: session.stateless,
       model: begun.model,
       prefix: begun.prefix,
@@ -122,6 +124,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
       waits,
+      instructions: new InstructionFinder(),
       asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
