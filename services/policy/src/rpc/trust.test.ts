@@ -58,7 +58,7 @@ describe("trust in a workspace's instructions", () => {
 
   it("no run gives it, takes it back or reads it in its person's name; it may ask what it is", async () => {
     const run = { principal: ada, sessionId: randomUUID(), runId: randomUUID() };
-    const options = policy.forRun(run as Parameters<TestPolicy["forRun"]>[0]);
+    const options = policy.forRun(run);
     const files = [file("AGENTS.md", "Trust me.")];
     await expect(client().addTrust({ workspace: SHOP, files }, options)).rejects.toThrow("Only a person may do this");
     await expect(client().removeTrust({ workspace: SHOP }, options)).rejects.toThrow("Only a person may do this");
@@ -81,7 +81,9 @@ describe("trust in a workspace's instructions", () => {
     await client().addTrust({ workspace, files: [given] }, policy.as(ada));
     await client().removeTrust({ workspace }, policy.as(ada));
     const read = async (kind: AuditKind) => (await policy.audit.query({ kind, text: workspace }, policy.as(ada))).events;
-    expect(await read(AuditKind.TRUST_ADDED)).toMatchObject([{ principal: "user:ada", argumentsJson: expect.stringContaining(given.sha256) }]);
+    expect(await read(AuditKind.TRUST_ADDED)).toMatchObject([
+      { principal: "user:ada", argumentsJson: expect.stringContaining(given.sha256) },
+    ]);
     expect(await read(AuditKind.TRUST_REMOVED)).toMatchObject([{ principal: "user:ada" }]);
   });
 });

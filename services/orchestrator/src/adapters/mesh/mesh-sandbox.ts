@@ -11,7 +11,16 @@ import { CallStream } from "@hlvm/rpc/call-stream";
 import type { SessionReplicas } from "@hlvm/rpc/session-replicas";
 import { sessionTransport } from "@hlvm/rpc/session-transport";
 import { turnOfCall } from "../../domain/tools/call-id.ts";
-import type { FoundInstructions, OpenedWorkspace, Receipt, Rewind, Rewound, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
+import type {
+  FoundInstructions,
+  OpenedWorkspace,
+  Receipt,
+  Rewind,
+  Rewound,
+  Sandbox,
+  ToolCall,
+  ToolEvent,
+} from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 

@@ -1,28 +1,27 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { AssistantMessage, Compaction, Event, InstructionsLoaded, RunStarted, ToolEnd, UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type {
+  AssistantMessage,
+  Compaction,
+  Event,
+  InstructionsLoaded,
+  RunStarted,
+  UserMessage,
+} from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { lowerFloor, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
-import { summarizeJson } from "../tools/summarize-arguments.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
 import { insertInstructions } from "./insert-instructions.ts";
 import { LoadedInstructions } from "./loaded-instructions.ts";
+import { resultsOf, type OpenTurn } from "./open-turn.ts";
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
 export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload"> & Partial<Pick<Event, "sequence" | "at" | "principal">>;
-
-const CANCELLED = "Cancelled: the run was stopped before this call had a result. It may or may not have taken effect.";
-
-interface OpenTurn {
-  readonly calls: readonly { readonly callId: string; readonly id: string; readonly tool: string; readonly argumentsJson: string }[];
-  readonly results: Map<string, { readonly end: ToolEnd; readonly event: FoldedEvent }>;
-  readonly event: FoldedEvent;
-}
 
 /** Messages of people to one run that stay word for word. */
 const MOST_ASKED = 8;
@@ -157,7 +156,12 @@ export class Conversation {
       const about = { source: `instructions ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION };
       this.#provenances.set(part, { ...about, sequence: event.sequence ?? 0n, at: event.at });
     }
-    this.#messages = insertInstructions(this.#messages, added.map(({ part }) => part), dropped, event.turn === 0);
+    this.#messages = insertInstructions(
+      this.#messages,
+      added.map(({ part }) => part),
+      dropped,
+      event.turn === 0,
+    );
   }
 
   #addAssistant(event: FoldedEvent, { text, thinking, toolCalls }: AssistantMessage): void {
@@ -181,20 +185,7 @@ export class Conversation {
 
   #closing(): Message[] {
     if (this.#open === undefined) return [];
-    const { calls, results, event } = this.#open;
-    const parts = calls.map(({ callId: name, id, tool, argumentsJson }) => {
-      const found = results.get(name);
-      const result = found?.end.result;
-      const content = result?.content ?? CANCELLED;
-      const about = { source: tool, trust: result?.trust || Trust.VERIFIED, kind: ContextKind.EVIDENCE };
-      const described = { tool, argumentsSummary: summarizeJson(argumentsJson), length: content.length, isPutAside: false };
-      const value = { id, tool, content, isError: result?.success !== true };
-      return this.#part(
-        found?.event ?? event,
-        { ...about, ...(found === undefined ? {} : { result: described }) },
-        { case: "toolResult", value },
-      );
-    });
+    const parts = resultsOf(this.#open).map(({ event, about, value }) => this.#part(event, about, { case: "toolResult", value }));
     return [create(MessageSchema, { role: Role.TOOL, parts })];
   }
 

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { PartSchema, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { InstructionOrigin, InstructionState, type Instruction, type InstructionsLoaded } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { InstructionState, type Instruction, type InstructionOrigin, type InstructionsLoaded } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { instructionBlock } from "../prompt/instruction-block.ts";
 
 /** A file with instructions that the model has before it. */

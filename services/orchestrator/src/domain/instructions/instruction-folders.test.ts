@@ -27,13 +27,25 @@ describe("touchedFolders", () => {
   });
 
   it("gets along with whatever a model writes, and gives no folder outside", () => {
-    const path = fc.oneof(fc.string(), fc.array(fc.constantFrom("..", ".", "a", "b", "/", ""), { maxLength: 12 }).map((all) => all.join("/")));
+    const path = fc.oneof(
+      fc.string(),
+      fc.array(fc.constantFrom("..", ".", "a", "b", "/", ""), { maxLength: 12 }).map((all) => all.join("/")),
+    );
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string(), path.map((value) => JSON.stringify({ path: value }))), { maxLength: 8 }), (all) => {
-        const folders = touched(...all.map((one) => call("read_file", one)));
-        expect(folders.length).toBeLessThanOrEqual(64);
-        for (const folder of folders) expect(folder).not.toMatch(/^\/|(^|\/)\.\.?(\/|$)|^$/);
-      }),
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            path.map((value) => JSON.stringify({ path: value })),
+          ),
+          { maxLength: 8 },
+        ),
+        (all) => {
+          const folders = touched(...all.map((one) => call("read_file", one)));
+          expect(folders.length).toBeLessThanOrEqual(64);
+          for (const folder of folders) expect(folder).not.toMatch(/^\/|(^|\/)\.\.?(\/|$)|^$/);
+        },
+      ),
     );
   });
 });

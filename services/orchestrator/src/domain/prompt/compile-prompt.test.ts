@@ -6,7 +6,12 @@ import type { PromptInput, Tier } from "./section.ts";
 
 const session = { workspace: "/home/ada/shop", gitRepository: true, gitBranch: "main", stateless: false };
 const promptFor = (tier: Tier, more: Partial<PromptInput> = {}): string => compilePrompt({ session, tier, tools: nativeTools, ...more });
-const like = (name: string, more: Partial<ToolDefinition> = {}): ToolDefinition => ({ ...nativeTools[0]!, name, replaces: undefined, ...more });
+const like = (name: string, more: Partial<ToolDefinition> = {}): ToolDefinition => ({
+  ...nativeTools[0]!,
+  name,
+  replaces: undefined,
+  ...more,
+});
 const headings = (prompt: string): string[] => [...prompt.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading!);
 
 describe("compilePrompt", () => {

@@ -49,12 +49,7 @@ export class PostgresTrustStore implements TrustStore {
     return rows.map(trustedOf);
   }
 
-  async put(
-    { organization, id }: Truster,
-    workspace: string,
-    files: readonly TrustedFile[],
-    event: AuditEvent,
-  ): Promise<TrustedWorkspace> {
+  async put({ organization, id }: Truster, workspace: string, files: readonly TrustedFile[], event: AuditEvent): Promise<TrustedWorkspace> {
     const kept = files.map(({ path, sha256, text }) => ({ path, sha256, text }));
     const values = [organization, id, workspace, JSON.stringify(kept), recordOf(event)];
     const [row] = await this.#database.query<TrustRow>(PUT, values, "put_trust");

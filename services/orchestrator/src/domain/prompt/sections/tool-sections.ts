@@ -68,7 +68,9 @@ export const planning: Section = {
     const ask = offered(input, /^request_clarification$/);
     const lines = [
       ...todo.map((name) => `- ${name}: for a task of three steps and more. One step is in progress at a time; mark it when it is done.`),
-      ...plan.map((name) => `- ${name}: when you know what to do and the user wants to see it first. Nothing is changed before they agree.`),
+      ...plan.map(
+        (name) => `- ${name}: when you know what to do and the user wants to see it first. Nothing is changed before they agree.`,
+      ),
       ...ask.map((name) => `- ${name}: only where you cannot go on, or would have to guess what matters. Never for permission.`),
     ];
     return lines.length === 0 ? "" : `## Planning\n${lines.join("\n")}`;

@@ -38,7 +38,9 @@ export const tips: Section = {
       "- Find with search_code or list_files first, then read only the lines you need.",
       "- Small edits with edit_file; a whole file with write_file only where it is new or mostly changed.",
       // Found in trials: small models break structured files with sed and with many small edits.
-      ...(tier === "weak" ? ["- HTML, JSON and YAML: read the file, then write it whole with write_file. Never change them with sed."] : []),
+      ...(tier === "weak"
+        ? ["- HTML, JSON and YAML: read the file, then write it whole with write_file. Never change them with sed."]
+        : []),
     ];
     return `## Tips\n${lines.join("\n")}`;
   },
