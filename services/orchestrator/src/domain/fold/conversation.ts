@@ -10,6 +10,7 @@ import type {
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { partText } from "../context/part-text.ts";
 import { lowerFloor, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
@@ -101,6 +102,12 @@ export class Conversation {
   /** As the model is to read them now: calls that have no result yet have been cancelled, and what is too long to be sent is cut. */
   messages(): Message[] {
     return fitMessages([...this.#messages, ...this.#closing()], (from, to) => this.#provenances.set(to, this.provenanceOf(from)));
+  }
+
+  /** The texts that the model was given to read: results of tools, attachments. */
+  evidence(): string[] {
+    const parts = this.messages().flatMap((message) => message.parts);
+    return parts.filter((part) => this.provenanceOf(part).kind === ContextKind.EVIDENCE).map(partText);
   }
 
   provenanceOf(part: Part): Provenance {
