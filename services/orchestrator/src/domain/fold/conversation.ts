@@ -10,7 +10,6 @@ import type {
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { partText } from "../context/part-text.ts";
 import { lowerFloor, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
@@ -104,12 +103,6 @@ export class Conversation {
     return fitMessages([...this.#messages, ...this.#closing()], (from, to) => this.#provenances.set(to, this.provenanceOf(from)));
   }
 
-  /** The texts that the model was given to read: results of tools, attachments. */
-  evidence(): string[] {
-    const parts = this.messages().flatMap((message) => message.parts);
-    return parts.filter((part) => this.provenanceOf(part).kind === ContextKind.EVIDENCE).map(partText);
-  }
-
   provenanceOf(part: Part): Provenance {
     return this.#provenances.get(part) ?? { source: "", trust: Trust.UNSPECIFIED, kind: ContextKind.RAW, sequence: 0n };
   }
@@ -159,10 +152,7 @@ export class Conversation {
   #addInstructions(event: FoldedEvent, loaded: InstructionsLoaded): void {
     const { added, dropped } = this.instructions.take(event, loaded);
     if (event.turn > 0) this.#close();
-    for (const { path, part } of added) {
-      const about = { source: `instructions ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION };
-      this.#provenances.set(part, { ...about, sequence: event.sequence ?? 0n, at: event.at });
-    }
+    for (const { part, about } of added) this.#provenances.set(part, about);
     this.#messages = insertInstructions(
       this.#messages,
       added.map(({ part }) => part),

@@ -1,7 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { PartSchema, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { InstructionState, type Instruction, type InstructionOrigin, type InstructionsLoaded } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { Provenance } from "../context/provenance.ts";
 import { instructionBlock } from "../prompt/instruction-block.ts";
+import type { FoldedEvent } from "./conversation.ts";
 
 /** A file with instructions that the model has before it. */
 export interface LoadedInstruction {
@@ -25,7 +29,7 @@ export interface WithheldInstruction extends Pick<Instruction, "path" | "state" 
 /** What an event changes in the conversation. */
 export interface InstructionChange {
   /** What the model is given, one for each file. */
-  readonly added: readonly { readonly path: string; readonly part: Part }[];
+  readonly added: readonly { readonly part: Part; readonly about: Provenance }[];
   /** What it was given before and has no more. */
   readonly dropped: ReadonlySet<Part>;
 }
@@ -53,9 +57,9 @@ export class LoadedInstructions {
     return this.#loaded.get(keyOf({ path, origin }));
   }
 
-  take(event: { readonly sequence?: bigint; readonly principal?: string }, { files, workspace }: InstructionsLoaded): InstructionChange {
+  take(event: Pick<FoldedEvent, "sequence" | "principal" | "at">, { files, workspace }: InstructionsLoaded): InstructionChange {
     const { sequence = 0n, principal = "" } = event;
-    const added: { path: string; part: Part }[] = [];
+    const added: { part: Part; about: Provenance }[] = [];
     const dropped = new Set<Part>();
     for (const file of files) {
       const { path, origin, state, sha256, text, reason } = file;
@@ -71,7 +75,8 @@ export class LoadedInstructions {
       this.#withheld.delete(key);
       if (known?.sha256 === sha256 && known.principal === principal) continue;
       const part = create(PartSchema, { part: { case: "text", value: instructionBlock(file, known !== undefined) } });
-      added.push({ path, part });
+      const about = { source: `instructions ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION };
+      added.push({ part, about: { ...about, sequence, at: event.at } });
       // What stands there stays, so that the beginning of the requests stays the same; the later one says that it counts.
       const parts = [...(known?.parts ?? []), part];
       this.#loaded.set(key, { path, origin, sha256, principal, length: (known?.length ?? 0) + text.length, parts });

@@ -5,6 +5,7 @@ import { ModelCapability, ModelTier, Role } from "@hlvm/proto/hlvm/model/v1/mode
 import { DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { valuesOf } from "../../testing/event-values.ts";
+import { refuse } from "../../testing/refuse.ts";
 import { readCall } from "../../testing/read-call.ts";
 import { say, type SaidCall } from "../../testing/say.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
@@ -200,6 +201,19 @@ describe("the loop", () => {
       text: "I read.",
       toolCalls: [{ tool: "read_file", argumentsJson: '{"path":"a"}' }],
     });
+    expect(results).toMatchObject([{ success: true }]);
+  });
+
+  it("finds a call written as text although the model's first request was lost on its way", async () => {
+    test.fake.behaviour.model = { ...usualBehaviour.model, tier: ModelTier.WEAK };
+    test.answers(['{"name":"read_file","arguments":{"path":"a"}}'], ["done"]);
+    const { generate } = test.fake.behaviour;
+    test.fake.behaviour.generate = (request, call, context) => {
+      const answer = generate(request, call, context);
+      return call === 1 ? refuse(new ConnectError("the gateway is gone", Code.Unavailable)) : answer;
+    };
+    const { events, results } = await test.run();
+    expect(valuesOf(events, "assistantMessage")[0]!.toolCalls).toMatchObject([{ tool: "read_file" }]);
     expect(results).toMatchObject([{ success: true }]);
   });
 

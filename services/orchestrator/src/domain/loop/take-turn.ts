@@ -7,6 +7,7 @@ import { isHandOver } from "../run/interruption.ts";
 import { callId } from "../tools/call-id.ts";
 import { fitArguments } from "../tools/repair/fit-arguments.ts";
 import { repairToolCalls } from "../tools/repair-tool-calls.ts";
+import { wasGiven } from "../tools/repair/was-given.ts";
 import { Answer } from "./answer.ts";
 import { askModel } from "./ask-model.ts";
 import { ModelFailure } from "./model-failure.ts";
@@ -92,7 +93,7 @@ function keepPartial(answer: Answer, run: RunContext, progress: RunProgress): vo
 
 function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {
   const { turn } = progress;
-  const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, toolNames(run), wasGivenTo(run)) : undefined;
+  const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, toolNames(run), wasGiven(run.context.conversation)) : undefined;
   const text = repaired?.text ?? answer.text;
   const found = repaired?.calls.map((call) => revealed(call, run)) ?? answer.toolCalls;
   const toolCalls = withOwnIds(fitted(found, run), run, turn);
@@ -125,20 +126,6 @@ function isRepairable(answer: Answer, run: RunContext): boolean {
 
 function toolNames({ prefix }: RunContext): Set<string> {
   return new Set(prefix.tools.map((tool) => tool.name));
-}
-
-/** Whether a text stands in what the model was given to read: a model that repeats it does not call anything. */
-function wasGivenTo({ context: { conversation } }: RunContext): (text: string) => boolean {
-  let given: string[] | undefined;
-  return (text) => {
-    given ??= conversation.evidence().map(withoutBlanks);
-    const wanted = withoutBlanks(text);
-    return given.some((one) => one.includes(wanted));
-  };
-}
-
-function withoutBlanks(text: string): string {
-  return text.replaceAll(/\s+/g, "");
 }
 
 /** Small models know what they want and not how a tool calls it. */
