@@ -3,11 +3,14 @@ import { FinishReasonSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ApprovalStateSchema, DecidingStepSchema, DecisionSchema, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   CompactionCauseSchema,
+  InstructionOriginSchema,
+  InstructionStateSchema,
   SummaryMethodSchema,
   type AssistantMessage,
   type Compaction,
   type Event,
   type FoldedResult,
+  type InstructionsLoaded,
   type PermissionCheck,
   type ToolEnd,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
@@ -82,6 +85,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       const { recalled, written, notice } = payload.value;
       return { recalled, written, notice };
     }
+    case "instructionsLoaded":
+      return instructionsLoaded(payload.value);
     case "toolWaiting":
       return { callId: payload.value.callId, name: payload.value.tool, position: payload.value.position };
     case "messageQueued":
@@ -170,6 +175,19 @@ function compaction(value: Compaction): JsonObject {
     turns: value.turns,
     results: value.resultCount,
   };
+}
+
+/** As of attachments, how long the texts are and not the texts. */
+function instructionsLoaded({ files, workspace, notice }: InstructionsLoaded): JsonObject {
+  const described = files.map(({ path, origin, state, sha256, text, reason }) => ({
+    path,
+    origin: enumWord(InstructionOriginSchema, origin),
+    state: enumWord(InstructionStateSchema, state),
+    sha256,
+    characters: text.length,
+    reason,
+  }));
+  return { files: described, workspace, notice };
 }
 
 function foldedResult({ sequence, tool, argumentsSummary, length }: FoldedResult): JsonObject {

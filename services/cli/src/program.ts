@@ -10,6 +10,7 @@ import { keysCommand } from "./program/keys-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { sessionCommand } from "./program/session-command.ts";
+import { trustCommand } from "./program/trust-command.ts";
 import { jsonOption } from "./program/values.ts";
 
 /**
@@ -32,6 +33,7 @@ Try:
     );
   for (const command of [askCommand, applyCommand, evalCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
     program.addCommand(inherit(program, command(context, finish)));
+  program.addCommand(inherit(program, trustCommand(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));
   return program;

@@ -9,6 +9,7 @@ import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
@@ -18,6 +19,7 @@ import { openCommandJudge } from "./adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
+import { PostgresTrustStore } from "./adapters/postgres/postgres-trust-store.ts";
 import { PostgresOpenCalls } from "./adapters/postgres/postgres-open-calls.ts";
 import { readConfig } from "./config.ts";
 import { closeOpenCalls } from "./domain/audit/close-open-calls.ts";
@@ -37,6 +39,7 @@ await runService("policy", async (log, environment) => {
   const ports = {
     audit: new PostgresAuditLog(database),
     approvals: new PostgresApprovalStore(database, new ApprovalNotices(notifications)),
+    trust: new PostgresTrustStore(database),
     findTool: findNativeTool,
     judgeCall: createCallJudge(openCommandJudge),
     signGrant: signer.sign.bind(signer),
@@ -48,7 +51,7 @@ await runService("policy", async (log, environment) => {
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: policyRoutes(ports),
-    services: [PolicyService.typeName, RunPolicyService.typeName, RunAnswersService.typeName, AuditService.typeName],
+    services: [PolicyService.typeName, RunPolicyService.typeName, RunAnswersService.typeName, AuditService.typeName, TrustService.typeName],
     authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
     forServices: [RunAnswersService.typeName],
   });

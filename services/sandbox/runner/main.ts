@@ -4,6 +4,7 @@ import type {
   RunnerRequest_ApplyJson,
   RunnerRequest_CheckpointJson,
   RunnerRequest_CompareJson,
+  RunnerRequest_ReadInstructionsJson,
   RunnerRequest_RewindJson,
   RunnerRequest_ExecuteJson,
   RunnerRequest_RestoreJson,
@@ -18,6 +19,7 @@ import { closeInherited } from "./close-inherited.ts";
 import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
 import { apply, protect, restore } from "./guard.ts";
+import { readAllInstructions, readInstructions } from "./read-instructions.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
 import { WORKSPACE } from "./workspace-path.ts";
@@ -105,6 +107,11 @@ function compareFor({ callId = "" }: RunnerRequest_CompareJson): void {
   send({ compared: { callId, failure, ...told } });
 }
 
+async function instructionsFor({ callId = "", folders = [], all = false }: RunnerRequest_ReadInstructionsJson): Promise<void> {
+  const { files, more } = await (all ? readAllInstructions() : readInstructions(folders));
+  send({ instructions: { callId, files: [...files], more } });
+}
+
 /** What is noted in part is read again from where it was written down. */
 function failureOfCheckpoint(work: () => void): string {
   try {
@@ -127,6 +134,7 @@ service.on("data", (chunk: Buffer) => {
       checkpoint,
       rewind,
       compare,
+      readInstructions: reading,
     } = message as RunnerRequestJson;
     if (call !== undefined) void execute(call);
     if (cancel !== undefined) running.get(cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
@@ -139,6 +147,7 @@ service.on("data", (chunk: Buffer) => {
     if (checkpoint !== undefined) checkpointFor(checkpoint);
     if (rewind !== undefined) rewindFor(rewind);
     if (compare !== undefined) compareFor(compare);
+    if (reading !== undefined) void instructionsFor(reading);
   }
 });
 service.on("error", () => process.exit(1));

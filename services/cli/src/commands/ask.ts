@@ -9,6 +9,7 @@ import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
 import { noteTrouble } from "../mesh/process-trouble.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
+import { personalInstructions } from "../options/personal-instructions.ts";
 import { readAttachments } from "../options/read-attachments.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
@@ -83,7 +84,8 @@ async function questionAsked(
 
 type RunRequest = ReturnType<typeof readRequest>;
 
-function readRequest(question: string, flags: AskFlags, { config }: CommandContext) {
+function readRequest(question: string, flags: AskFlags, context: CommandContext) {
+  const { config } = context;
   if (question.trim() === "") throw wrongUsage("The question is empty.", 'Ask something: hlvm ask "What does this repository do?"');
   if (Buffer.byteLength(question) > MAXIMUM_QUESTION_BYTES)
     throw wrongUsage("The question is larger than 1 MB, with what was piped into it.", "Put long text into a file and use --attach.");
@@ -100,7 +102,14 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
     attachments: readAttachments(flags.attach ?? []),
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
+    personalInstructions: ownInstructions(context),
   };
+}
+
+function ownInstructions({ config, screen }: CommandContext): string {
+  const { text, notice } = personalInstructions(config.directory);
+  if (notice !== "") screen.note(notice, "warning");
+  return text;
 }
 
 /** @throws HlvmError wrong usage, where a list of denied tools names none of ours: it would deny nothing */

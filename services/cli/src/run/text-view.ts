@@ -13,6 +13,7 @@ import {
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
+import { instructionNotes } from "./instruction-notes.ts";
 import type { RunView } from "./run-view.ts";
 
 export interface TextViewOptions {
@@ -55,7 +56,7 @@ export class TextView implements RunView {
     if (error.advice !== "") this.#screen.note(`What to do: ${error.advice}`);
   }
 
-  event({ payload, principal, $unknown: unknown }: Event): void {
+  event({ payload, principal, sessionId, $unknown: unknown }: Event): void {
     switch (payload.case) {
       case "userMessage":
         this.#textOfRun = false;
@@ -114,6 +115,9 @@ export class TextView implements RunView {
         if (notice !== "") this.#screen.note(`memory: ${notice}`, "warning");
         return;
       }
+      case "instructionsLoaded":
+        for (const { text, tone } of instructionNotes(payload.value, sessionId)) this.#screen.note(text, tone);
+        return;
       case "runTakenOver":
         this.#isAnswerOpen = false;
         this.#screen.note("The orchestrator that held this run ended; another one goes on with it.", "warning");

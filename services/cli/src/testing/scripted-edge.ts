@@ -22,6 +22,7 @@ import {
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { testLog } from "@hlvm/testing/test-log";
+import { ScriptedTrust } from "./scripted-trust.ts";
 
 export const TOKEN = "a-token-for-the-test";
 
@@ -58,6 +59,7 @@ export class ScriptedEdge {
   stallsAfter = Infinity;
   /** So many sessions are listed, all the same. */
   sessionCount = 1;
+  readonly trust = new ScriptedTrust();
   /** What the model is said to have before it. */
   context: MessageInitShape<typeof GetContextResponseSchema> = {};
   url = "";
@@ -178,7 +180,9 @@ export class ScriptedEdge {
         return {};
       },
     });
+    this.trust.routes(router);
     router.service(SandboxService, {
+      readInstructions: ({ path, sessionId }) => this.trust.found(path || `copy:${sessionId}`),
       getChanges: ({ anyWorkspace }) => ({ files: this.changedFiles, ...(anyWorkspace ? this.untoldChanges : {}) }),
       listProcesses: () => ({ processes: this.processes }),
       stopProcess: ({ processId }) => ({

@@ -5,6 +5,7 @@ import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 
 export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy" | "memory";
 
@@ -22,6 +23,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
   ]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
+  open(TrustService, "policy", ["addTrust", "listTrust", "removeTrust"]),
   open(AuditService, "policy", ["query"]),
   open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),
   open(ModelService, "model-gateway", ["listModels", "resolveModel"]),
@@ -34,6 +36,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     "uploadChunk",
     "finishUpload",
     "getChanges",
+    "readInstructions",
   ]),
 ];
 

@@ -9,6 +9,7 @@ import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/mo
 import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { answerCalls } from "@hlvm/call-stream/answer-calls";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -132,6 +133,12 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         return {};
       },
     });
+    router.service(TrustService, {
+      checkTrust: (request, context) => {
+        note(context);
+        return { states: request.files.map((file) => behaviour.checkTrust(file, request.workspace)) };
+      },
+    });
     router.service(SandboxService, {
       openWorkspace: ({ path, sessionId }, context) => {
         note(context);
@@ -157,6 +164,10 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
           },
           isLast: ({ value }) => value.event?.case === "result",
         }),
+      readInstructions: (request, context) => {
+        note(context);
+        return behaviour.readInstructions(request);
+      },
       rewindWorkspace: (request, context) => {
         note(context);
         return behaviour.rewind(request);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { Principal } from "@hlvm/identity/principal";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
@@ -10,6 +10,7 @@ import type { ServiceName } from "@hlvm/identity/service-name";
 import { createSigningKey, readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
+import { GenerateRequestSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type {
@@ -48,7 +49,7 @@ export interface TestOrchestrator {
   orchestrator: OrchestratorProcess;
   /** Starts another process on the same database. */
   readonly startProcess: () => Promise<OrchestratorProcess>;
-  /** The model's answers, one a call; the last one again and again. */
+  /** The model's answers, one for each request that differs from those before; the last one again and again. */
   readonly answers: (...all: Parameters<typeof say>[]) => void;
   /** A request as the edge hands it on for that person: with ids, and what they let the run do. */
   readonly asEdge: (request: RunRequest, principal?: Principal) => RunRequest;
@@ -106,7 +107,15 @@ export async function startTestOrchestrator(
     }),
     startProcess,
     answers: (...all) => {
-      fake.behaviour.generate = (_, call) => say(...all[Math.min(call, all.length) - 1]!);
+      // A request that is sent once more, since its connection or its process was lost, gets the answer that it had.
+      const places = new Map<string, number>();
+      let repeated = 0;
+      fake.behaviour.generate = (request, call) => {
+        const key = Buffer.from(toBinary(GenerateRequestSchema, request)).toString("base64");
+        if (places.has(key)) repeated++;
+        else places.set(key, call - repeated);
+        return say(...all[Math.min(places.get(key)!, all.length) - 1]!);
+      };
     },
     asEdge: (request, principal = ada) => {
       const newSessionId = request.sessionId ? "" : randomUUID();

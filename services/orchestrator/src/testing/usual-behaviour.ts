@@ -10,10 +10,13 @@ import {
   type ExecuteRequest,
   type ExecuteResponseSchema,
   type GetReceiptResponseSchema,
+  type ReadInstructionsRequest,
+  type ReadInstructionsResponseSchema,
   type RewindWorkspaceRequest,
   type RewindWorkspaceResponseSchema,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResultSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { TrustState, type TrustedFile } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { refuse } from "./refuse.ts";
 
 export type Deltas = AsyncIterable<MessageInitShape<typeof GenerateResponseSchema>>;
@@ -30,6 +33,8 @@ export interface Behaviour {
   openWorkspace: (path: string, sessionId: string) => { path: string; gitRepository: boolean; gitBranch: string };
   receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
   rewind: (request: RewindWorkspaceRequest) => MessageInitShape<typeof RewindWorkspaceResponseSchema>;
+  readInstructions: (request: ReadInstructionsRequest) => MessageInitShape<typeof ReadInstructionsResponseSchema>;
+  checkTrust: (file: TrustedFile, workspace: string) => TrustState;
   recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
   /** Called when a process begins to watch for answers; throws where policy does not tell of them. */
@@ -37,7 +42,7 @@ export interface Behaviour {
   executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
 }
 
-/** A model with nothing to say, a policy that allows everything, and tools that succeed. */
+/** A model with nothing to say, a policy that allows everything and trusts nothing, and tools that succeed. */
 export const usualBehaviour: Readonly<Behaviour> = {
   model: {
     id: "test/model",
@@ -63,6 +68,8 @@ export const usualBehaviour: Readonly<Behaviour> = {
   openWorkspace: (path) => ({ path, gitRepository: true, gitBranch: "main" }),
   receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
   rewind: () => ({ paths: [] }),
+  readInstructions: () => ({ workspace: "/work" }),
+  checkTrust: () => TrustState.UNTRUSTED,
   recordOutcome: () => undefined,
   recall: () => ({ facts: [] }),
   onWatchAnswers: () => undefined,

@@ -2,6 +2,7 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { callContext, demandService } from "@hlvm/rpc/call-context";
 import { answerApproval } from "../domain/approval/answer-approval.ts";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
@@ -16,6 +17,7 @@ import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer, WHOLE_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
 import { demandPerson } from "../domain/demand-person.ts";
+import type { TrustStore } from "../domain/trust/trust-store.ts";
 import { decideMethod } from "./decide.ts";
 import { decodeSettings } from "./decode-settings.ts";
 import { encodeApproval } from "./encode-approval.ts";
@@ -23,9 +25,10 @@ import { encodeVerdict } from "./encode-verdict.ts";
 import { queryMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
+import { trustMethods } from "./trust.ts";
 import { answers, outcomes, wordOf } from "./words.ts";
 
-export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) => void {
+export function policyRoutes(ports: DecideCallPorts & { readonly trust: TrustStore }): (router: ConnectRouter) => void {
   const render = createApprovalRenderer(ports);
   const decide = decideMethod(ports, render);
   const recordOutcome = recordOutcomeMethod(ports.audit);
@@ -45,6 +48,7 @@ export function policyRoutes(ports: DecideCallPorts): (router: ConnectRouter) =>
       answerApproval: answerApprovalMethod(ports.approvals),
       withdrawApprovals: withdrawApprovalsMethod(ports.approvals),
     });
+    router.service(TrustService, trustMethods(ports.trust));
     router.service(AuditService, {
       recordOutcome,
       query: queryMethod(ports.audit),

@@ -6,6 +6,7 @@ import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { Database } from "@hlvm/postgres/database";
@@ -19,6 +20,7 @@ import { openCommandJudge } from "../adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
+import { PostgresTrustStore } from "../adapters/postgres/postgres-trust-store.ts";
 import { createCallJudge } from "../domain/judge/create-call-judge.ts";
 import { policyRoutes } from "../rpc/routes.ts";
 
@@ -55,12 +57,13 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     routes: policyRoutes({
       audit: new PostgresAuditLog(database.database),
       approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
+      trust: new PostgresTrustStore(database.database),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
       judgeCall: createCallJudge(openCommandJudge),
       signGrant: identity.signer.sign.bind(identity.signer),
       approvalSeconds,
     }),
-    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName],
+    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName, TrustService.typeName],
     forServices: [RunAnswersService.typeName],
     authenticate: identity.verifier("policy"),
   });

@@ -1,4 +1,4 @@
-import type { RestoredPath, RunnerResponse_Compared } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import type { RestoredPath, RunnerResponse_Compared, RunnerResponse_Instructions } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Enforcement, SandboxProfile } from "@hlvm/grant/grant";
 import type { ProtectedChange } from "./protected-change.ts";
 import type { ToolOutput, ToolResult } from "./tool-event.ts";
@@ -58,7 +58,19 @@ export interface Runner extends Sandbox {
   readonly rewind: (request: RewindRequest) => Promise<Rewound>;
   /** What the workspace holds otherwise than at its first checkpoint. */
   readonly compare: () => Promise<Compared>;
+  /** The files with instructions for the agent. */
+  readonly readInstructions: (asked: InstructionsAsked) => Promise<FoundInstructions>;
 }
+
+export interface InstructionsAsked {
+  /** Relative to the workspace. */
+  readonly folders: readonly string[];
+  /** Of the whole workspace instead. */
+  readonly all: boolean;
+}
+
+/** As the runner tells it. */
+export type FoundInstructions = Pick<RunnerResponse_Instructions, "files" | "more">;
 
 export interface RewindRequest {
   readonly turns: readonly string[];

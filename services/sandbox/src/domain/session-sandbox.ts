@@ -9,6 +9,8 @@ import { HeldChanges } from "./held-changes.ts";
 import type {
   CommandSandbox,
   Compared,
+  FoundInstructions,
+  InstructionsAsked,
   Isolation,
   RewindRequest,
   Rewound,
@@ -117,10 +119,20 @@ export class SessionSandbox {
   }
 
   /** What has changed since the session's first checkpoint, also while something runs. */
-  async compare(): Promise<Compared> {
+  compare(): Promise<Compared> {
+    return this.#look(() => this.#checkpoints.compare());
+  }
+
+  /** The files with instructions in its workspace, also while something runs. */
+  readInstructions(asked: InstructionsAsked): Promise<FoundInstructions> {
+    return this.#look(async () => (await this.#runner.up()).readInstructions(asked));
+  }
+
+  async #look<Seen>(look: () => Promise<Seen>): Promise<Seen> {
     this.#users++;
+    clearTimeout(this.#idle);
     try {
-      return await this.#checkpoints.compare();
+      return await look();
     } finally {
       this.#users--;
       this.#watchIdle();

@@ -16,6 +16,7 @@ import { listProcesses, stopProcess } from "./background-processes.ts";
 import { execute } from "./execute.ts";
 import { getChanges } from "./get-changes.ts";
 import { beginUpload, cloneWorkspace, finishUpload, uploadChunk } from "./prepared-workspaces.ts";
+import { readInstructions } from "./read-instructions.ts";
 import { rewindWorkspace } from "./rewind-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
 import { tellingMoved } from "./tell-moved.ts";
@@ -47,6 +48,7 @@ export function routes(router: ConnectRouter, { sessions, prepared, placements, 
     uploadChunk: tellingMoved((request, context) => uploadChunk(prepared, request, context)),
     finishUpload: tellingMoved((request, context) => finishUpload(prepared, request, context)),
     getChanges: tellingMoved((request, context) => getChanges({ sessions, prepared, placements }, request, context)),
+    readInstructions: tellingMoved((request, context) => readInstructions({ sessions, prepared, placements }, request, context)),
     execute: (request, context) => execute(executor, request, context),
     streamCalls: (requests, context) => streamCalls(executor, requests, context),
     getReceipt: tellingMoved((request, context) => getReceipt(sessions, request, context)),

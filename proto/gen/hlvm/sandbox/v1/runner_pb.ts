@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/runner.proto.
  */
 export const file_hlvm_sandbox_v1_runner: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiywcKDVJ1bm5lclJlcXVlc3QSOQoHZXhlY3V0ZRgBIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkV4ZWN1dGVIABI3CgZjYW5jZWwYAiABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DYW5jZWxIABI5Cgdwcm90ZWN0GAMgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJvdGVjdEgAEjkKB3Jlc3RvcmUYBCABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXN0b3JlSAASNQoFYXBwbHkYBSABKAsyJC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5BcHBseUgAEj8KCmNoZWNrcG9pbnQYFCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5DaGVja3BvaW50SAASNwoGcmV3aW5kGBUgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmV3aW5kSAASOQoHY29tcGFyZRgWIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNvbXBhcmVIABqKAQoHRXhlY3V0ZRIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSHAoUdGltZW91dF9taWxsaXNlY29uZHMYBCABKA0SFwoPcHJvdGVjdGVkX3BhdGhzGAUgAygJEhEKCXJlYWRfb25seRgGIAEoCBoZCgZDYW5jZWwSDwoHY2FsbF9pZBgBIAEoCRoaCgdQcm90ZWN0Eg8KB2NhbGxfaWQYASABKAkaMQoHUmVzdG9yZRIPCgdjYWxsX2lkGAEgASgJEhUKDWtlZXBfd2F0Y2hpbmcYAiABKAgaSwoFQXBwbHkSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgpDaGVja3BvaW50Eg8KB2NhbGxfaWQYASABKAkSDAoEdHVybhgCIAEoCRpMCgZSZXdpbmQSDwoHY2FsbF9pZBgBIAEoCRINCgV0dXJucxgCIAMoCRIPCgdwcmV2aWV3GAMgASgIEhEKCW92ZXJ3cml0ZRgEIAEoCBoaCgdDb21wYXJlEg8KB2NhbGxfaWQYASABKAlCCQoHcmVxdWVzdCK1CgoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABJECgxjaGVja3BvaW50ZWQYFCABKAsyLC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ2hlY2twb2ludGVkSAASOgoHcmV3b3VuZBgVIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXdvdW5kSAASPAoIY29tcGFyZWQYFiABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ29tcGFyZWRIABoHCgVSZWFkeRpDCgZPdXRwdXQSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dBpDCgZSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIoCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdBocCglQcm90ZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRpOCghSZXN0b3JlZBIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKB0FwcGxpZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGjAKDENoZWNrcG9pbnRlZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkabQoHUmV3b3VuZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSLAoFcGF0aHMYAyADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYBCABKA0anQIKCENvbXBhcmVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRJACgdjaGFuZ2VzGAMgAygLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNvbXBhcmVkLkNoYW5nZRIUCgxjaGFuZ2VfY291bnQYBCABKA0algEKBkNoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSEAoIbGVmdF9vdXQYBCABKAlCCgoIcmVzcG9uc2ViBnByb3RvMw", [file_hlvm_tool_v1_tool]);
+  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiPwoQRm91bmRJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkSDwoHcmVmdXNhbBgDIAEoCSLcCAoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAASPwoKY2hlY2twb2ludBgUIAEoCzIpLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNoZWNrcG9pbnRIABI3CgZyZXdpbmQYFSABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXdpbmRIABI5Cgdjb21wYXJlGBYgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuQ29tcGFyZUgAEkwKEXJlYWRfaW5zdHJ1Y3Rpb25zGG4gASgLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmVhZEluc3RydWN0aW9uc0gAGooBCgdFeGVjdXRlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgEIAEoDRIXCg9wcm90ZWN0ZWRfcGF0aHMYBSADKAkSEQoJcmVhZF9vbmx5GAYgASgIGhkKBkNhbmNlbBIPCgdjYWxsX2lkGAEgASgJGhoKB1Byb3RlY3QSDwoHY2FsbF9pZBgBIAEoCRoxCgdSZXN0b3JlEg8KB2NhbGxfaWQYASABKAkSFQoNa2VlcF93YXRjaGluZxgCIAEoCBpLCgVBcHBseRIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKCkNoZWNrcG9pbnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0dXJuGAIgASgJGkwKBlJld2luZBIPCgdjYWxsX2lkGAEgASgJEg0KBXR1cm5zGAIgAygJEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIGhoKB0NvbXBhcmUSDwoHY2FsbF9pZBgBIAEoCRpBChBSZWFkSW5zdHJ1Y3Rpb25zEg8KB2NhbGxfaWQYASABKAkSDwoHZm9sZGVycxgCIAMoCRILCgNhbGwYAyABKAhCCQoHcmVxdWVzdCLcCwoOUnVubmVyUmVzcG9uc2USNgoFcmVhZHkYASABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVhZHlIABI8CgZvdXRwdXQYAiABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuT3V0cHV0QgIYAUgAEjgKBnJlc3VsdBgDIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXN1bHRIABI+Cglwcm90ZWN0ZWQYBCABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJvdGVjdGVkSAASPAoIcmVzdG9yZWQYBSABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdG9yZWRIABI6CgdhcHBsaWVkGAYgASgLMicuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkFwcGxpZWRIABJECgxjaGVja3BvaW50ZWQYFCABKAsyLC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ2hlY2twb2ludGVkSAASOgoHcmV3b3VuZBgVIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5SZXdvdW5kSAASPAoIY29tcGFyZWQYFiABKAsyKC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ29tcGFyZWRIABJECgxpbnN0cnVjdGlvbnMYbiABKAsyLC5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuSW5zdHJ1Y3Rpb25zSAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQaHAoJUHJvdGVjdGVkEg8KB2NhbGxfaWQYASABKAkaTgoIUmVzdG9yZWQSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgdBcHBsaWVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRowCgxDaGVja3BvaW50ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGm0KB1Jld291bmQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJEiwKBXBhdGhzGAMgAygLMh0uaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aBISCgpwYXRoX2NvdW50GAQgASgNGp0CCghDb21wYXJlZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSQAoHY2hhbmdlcxgDIAMoCzIvLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5Db21wYXJlZC5DaGFuZ2USFAoMY2hhbmdlX2NvdW50GAQgASgNGpYBCgZDaGFuZ2USLwoGYmVmb3JlGAEgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5Ei4KBWFmdGVyGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5EhkKEWNoYW5nZWRfYnlfb3RoZXJzGAMgASgIEhAKCGxlZnRfb3V0GAQgASgJGl8KDEluc3RydWN0aW9ucxIPCgdjYWxsX2lkGAEgASgJEjAKBWZpbGVzGAIgAygLMiEuaGx2bS5zYW5kYm94LnYxLkZvdW5kSW5zdHJ1Y3Rpb24SDAoEbW9yZRgDIAEoCEIKCghyZXNwb25zZWIGcHJvdG8z", [file_hlvm_tool_v1_tool]);
 
 /**
  * What stands at a path.
@@ -333,6 +333,65 @@ export const RestoredPath_ActionSchema: GenEnum<RestoredPath_Action, RestoredPat
   enumDesc(file_hlvm_sandbox_v1_runner, 2, 0);
 
 /**
+ * A file with instructions for the agent, as it was found.
+ *
+ * @generated from message hlvm.sandbox.v1.FoundInstruction
+ */
+export type FoundInstruction = Message<"hlvm.sandbox.v1.FoundInstruction"> & {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Why it cannot be read as instructions; empty where it was.
+   *
+   * @generated from field: string refusal = 3;
+   */
+  refusal: string;
+};
+
+/**
+ * A file with instructions for the agent, as it was found.
+ *
+ * @generated from message hlvm.sandbox.v1.FoundInstruction
+ */
+export type FoundInstructionJson = {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+
+  /**
+   * Why it cannot be read as instructions; empty where it was.
+   *
+   * @generated from field: string refusal = 3;
+   */
+  refusal?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.FoundInstruction.
+ * Use `create(FoundInstructionSchema)` to create a new message.
+ */
+export const FoundInstructionSchema: GenMessage<FoundInstruction, {jsonType: FoundInstructionJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3);
+
+/**
  * @generated from message hlvm.sandbox.v1.RunnerRequest
  */
 export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
@@ -387,6 +446,12 @@ export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
      */
     value: RunnerRequest_Compare;
     case: "compare";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.ReadInstructions read_instructions = 110;
+     */
+    value: RunnerRequest_ReadInstructions;
+    case: "readInstructions";
   } | { case: undefined; value?: undefined };
 };
 
@@ -433,6 +498,11 @@ export type RunnerRequestJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerRequest.Compare compare = 22;
    */
   compare?: RunnerRequest_CompareJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.ReadInstructions read_instructions = 110;
+   */
+  readInstructions?: RunnerRequest_ReadInstructionsJson;
 };
 
 /**
@@ -440,7 +510,7 @@ export type RunnerRequestJson = {
  * Use `create(RunnerRequestSchema)` to create a new message.
  */
 export const RunnerRequestSchema: GenMessage<RunnerRequest, {jsonType: RunnerRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Execute
@@ -525,7 +595,7 @@ export type RunnerRequest_ExecuteJson = {
  * Use `create(RunnerRequest_ExecuteSchema)` to create a new message.
  */
 export const RunnerRequest_ExecuteSchema: GenMessage<RunnerRequest_Execute, {jsonType: RunnerRequest_ExecuteJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Cancel
@@ -552,7 +622,7 @@ export type RunnerRequest_CancelJson = {
  * Use `create(RunnerRequest_CancelSchema)` to create a new message.
  */
 export const RunnerRequest_CancelSchema: GenMessage<RunnerRequest_Cancel, {jsonType: RunnerRequest_CancelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 1);
 
 /**
  * Notes what stands at the protected paths, before a command that may write.
@@ -583,7 +653,7 @@ export type RunnerRequest_ProtectJson = {
  * Use `create(RunnerRequest_ProtectSchema)` to create a new message.
  */
 export const RunnerRequest_ProtectSchema: GenMessage<RunnerRequest_Protect, {jsonType: RunnerRequest_ProtectJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 2);
 
 /**
  * Puts back what has changed there since, after the command and all that it started have ended.
@@ -628,7 +698,7 @@ export type RunnerRequest_RestoreJson = {
  * Use `create(RunnerRequest_RestoreSchema)` to create a new message.
  */
 export const RunnerRequest_RestoreSchema: GenMessage<RunnerRequest_Restore, {jsonType: RunnerRequest_RestoreJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 3);
 
 /**
  * Makes changes again that were put back, because a person allowed them.
@@ -669,7 +739,7 @@ export type RunnerRequest_ApplyJson = {
  * Use `create(RunnerRequest_ApplySchema)` to create a new message.
  */
 export const RunnerRequest_ApplySchema: GenMessage<RunnerRequest_Apply, {jsonType: RunnerRequest_ApplyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 4);
 
 /**
  * Notes what the workspace holds.
@@ -714,7 +784,7 @@ export type RunnerRequest_CheckpointJson = {
  * Use `create(RunnerRequest_CheckpointSchema)` to create a new message.
  */
 export const RunnerRequest_CheckpointSchema: GenMessage<RunnerRequest_Checkpoint, {jsonType: RunnerRequest_CheckpointJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 5);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 5);
 
 /**
  * Has the workspace go back to before the first of some turns.
@@ -783,7 +853,7 @@ export type RunnerRequest_RewindJson = {
  * Use `create(RunnerRequest_RewindSchema)` to create a new message.
  */
 export const RunnerRequest_RewindSchema: GenMessage<RunnerRequest_Rewind, {jsonType: RunnerRequest_RewindJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 6);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 6);
 
 /**
  * Tells what the workspace holds otherwise than at its first checkpoint.
@@ -814,7 +884,66 @@ export type RunnerRequest_CompareJson = {
  * Use `create(RunnerRequest_CompareSchema)` to create a new message.
  */
 export const RunnerRequest_CompareSchema: GenMessage<RunnerRequest_Compare, {jsonType: RunnerRequest_CompareJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3, 7);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 7);
+
+/**
+ * Reads the files with instructions in some folders.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.ReadInstructions
+ */
+export type RunnerRequest_ReadInstructions = Message<"hlvm.sandbox.v1.RunnerRequest.ReadInstructions"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Relative to the workspace; empty for the workspace itself.
+   *
+   * @generated from field: repeated string folders = 2;
+   */
+  folders: string[];
+
+  /**
+   * Of the whole workspace instead.
+   *
+   * @generated from field: bool all = 3;
+   */
+  all: boolean;
+};
+
+/**
+ * Reads the files with instructions in some folders.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.ReadInstructions
+ */
+export type RunnerRequest_ReadInstructionsJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Relative to the workspace; empty for the workspace itself.
+   *
+   * @generated from field: repeated string folders = 2;
+   */
+  folders?: string[];
+
+  /**
+   * Of the whole workspace instead.
+   *
+   * @generated from field: bool all = 3;
+   */
+  all?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.ReadInstructions.
+ * Use `create(RunnerRequest_ReadInstructionsSchema)` to create a new message.
+ */
+export const RunnerRequest_ReadInstructionsSchema: GenMessage<RunnerRequest_ReadInstructions, {jsonType: RunnerRequest_ReadInstructionsJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 8);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse
@@ -880,6 +1009,12 @@ export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
      */
     value: RunnerResponse_Compared;
     case: "compared";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Instructions instructions = 110;
+     */
+    value: RunnerResponse_Instructions;
+    case: "instructions";
   } | { case: undefined; value?: undefined };
 };
 
@@ -934,6 +1069,11 @@ export type RunnerResponseJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerResponse.Compared compared = 22;
    */
   compared?: RunnerResponse_ComparedJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Instructions instructions = 110;
+   */
+  instructions?: RunnerResponse_InstructionsJson;
 };
 
 /**
@@ -941,7 +1081,7 @@ export type RunnerResponseJson = {
  * Use `create(RunnerResponseSchema)` to create a new message.
  */
 export const RunnerResponseSchema: GenMessage<RunnerResponse, {jsonType: RunnerResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Ready
@@ -960,7 +1100,7 @@ export type RunnerResponse_ReadyJson = {
  * Use `create(RunnerResponse_ReadySchema)` to create a new message.
  */
 export const RunnerResponse_ReadySchema: GenMessage<RunnerResponse_Ready, {jsonType: RunnerResponse_ReadyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Output
@@ -997,7 +1137,7 @@ export type RunnerResponse_OutputJson = {
  * Use `create(RunnerResponse_OutputSchema)` to create a new message.
  */
 export const RunnerResponse_OutputSchema: GenMessage<RunnerResponse_Output, {jsonType: RunnerResponse_OutputJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 1);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Result
@@ -1034,7 +1174,7 @@ export type RunnerResponse_ResultJson = {
  * Use `create(RunnerResponse_ResultSchema)` to create a new message.
  */
 export const RunnerResponse_ResultSchema: GenMessage<RunnerResponse_Result, {jsonType: RunnerResponse_ResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 2);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Protected
@@ -1061,7 +1201,7 @@ export type RunnerResponse_ProtectedJson = {
  * Use `create(RunnerResponse_ProtectedSchema)` to create a new message.
  */
 export const RunnerResponse_ProtectedSchema: GenMessage<RunnerResponse_Protected, {jsonType: RunnerResponse_ProtectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 3);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Restored
@@ -1098,7 +1238,7 @@ export type RunnerResponse_RestoredJson = {
  * Use `create(RunnerResponse_RestoredSchema)` to create a new message.
  */
 export const RunnerResponse_RestoredSchema: GenMessage<RunnerResponse_Restored, {jsonType: RunnerResponse_RestoredJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Applied
@@ -1139,7 +1279,7 @@ export type RunnerResponse_AppliedJson = {
  * Use `create(RunnerResponse_AppliedSchema)` to create a new message.
  */
 export const RunnerResponse_AppliedSchema: GenMessage<RunnerResponse_Applied, {jsonType: RunnerResponse_AppliedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 5);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 5);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Checkpointed
@@ -1180,7 +1320,7 @@ export type RunnerResponse_CheckpointedJson = {
  * Use `create(RunnerResponse_CheckpointedSchema)` to create a new message.
  */
 export const RunnerResponse_CheckpointedSchema: GenMessage<RunnerResponse_Checkpointed, {jsonType: RunnerResponse_CheckpointedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 6);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 6);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Rewound
@@ -1245,7 +1385,7 @@ export type RunnerResponse_RewoundJson = {
  * Use `create(RunnerResponse_RewoundSchema)` to create a new message.
  */
 export const RunnerResponse_RewoundSchema: GenMessage<RunnerResponse_Rewound, {jsonType: RunnerResponse_RewoundJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 7);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 7);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared
@@ -1310,7 +1450,7 @@ export type RunnerResponse_ComparedJson = {
  * Use `create(RunnerResponse_ComparedSchema)` to create a new message.
  */
 export const RunnerResponse_ComparedSchema: GenMessage<RunnerResponse_Compared, {jsonType: RunnerResponse_ComparedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 8);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 8);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared.Change
@@ -1375,5 +1515,56 @@ export type RunnerResponse_Compared_ChangeJson = {
  * Use `create(RunnerResponse_Compared_ChangeSchema)` to create a new message.
  */
 export const RunnerResponse_Compared_ChangeSchema: GenMessage<RunnerResponse_Compared_Change, {jsonType: RunnerResponse_Compared_ChangeJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 8, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 8, 0);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Instructions
+ */
+export type RunnerResponse_Instructions = Message<"hlvm.sandbox.v1.RunnerResponse.Instructions"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.FoundInstruction files = 2;
+   */
+  files: FoundInstruction[];
+
+  /**
+   * There may be more than was looked for.
+   *
+   * @generated from field: bool more = 3;
+   */
+  more: boolean;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Instructions
+ */
+export type RunnerResponse_InstructionsJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.FoundInstruction files = 2;
+   */
+  files?: FoundInstructionJson[];
+
+  /**
+   * There may be more than was looked for.
+   *
+   * @generated from field: bool more = 3;
+   */
+  more?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Instructions.
+ * Use `create(RunnerResponse_InstructionsSchema)` to create a new message.
+ */
+export const RunnerResponse_InstructionsSchema: GenMessage<RunnerResponse_Instructions, {jsonType: RunnerResponse_InstructionsJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 9);
 

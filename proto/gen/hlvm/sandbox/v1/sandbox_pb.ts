@@ -11,7 +11,7 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { CallHead, CallHeadJson, Cancel, CancelJson, Draining, DrainingJson, Status, StatusJson } from "../../call/v1/call_pb.ts";
 import { file_hlvm_call_v1_call } from "../../call/v1/call_pb.ts";
-import type { RestoredPath, RestoredPathJson } from "./runner_pb.ts";
+import type { FoundInstruction, FoundInstructionJson, RestoredPath, RestoredPathJson } from "./runner_pb.ts";
 import { file_hlvm_sandbox_v1_runner } from "./runner_pb.ts";
 import type { ToolCall, ToolCallJson, ToolOutput, ToolOutputJson, ToolResult, ToolResultJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
@@ -21,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgiWwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0iQQoRUHJlcGFyZWRXb3Jrc3BhY2USDAoEcGF0aBgBIAEoCRIOCgZjb21taXQYAiABKAkSDgoGYnJhbmNoGAMgASgJImUKFUNsb25lV29ya3NwYWNlUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgN1cmwYAiABKAlCCrpIB3IFEAEogCASFQoDcmVmGAMgASgJQgi6SAVyAyj/ASJ1ChZDbG9uZVdvcmtzcGFjZVJlc3BvbnNlEhIKCHByb2dyZXNzGAEgASgJSAASNwoJd29ya3NwYWNlGAIgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlSABCDgoFZXZlbnQSBbpIAggBIqUCChJCZWdpblVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQASj/ARImCgRoZWFkGAMgASgJQhi6SBVyEzIRXihbMC05YS1mXXs0MH0pPyQSJwoIc25hcHNob3QYBCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NDB9JBIYCgZicmFuY2gYBSABKAlCCLpIBXIDKP8BEi4KB3NoYWxsb3cYBiADKAlCHbpIGpIBFxDoByISchAyDl5bMC05YS1mXXs0MH0kEhUKBHNpemUYByABKARCB7pIBDICKAESJQoGc2hhMjU2GAggASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQiJwoTQmVnaW5VcGxvYWRSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCJeChJVcGxvYWRDaHVua1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGb2Zmc2V0GAIgASgEEhoKBGRhdGEYAyABKAxCDLpICXoHEAEYgICAAiInChNVcGxvYWRDaHVua1Jlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgEIjMKE0ZpbmlzaFVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiTQoURmluaXNoVXBsb2FkUmVzcG9uc2USNQoJd29ya3NwYWNlGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlIkgKEUdldENoYW5nZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWFueV93b3Jrc3BhY2UYAiABKAgixgIKC0NoYW5nZWRGaWxlEgwKBHBhdGgYASABKAwSNAoGYmVmb3JlGAIgASgLMiQuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQSMwoFYWZ0ZXIYAyABKAsyJC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudBIZChFjaGFuZ2VkX2J5X290aGVycxgEIAEoCBqiAQoHQ29udGVudBI3CgRraW5kGAEgASgOMikuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQuS2luZBINCgVieXRlcxgCIAEoDCJPCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABINCglLSU5EX0ZJTEUQARITCg9LSU5EX0VYRUNVVEFCTEUQAhINCglLSU5EX0xJTksQAyIqCg1MZWZ0T3V0Q2hhbmdlEgwKBHBhdGgYASABKAwSCwoDd2h5GAIgASgJIqYBChJHZXRDaGFuZ2VzUmVzcG9uc2USKwoFZmlsZXMYASADKAsyHC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUSEAoIbGVmdF9vdXQYAiADKAkSOAoQbGVmdF9vdXRfY2hhbmdlcxgDIAMoCzIeLmhsdm0uc2FuZGJveC52MS5MZWZ0T3V0Q2hhbmdlEhcKD2Z1cnRoZXJfY2hhbmdlcxgEIAEoDSIaChhEZXNjcmliZUlzb2xhdGlvblJlcXVlc3QiQAoQSXNvbGF0aW9uRmVhdHVyZRIMCgRuYW1lGAEgASgJEg4KBmFjdGl2ZRgCIAEoCBIOCgZkZXRhaWwYAyABKAkieAoZRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZRIOCgZkcml2ZXIYASABKAkSFgoOZHJpdmVyX3ZlcnNpb24YAiABKAkSMwoIZmVhdHVyZXMYAyADKAsyIS5obHZtLnNhbmRib3gudjEuSXNvbGF0aW9uRmVhdHVyZSIuCgxTYW5kYm94TW92ZWQSDwoHYWRkcmVzcxgBIAEoCRINCgVlcG9jaBgCIAEoBDLUCgoOU2FuZGJveFNlcnZpY2USXgoNT3BlbldvcmtzcGFjZRIlLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5PcGVuV29ya3NwYWNlUmVzcG9uc2USYQoOQ2xvc2VXb3Jrc3BhY2USJi5obHZtLnNhbmRib3gudjEuQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0GicuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVzcG9uc2USTgoHRXhlY3V0ZRIfLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVxdWVzdBogLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2UwARJcCgtTdHJlYW1DYWxscxIjLmhsdm0uc2FuZGJveC52MS5TdHJlYW1DYWxsc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWgoKR2V0UmVjZWlwdBIiLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UiA5ACAhJkCg9SZXdpbmRXb3Jrc3BhY2USJy5obHZtLnNhbmRib3gudjEuUmV3aW5kV29ya3NwYWNlUmVxdWVzdBooLmhsdm0uc2FuZGJveC52MS5SZXdpbmRXb3Jrc3BhY2VSZXNwb25zZRJjCg1MaXN0UHJvY2Vzc2VzEiUuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXF1ZXN0GiYuaGx2bS5zYW5kYm94LnYxLkxpc3RQcm9jZXNzZXNSZXNwb25zZSIDkAICElgKC1N0b3BQcm9jZXNzEiMuaGx2bS5zYW5kYm94LnYxLlN0b3BQcm9jZXNzUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1Jlc3BvbnNlEmMKDkNsb25lV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb25lV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9uZVdvcmtzcGFjZVJlc3BvbnNlMAESXQoLQmVnaW5VcGxvYWQSIy5obHZtLnNhbmRib3gudjEuQmVnaW5VcGxvYWRSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLkJlZ2luVXBsb2FkUmVzcG9uc2UiA5ACAhJdCgtVcGxvYWRDaHVuaxIjLmhsdm0uc2FuZGJveC52MS5VcGxvYWRDaHVua1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuVXBsb2FkQ2h1bmtSZXNwb25zZSIDkAICEmAKDEZpbmlzaFVwbG9hZBIkLmhsdm0uc2FuZGJveC52MS5GaW5pc2hVcGxvYWRSZXF1ZXN0GiUuaGx2bS5zYW5kYm94LnYxLkZpbmlzaFVwbG9hZFJlc3BvbnNlIgOQAgISWgoKR2V0Q2hhbmdlcxIiLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVzcG9uc2UiA5ACAhJvChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgiWwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0iQQoRUHJlcGFyZWRXb3Jrc3BhY2USDAoEcGF0aBgBIAEoCRIOCgZjb21taXQYAiABKAkSDgoGYnJhbmNoGAMgASgJImUKFUNsb25lV29ya3NwYWNlUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgN1cmwYAiABKAlCCrpIB3IFEAEogCASFQoDcmVmGAMgASgJQgi6SAVyAyj/ASJ1ChZDbG9uZVdvcmtzcGFjZVJlc3BvbnNlEhIKCHByb2dyZXNzGAEgASgJSAASNwoJd29ya3NwYWNlGAIgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlSABCDgoFZXZlbnQSBbpIAggBIqUCChJCZWdpblVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQASj/ARImCgRoZWFkGAMgASgJQhi6SBVyEzIRXihbMC05YS1mXXs0MH0pPyQSJwoIc25hcHNob3QYBCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NDB9JBIYCgZicmFuY2gYBSABKAlCCLpIBXIDKP8BEi4KB3NoYWxsb3cYBiADKAlCHbpIGpIBFxDoByISchAyDl5bMC05YS1mXXs0MH0kEhUKBHNpemUYByABKARCB7pIBDICKAESJQoGc2hhMjU2GAggASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQiJwoTQmVnaW5VcGxvYWRSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCJeChJVcGxvYWRDaHVua1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGb2Zmc2V0GAIgASgEEhoKBGRhdGEYAyABKAxCDLpICXoHEAEYgICAAiInChNVcGxvYWRDaHVua1Jlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgEIjMKE0ZpbmlzaFVwbG9hZFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiTQoURmluaXNoVXBsb2FkUmVzcG9uc2USNQoJd29ya3NwYWNlGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLlByZXBhcmVkV29ya3NwYWNlIkgKEUdldENoYW5nZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhUKDWFueV93b3Jrc3BhY2UYAiABKAgixgIKC0NoYW5nZWRGaWxlEgwKBHBhdGgYASABKAwSNAoGYmVmb3JlGAIgASgLMiQuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQSMwoFYWZ0ZXIYAyABKAsyJC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudBIZChFjaGFuZ2VkX2J5X290aGVycxgEIAEoCBqiAQoHQ29udGVudBI3CgRraW5kGAEgASgOMikuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQuS2luZBINCgVieXRlcxgCIAEoDCJPCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABINCglLSU5EX0ZJTEUQARITCg9LSU5EX0VYRUNVVEFCTEUQAhINCglLSU5EX0xJTksQAyIqCg1MZWZ0T3V0Q2hhbmdlEgwKBHBhdGgYASABKAwSCwoDd2h5GAIgASgJIqYBChJHZXRDaGFuZ2VzUmVzcG9uc2USKwoFZmlsZXMYASADKAsyHC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUSEAoIbGVmdF9vdXQYAiADKAkSOAoQbGVmdF9vdXRfY2hhbmdlcxgDIAMoCzIeLmhsdm0uc2FuZGJveC52MS5MZWZ0T3V0Q2hhbmdlEhcKD2Z1cnRoZXJfY2hhbmdlcxgEIAEoDSKIAQoXUmVhZEluc3RydWN0aW9uc1JlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQESHAoEcGF0aBgCIAEoCUIOukgL2AEBcgYogCA6AS8SIQoHZm9sZGVycxgDIAMoCUIQukgNkgEKEIABIgVyAyiAIBILCgNhbGwYBCABKAgiVwoUV29ya3NwYWNlSW5zdHJ1Y3Rpb24SLwoEZmlsZRgBIAEoCzIhLmhsdm0uc2FuZGJveC52MS5Gb3VuZEluc3RydWN0aW9uEg4KBnNoYTI1NhgCIAEoCSJxChhSZWFkSW5zdHJ1Y3Rpb25zUmVzcG9uc2USEQoJd29ya3NwYWNlGAEgASgJEjQKBWZpbGVzGAIgAygLMiUuaGx2bS5zYW5kYm94LnYxLldvcmtzcGFjZUluc3RydWN0aW9uEgwKBG1vcmUYAyABKAgiGgoYRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0IkAKEElzb2xhdGlvbkZlYXR1cmUSDAoEbmFtZRgBIAEoCRIOCgZhY3RpdmUYAiABKAgSDgoGZGV0YWlsGAMgASgJIngKGURlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2USDgoGZHJpdmVyGAEgASgJEhYKDmRyaXZlcl92ZXJzaW9uGAIgASgJEjMKCGZlYXR1cmVzGAMgAygLMiEuaGx2bS5zYW5kYm94LnYxLklzb2xhdGlvbkZlYXR1cmUiLgoMU2FuZGJveE1vdmVkEg8KB2FkZHJlc3MYASABKAkSDQoFZXBvY2gYAiABKAQywgsKDlNhbmRib3hTZXJ2aWNlEl4KDU9wZW5Xb3Jrc3BhY2USJS5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlc3BvbnNlEmEKDkNsb3NlV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlc3BvbnNlEk4KB0V4ZWN1dGUSHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3QaIC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlMAESXAoLU3RyZWFtQ2FsbHMSIy5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABEloKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlIgOQAgISZAoPUmV3aW5kV29ya3NwYWNlEicuaGx2bS5zYW5kYm94LnYxLlJld2luZFdvcmtzcGFjZVJlcXVlc3QaKC5obHZtLnNhbmRib3gudjEuUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USYwoNTGlzdFByb2Nlc3NlcxIlLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVzcG9uc2UiA5ACAhJYCgtTdG9wUHJvY2VzcxIjLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXNwb25zZRJjCg5DbG9uZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9uZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvbmVXb3Jrc3BhY2VSZXNwb25zZTABEl0KC0JlZ2luVXBsb2FkEiMuaGx2bS5zYW5kYm94LnYxLkJlZ2luVXBsb2FkUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5CZWdpblVwbG9hZFJlc3BvbnNlIgOQAgISXQoLVXBsb2FkQ2h1bmsSIy5obHZtLnNhbmRib3gudjEuVXBsb2FkQ2h1bmtSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlVwbG9hZENodW5rUmVzcG9uc2UiA5ACAhJgCgxGaW5pc2hVcGxvYWQSJC5obHZtLnNhbmRib3gudjEuRmluaXNoVXBsb2FkUmVxdWVzdBolLmhsdm0uc2FuZGJveC52MS5GaW5pc2hVcGxvYWRSZXNwb25zZSIDkAICEloKCkdldENoYW5nZXMSIi5obHZtLnNhbmRib3gudjEuR2V0Q2hhbmdlc1JlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0Q2hhbmdlc1Jlc3BvbnNlIgOQAgISbAoQUmVhZEluc3RydWN0aW9ucxIoLmhsdm0uc2FuZGJveC52MS5SZWFkSW5zdHJ1Y3Rpb25zUmVxdWVzdBopLmhsdm0uc2FuZGJveC52MS5SZWFkSW5zdHJ1Y3Rpb25zUmVzcG9uc2UiA5ACAhJvChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -1710,6 +1710,175 @@ export const GetChangesResponseSchema: GenMessage<GetChangesResponse, {jsonType:
   messageDesc(file_hlvm_sandbox_v1_sandbox, 30);
 
 /**
+ * @generated from message hlvm.sandbox.v1.ReadInstructionsRequest
+ */
+export type ReadInstructionsRequest = Message<"hlvm.sandbox.v1.ReadInstructionsRequest"> & {
+  /**
+   * Of a session's workspace. Empty: of the folder that `path` names.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * An absolute path on the sandbox's machine.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * Relative to the workspace; empty for the workspace itself.
+   *
+   * @generated from field: repeated string folders = 3;
+   */
+  folders: string[];
+
+  /**
+   * Of the whole workspace instead, as far as it is searched.
+   *
+   * @generated from field: bool all = 4;
+   */
+  all: boolean;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.ReadInstructionsRequest
+ */
+export type ReadInstructionsRequestJson = {
+  /**
+   * Of a session's workspace. Empty: of the folder that `path` names.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * An absolute path on the sandbox's machine.
+   *
+   * @generated from field: string path = 2;
+   */
+  path?: string;
+
+  /**
+   * Relative to the workspace; empty for the workspace itself.
+   *
+   * @generated from field: repeated string folders = 3;
+   */
+  folders?: string[];
+
+  /**
+   * Of the whole workspace instead, as far as it is searched.
+   *
+   * @generated from field: bool all = 4;
+   */
+  all?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ReadInstructionsRequest.
+ * Use `create(ReadInstructionsRequestSchema)` to create a new message.
+ */
+export const ReadInstructionsRequestSchema: GenMessage<ReadInstructionsRequest, {jsonType: ReadInstructionsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 31);
+
+/**
+ * @generated from message hlvm.sandbox.v1.WorkspaceInstruction
+ */
+export type WorkspaceInstruction = Message<"hlvm.sandbox.v1.WorkspaceInstruction"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.FoundInstruction file = 1;
+   */
+  file?: FoundInstruction | undefined;
+
+  /**
+   * SHA-256 of the text, in hexadecimal; empty where it was refused.
+   *
+   * @generated from field: string sha256 = 2;
+   */
+  sha256: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.WorkspaceInstruction
+ */
+export type WorkspaceInstructionJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.FoundInstruction file = 1;
+   */
+  file?: FoundInstructionJson;
+
+  /**
+   * SHA-256 of the text, in hexadecimal; empty where it was refused.
+   *
+   * @generated from field: string sha256 = 2;
+   */
+  sha256?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.WorkspaceInstruction.
+ * Use `create(WorkspaceInstructionSchema)` to create a new message.
+ */
+export const WorkspaceInstructionSchema: GenMessage<WorkspaceInstruction, {jsonType: WorkspaceInstructionJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 32);
+
+/**
+ * @generated from message hlvm.sandbox.v1.ReadInstructionsResponse
+ */
+export type ReadInstructionsResponse = Message<"hlvm.sandbox.v1.ReadInstructionsResponse"> & {
+  /**
+   * By this name a person trusts it: the folder with every symlink resolved, or `git:` and the URL that it was cloned from.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.WorkspaceInstruction files = 2;
+   */
+  files: WorkspaceInstruction[];
+
+  /**
+   * There may be more than was looked for.
+   *
+   * @generated from field: bool more = 3;
+   */
+  more: boolean;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.ReadInstructionsResponse
+ */
+export type ReadInstructionsResponseJson = {
+  /**
+   * By this name a person trusts it: the folder with every symlink resolved, or `git:` and the URL that it was cloned from.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace?: string;
+
+  /**
+   * @generated from field: repeated hlvm.sandbox.v1.WorkspaceInstruction files = 2;
+   */
+  files?: WorkspaceInstructionJson[];
+
+  /**
+   * There may be more than was looked for.
+   *
+   * @generated from field: bool more = 3;
+   */
+  more?: boolean;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.ReadInstructionsResponse.
+ * Use `create(ReadInstructionsResponseSchema)` to create a new message.
+ */
+export const ReadInstructionsResponseSchema: GenMessage<ReadInstructionsResponse, {jsonType: ReadInstructionsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 33);
+
+/**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationRequest
  */
 export type DescribeIsolationRequest = Message<"hlvm.sandbox.v1.DescribeIsolationRequest"> & {
@@ -1726,7 +1895,7 @@ export type DescribeIsolationRequestJson = {
  * Use `create(DescribeIsolationRequestSchema)` to create a new message.
  */
 export const DescribeIsolationRequestSchema: GenMessage<DescribeIsolationRequest, {jsonType: DescribeIsolationRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 31);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 34);
 
 /**
  * @generated from message hlvm.sandbox.v1.IsolationFeature
@@ -1781,7 +1950,7 @@ export type IsolationFeatureJson = {
  * Use `create(IsolationFeatureSchema)` to create a new message.
  */
 export const IsolationFeatureSchema: GenMessage<IsolationFeature, {jsonType: IsolationFeatureJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 32);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 35);
 
 /**
  * @generated from message hlvm.sandbox.v1.DescribeIsolationResponse
@@ -1828,7 +1997,7 @@ export type DescribeIsolationResponseJson = {
  * Use `create(DescribeIsolationResponseSchema)` to create a new message.
  */
 export const DescribeIsolationResponseSchema: GenMessage<DescribeIsolationResponse, {jsonType: DescribeIsolationResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 33);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 36);
 
 /**
  * The detail of the error `sandbox_moved`: which replica of this service holds the session. Only that one serves it.
@@ -1877,7 +2046,7 @@ export type SandboxMovedJson = {
  * Use `create(SandboxMovedSchema)` to create a new message.
  */
 export const SandboxMovedSchema: GenMessage<SandboxMoved, {jsonType: SandboxMovedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_sandbox, 34);
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 37);
 
 /**
  * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
@@ -2019,6 +2188,17 @@ export const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof GetChangesRequestSchema;
     output: typeof GetChangesResponseSchema;
+  },
+  /**
+   * The files with instructions for the agent: HLVM.md, AGENTS.md, CLAUDE.md, and .hlvm/HLVM.md at the top. A link that leads
+   * elsewhere, a file that is too long or no text is refused; nothing that a file refers to is read.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.ReadInstructions
+   */
+  readInstructions: {
+    methodKind: "unary";
+    input: typeof ReadInstructionsRequestSchema;
+    output: typeof ReadInstructionsResponseSchema;
   },
   /**
    * @generated from rpc hlvm.sandbox.v1.SandboxService.DescribeIsolation

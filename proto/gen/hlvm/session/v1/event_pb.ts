@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLmCgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJInYKC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudBIOCgZhdXRob3IYUCABKAkSFwoPcXVldWVkX3NlcXVlbmNlGFEgASgEIjEKDU1lc3NhZ2VRdWV1ZWQSDAoEdGV4dBgBIAEoCRISCgppbnRlcnJ1cHRzGAIgASgIIsABCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKqCwoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkidgoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Eg4KBmF1dGhvchhQIAEoCRIXCg9xdWV1ZWRfc2VxdWVuY2UYUSABKAQiMQoNTWVzc2FnZVF1ZXVlZBIMCgR0ZXh0GAEgASgJEhIKCmludGVycnVwdHMYAiABKAgiwAEKClJ1blN0YXJ0ZWQSDQoFbW9kZWwYASABKAkSEQoJd29ya3NwYWNlGAIgASgJEjQKCHNldHRpbmdzGAMgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzEhMKC3ByZWZpeF9oYXNoGAQgASgJEhcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCRIsCg5yZXNvbHZlZF9tb2RlbBgoIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiWQoMRm9sZGVkUmVzdWx0EhAKCHNlcXVlbmNlGAEgASgEEgwKBHRvb2wYAiABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYAyABKAkSDgoGbGVuZ3RoGAQgASgNIrwDCgpDb21wYWN0aW9uEhUKDWZyb21fc2VxdWVuY2UYASABKAQSEwoLdG9fc2VxdWVuY2UYAiABKAQSLwoFY2F1c2UYAyABKA4yIC5obHZtLnNlc3Npb24udjEuQ29tcGFjdGlvbkNhdXNlEi4KBm1ldGhvZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5TdW1tYXJ5TWV0aG9kEhUKDW1ldGhvZF9yZWFzb24YBSABKAkSDwoHc3VtbWFyeRgGIAEoCRIWCg5rZXB0X3NlcXVlbmNlcxgHIAMoBBIuCgdyZXN1bHRzGAggAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIwCglwdXRfYXNpZGUYCSADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EhUKDXRva2Vuc19iZWZvcmUYCiABKA0SFAoMdG9rZW5zX2FmdGVyGAsgASgNEg0KBXR1cm5zGAwgASgNEhQKDHJlc3VsdF9jb3VudBgNIAEoDRItCgt0cnVzdF9mbG9vchgOIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiQwoNU2Vzc2lvbkZvcmtlZBIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIXCg9wYXJlbnRfc2VxdWVuY2UYAiABKAQiPQoPU2Vzc2lvbkltcG9ydGVkEhsKE2V4cG9ydGVkX3Nlc3Npb25faWQYASABKAkSDQoFbGluZXMYAiABKA0iaAoSQ29udmVyc2F0aW9uVW5kb25lEhUKDWxhc3Rfc2VxdWVuY2UYASABKAQSDwoHdG9fdHVybhgCIAEoDRIWCg5yZXN0b3JlZF9wYXRocxgDIAMoCRISCgprZXB0X3BhdGhzGAQgAygJIq8BCgtJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEjIKBm9yaWdpbhgCIAEoDjIiLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvbk9yaWdpbhIwCgVzdGF0ZRgDIAEoDjIhLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvblN0YXRlEg4KBnNoYTI1NhgEIAEoCRIMCgR0ZXh0GAUgASgJEg4KBnJlYXNvbhgGIAEoCSJkChJJbnN0cnVjdGlvbnNMb2FkZWQSKwoFZmlsZXMYASADKAsyHC5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb24SEQoJd29ya3NwYWNlGAIgASgJEg4KBm5vdGljZRgDIAEoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqeAoRSW5zdHJ1Y3Rpb25PcmlnaW4SIgoeSU5TVFJVQ1RJT05fT1JJR0lOX1VOU1BFQ0lGSUVEEAASHQoZSU5TVFJVQ1RJT05fT1JJR0lOX1BFUlNPThABEiAKHElOU1RSVUNUSU9OX09SSUdJTl9XT1JLU1BBQ0UQAirRAQoQSW5zdHJ1Y3Rpb25TdGF0ZRIhCh1JTlNUUlVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEhwKGElOU1RSVUNUSU9OX1NUQVRFX0xPQURFRBABEh8KG0lOU1RSVUNUSU9OX1NUQVRFX1VOVFJVU1RFRBACEh0KGUlOU1RSVUNUSU9OX1NUQVRFX0NIQU5HRUQQAxIdChlJTlNUUlVDVElPTl9TVEFURV9SRUZVU0VEEAQSHQoZSU5TVFJVQ1RJT05fU1RBVEVfUkVNT1ZFRBAFKsMCCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVU1RPUF9SRUFTT05fQ09NUExFVEVEEAESIQodU1RPUF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhIiCh5TVE9QX1JFQVNPTl9NQVhfQlVER0VUX1JFQUNIRUQQAxIeChpTVE9QX1JFQVNPTl9VU0VSX0NBTkNFTExFRBAEEhUKEVNUT1BfUkVBU09OX0VSUk9SEAUSFwoTU1RPUF9SRUFTT05fVElNRU9VVBAGEiEKHVNUT1BfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEAcSIAocU1RPUF9SRUFTT05fV09SS0ZMT1dfQkxPQ0tFRBAIEiEKHVNUT1BfUkVBU09OX0NPTlRFWFRfRVhIQVVTVEVEEAliBnByb3RvMw", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -197,6 +197,12 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: MessageQueued;
     case: "messageQueued";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.InstructionsLoaded instructions_loaded = 110;
+     */
+    value: InstructionsLoaded;
+    case: "instructionsLoaded";
   } | { case: undefined; value?: undefined };
 };
 
@@ -349,6 +355,11 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.MessageQueued message_queued = 80;
    */
   messageQueued?: MessageQueuedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.InstructionsLoaded instructions_loaded = 110;
+   */
+  instructionsLoaded?: InstructionsLoadedJson;
 };
 
 /**
@@ -1096,6 +1107,164 @@ export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType:
   messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
+ * A file with instructions for the agent.
+ *
+ * @generated from message hlvm.session.v1.Instruction
+ */
+export type Instruction = Message<"hlvm.session.v1.Instruction"> & {
+  /**
+   * Relative to the workspace; of the person's own file the name that their client has for it.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.InstructionOrigin origin = 2;
+   */
+  origin: InstructionOrigin;
+
+  /**
+   * @generated from field: hlvm.session.v1.InstructionState state = 3;
+   */
+  state: InstructionState;
+
+  /**
+   * In hexadecimal.
+   *
+   * @generated from field: string sha256 = 4;
+   */
+  sha256: string;
+
+  /**
+   * Set when state is LOADED.
+   *
+   * @generated from field: string text = 5;
+   */
+  text: string;
+
+  /**
+   * Why it was refused.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+};
+
+/**
+ * A file with instructions for the agent.
+ *
+ * @generated from message hlvm.session.v1.Instruction
+ */
+export type InstructionJson = {
+  /**
+   * Relative to the workspace; of the person's own file the name that their client has for it.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.InstructionOrigin origin = 2;
+   */
+  origin?: InstructionOriginJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.InstructionState state = 3;
+   */
+  state?: InstructionStateJson;
+
+  /**
+   * In hexadecimal.
+   *
+   * @generated from field: string sha256 = 4;
+   */
+  sha256?: string;
+
+  /**
+   * Set when state is LOADED.
+   *
+   * @generated from field: string text = 5;
+   */
+  text?: string;
+
+  /**
+   * Why it was refused.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Instruction.
+ * Use `create(InstructionSchema)` to create a new message.
+ */
+export const InstructionSchema: GenMessage<Instruction, {jsonType: InstructionJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 12);
+
+/**
+ * Files with instructions were found: at the beginning of a run, or where a tool came into a folder that has some. Those that
+ * were left out before it and are so still are not named again within a run.
+ *
+ * @generated from message hlvm.session.v1.InstructionsLoaded
+ */
+export type InstructionsLoaded = Message<"hlvm.session.v1.InstructionsLoaded"> & {
+  /**
+   * @generated from field: repeated hlvm.session.v1.Instruction files = 1;
+   */
+  files: Instruction[];
+
+  /**
+   * By this name the workspace is trusted.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace: string;
+
+  /**
+   * Why none could be looked for; empty where that was done.
+   *
+   * @generated from field: string notice = 3;
+   */
+  notice: string;
+};
+
+/**
+ * Files with instructions were found: at the beginning of a run, or where a tool came into a folder that has some. Those that
+ * were left out before it and are so still are not named again within a run.
+ *
+ * @generated from message hlvm.session.v1.InstructionsLoaded
+ */
+export type InstructionsLoadedJson = {
+  /**
+   * @generated from field: repeated hlvm.session.v1.Instruction files = 1;
+   */
+  files?: InstructionJson[];
+
+  /**
+   * By this name the workspace is trusted.
+   *
+   * @generated from field: string workspace = 2;
+   */
+  workspace?: string;
+
+  /**
+   * Why none could be looked for; empty where that was done.
+   *
+   * @generated from field: string notice = 3;
+   */
+  notice?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.InstructionsLoaded.
+ * Use `create(InstructionsLoadedSchema)` to create a new message.
+ */
+export const InstructionsLoadedSchema: GenMessage<InstructionsLoaded, {jsonType: InstructionsLoadedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 13);
+
+/**
  * A model call begins.
  *
  * @generated from message hlvm.session.v1.ThinkingStarted
@@ -1116,7 +1285,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -1143,7 +1312,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -1174,7 +1343,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * What the model said in one turn, whole.
@@ -1235,7 +1404,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * The model chose a tool.
@@ -1310,7 +1479,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -1405,7 +1574,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -1492,7 +1661,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -1529,7 +1698,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1580,7 +1749,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1651,7 +1820,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1682,7 +1851,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 22);
+  messageDesc(file_hlvm_session_v1_event, 24);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1751,7 +1920,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 23);
+  messageDesc(file_hlvm_session_v1_event, 25);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1856,7 +2025,7 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 24);
+  messageDesc(file_hlvm_session_v1_event, 26);
 
 /**
  * @generated from enum hlvm.session.v1.SummaryMethod
@@ -1937,6 +2106,105 @@ export const CompactionCauseSchema: GenEnum<CompactionCause, CompactionCauseJson
   enumDesc(file_hlvm_session_v1_event, 1);
 
 /**
+ * @generated from enum hlvm.session.v1.InstructionOrigin
+ */
+export const InstructionOrigin = {
+  /**
+   * @generated from enum value: INSTRUCTION_ORIGIN_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The person's own file, which their client sent along.
+   *
+   * @generated from enum value: INSTRUCTION_ORIGIN_PERSON = 1;
+   */
+  PERSON: 1,
+
+  /**
+   * @generated from enum value: INSTRUCTION_ORIGIN_WORKSPACE = 2;
+   */
+  WORKSPACE: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.InstructionOrigin
+ */
+export type InstructionOrigin = (typeof InstructionOrigin)[keyof typeof InstructionOrigin] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.InstructionOrigin
+ */
+export type InstructionOriginJson = "INSTRUCTION_ORIGIN_UNSPECIFIED" | "INSTRUCTION_ORIGIN_PERSON" | "INSTRUCTION_ORIGIN_WORKSPACE";
+
+/**
+ * Describes the enum hlvm.session.v1.InstructionOrigin.
+ */
+export const InstructionOriginSchema: GenEnum<InstructionOrigin, InstructionOriginJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 2);
+
+/**
+ * @generated from enum hlvm.session.v1.InstructionState
+ */
+export const InstructionState = {
+  /**
+   * @generated from enum value: INSTRUCTION_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The model has it before it from here on.
+   *
+   * @generated from enum value: INSTRUCTION_STATE_LOADED = 1;
+   */
+  LOADED: 1,
+
+  /**
+   * Left out: the person has not trusted this workspace.
+   *
+   * @generated from enum value: INSTRUCTION_STATE_UNTRUSTED = 2;
+   */
+  UNTRUSTED: 2,
+
+  /**
+   * Left out: the person trusted another text of it.
+   *
+   * @generated from enum value: INSTRUCTION_STATE_CHANGED = 3;
+   */
+  CHANGED: 3,
+
+  /**
+   * Left out: it cannot be read as instructions.
+   *
+   * @generated from enum value: INSTRUCTION_STATE_REFUSED = 4;
+   */
+  REFUSED: 4,
+
+  /**
+   * The model had it before it, and it is gone.
+   *
+   * @generated from enum value: INSTRUCTION_STATE_REMOVED = 5;
+   */
+  REMOVED: 5,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.InstructionState
+ */
+export type InstructionState = (typeof InstructionState)[keyof typeof InstructionState] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.InstructionState
+ */
+export type InstructionStateJson = "INSTRUCTION_STATE_UNSPECIFIED" | "INSTRUCTION_STATE_LOADED" | "INSTRUCTION_STATE_UNTRUSTED" | "INSTRUCTION_STATE_CHANGED" | "INSTRUCTION_STATE_REFUSED" | "INSTRUCTION_STATE_REMOVED";
+
+/**
+ * Describes the enum hlvm.session.v1.InstructionState.
+ */
+export const InstructionStateSchema: GenEnum<InstructionState, InstructionStateJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 3);
+
+/**
  * @generated from enum hlvm.session.v1.StopReason
  */
 export const StopReason = {
@@ -2005,5 +2273,5 @@ export type StopReasonJson = "STOP_REASON_UNSPECIFIED" | "STOP_REASON_COMPLETED"
  * Describes the enum hlvm.session.v1.StopReason.
  */
 export const StopReasonSchema: GenEnum<StopReason, StopReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 2);
+  enumDesc(file_hlvm_session_v1_event, 4);
 

@@ -1,3 +1,4 @@
+import { classifyModel } from "../../domain/classify-model.ts";
 import type { Delta, Generation } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
@@ -32,6 +33,8 @@ interface ListedModel {
   readonly max_model_len?: number;
   /** OpenRouter. */
   readonly context_length?: number;
+  /** OpenRouter: `tools` among them where the model can be told of tools. */
+  readonly supported_parameters?: readonly string[];
 }
 
 /** Any server that speaks OpenAI's chat completions: vLLM, Ollama, Google, OpenRouter and many more. */
@@ -49,7 +52,7 @@ export class ChatCompletionsProvider implements Provider {
   async list(signal: AbortSignal): Promise<readonly ModelDescription[]> {
     if (this.#listed !== undefined && this.#listed.until > Date.now()) return this.#listed.models;
     const body = (await this.#get("/models", signal)) as { data?: readonly ListedModel[] } | null;
-    const models = (body?.data ?? []).map((model) => describe(model.id, model.max_model_len ?? model.context_length));
+    const models = (body?.data ?? []).map(describe);
     this.#listed = { until: Date.now() + LIST_REMEMBERED_MILLISECONDS, models };
     return models;
   }
@@ -58,10 +61,10 @@ export class ChatCompletionsProvider implements Provider {
   async describe(name: string, signal: AbortSignal): Promise<ModelDescription> {
     try {
       const models = await this.list(signal);
-      return models.find((model) => model.name === name) ?? describe(name, undefined);
+      return models.find((model) => model.name === name) ?? describe({ id: name });
     } catch (thrown) {
       if (signal.aborted || !(thrown instanceof ModelError)) throw thrown;
-      return describe(name, undefined);
+      return describe({ id: name });
     }
   }
 
@@ -112,6 +115,6 @@ export class ChatCompletionsProvider implements Provider {
   }
 }
 
-function describe(name: string, contextWindow: number | undefined): ModelDescription {
-  return { name, tier: "mid", capability: "agent", contextWindow: contextWindow ?? UNTOLD_CONTEXT_WINDOW };
+function describe({ id, max_model_len: length, context_length: window, supported_parameters: takes }: ListedModel): ModelDescription {
+  return classifyModel({ name: id, contextWindow: length ?? window ?? UNTOLD_CONTEXT_WINDOW, takesTools: takes?.includes("tools") });
 }

@@ -1,3 +1,4 @@
+import { classifyModel } from "../../domain/classify-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelError } from "../../domain/model-error.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
@@ -10,9 +11,6 @@ export const LLAMA = "llama";
 const ASK_MILLISECONDS = 2_000;
 const BELIEVED_MILLISECONDS = 5_000;
 const FAILURE_BELIEVED_MILLISECONDS = 3_000;
-const SMALLEST_AGENT_PARAMETERS = 3e9;
-const SMALLEST_MID_PARAMETERS = 13e9;
-const SMALLEST_AGENT_CONTEXT = 8_192;
 /** For a server that does not tell: no promise beyond one request at a time. */
 const UNTOLD_CONTEXT_WINDOW = 4_096;
 const UNTOLD_SLOTS = 1;
@@ -20,6 +18,9 @@ const UNTOLD_SLOTS = 1;
 interface Properties {
   readonly total_slots?: number;
   readonly default_generation_settings?: { readonly n_ctx?: number };
+  readonly chat_template?: string;
+  /** Newer servers say themselves what the template makes of tools. */
+  readonly chat_template_caps?: { readonly supports_tools?: boolean };
 }
 
 interface ModelList {
@@ -76,7 +77,15 @@ export class LlamaInstance {
       ]);
       const contextWindow = properties.default_generation_settings?.n_ctx;
       this.slots = properties.total_slots ?? UNTOLD_SLOTS;
-      this.models = (list.data ?? []).map(({ id, meta }) => describe(id, contextWindow ?? meta?.n_ctx, meta?.n_params));
+      const takesTools = rendersTools(properties);
+      this.models = (list.data ?? []).map(({ id, meta }) =>
+        classifyModel({
+          name: id,
+          parameters: meta?.n_params,
+          contextWindow: contextWindow ?? meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW,
+          takesTools,
+        }),
+      );
       this.failure = undefined;
       this.#believedUntil = Date.now() + BELIEVED_MILLISECONDS;
     } catch (thrown) {
@@ -94,8 +103,7 @@ export class LlamaInstance {
   }
 }
 
-/** Small models and small contexts are not handed tools: they cannot use them, and the definitions fill their context. */
-function describe(name: string, contextWindow = UNTOLD_CONTEXT_WINDOW, parameters = SMALLEST_AGENT_PARAMETERS): ModelDescription {
-  const isAgent = parameters >= SMALLEST_AGENT_PARAMETERS && contextWindow >= SMALLEST_AGENT_CONTEXT;
-  return { name, tier: parameters < SMALLEST_MID_PARAMETERS ? "weak" : "mid", capability: isAgent ? "agent" : "chat", contextWindow };
+/** A chat template that has no word of tools leaves them out, and the model never hears of them. */
+function rendersTools({ chat_template: template, chat_template_caps: capabilities }: Properties): boolean {
+  return capabilities?.supports_tools ?? (template === undefined || template === "" || /\btools\b/.test(template));
 }

@@ -11,6 +11,7 @@ import { MeshMemory } from "./mesh-memory.ts";
 import { MeshModels } from "./mesh-models.ts";
 import { MeshPolicy } from "./mesh-policy.ts";
 import { MeshSandbox } from "./mesh-sandbox.ts";
+import { MeshTrust } from "./mesh-trust.ts";
 import { policyCalls } from "./policy-calls.ts";
 
 export interface MeshUrls {
@@ -36,6 +37,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
       policy: new MeshPolicy(policy, calls, policyCaller),
       audit: new MeshAudit(calls, policyCaller),
       sandbox: new MeshSandbox(sandboxes, callerOf("sandbox")),
+      trust: new MeshTrust(policy, policyCaller),
       memory: new MeshMemory(memory, callerOf("memory")),
     };
   };

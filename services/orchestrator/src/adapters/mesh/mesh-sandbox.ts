@@ -11,12 +11,23 @@ import { CallStream } from "@hlvm/call-stream/call-stream";
 import type { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
 import { sessionTransport } from "@hlvm/session-replicas/session-transport";
 import { turnOfCall } from "../../domain/tools/call-id.ts";
-import type { OpenedWorkspace, Receipt, Rewind, Rewound, Sandbox, ToolCall, ToolEvent } from "../../domain/loop/ports.ts";
+import type {
+  FoundInstructions,
+  OpenedWorkspace,
+  Receipt,
+  Rewind,
+  Rewound,
+  Sandbox,
+  ToolCall,
+  ToolEvent,
+} from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
 const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
+/** A runner may have to be started for it. */
+const INSTRUCTIONS_DEADLINE_MILLISECONDS = 10_000;
 const REWIND_DEADLINE_MILLISECONDS = 90_000;
 
 type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
@@ -48,6 +59,19 @@ export class MeshSandbox implements Sandbox {
       await this.#client.closeWorkspace({ sessionId }, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
+    }
+  }
+
+  async readInstructions(sessionId: string, folders: readonly string[], signal: AbortSignal): Promise<FoundInstructions> {
+    try {
+      const options = this.#caller.options(INSTRUCTIONS_DEADLINE_MILLISECONDS, signal);
+      const { workspace, files } = await this.#client.readInstructions({ sessionId, folders: [...folders] }, options);
+      return {
+        workspace,
+        files: files.map(({ file, sha256 }) => ({ path: file?.path ?? "", text: file?.text ?? "", sha256, refusal: file?.refusal ?? "" })),
+      };
+    } catch (thrown) {
+      throw meshError(thrown, signal);
     }
   }
 

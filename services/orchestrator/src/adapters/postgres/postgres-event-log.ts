@@ -53,7 +53,7 @@ const READ = `
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
 const CONVERSATION_TYPES = "'user_message', 'message_queued', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
-const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'compaction', 'turn_stats'`;
+const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'instructions_loaded', 'compaction', 'turn_stats'`;
 /** A part without the end of a turn is estimated as the turns before it were. */
 const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
 const READ_COMPACTION = `

@@ -6,6 +6,7 @@ import type { Conversation } from "../fold/conversation.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import { withMemory } from "../prompt/with-memory.ts";
 import { estimatePart, estimateTools } from "./estimate-tokens.ts";
+import { partText } from "./part-text.ts";
 import type { Provenance } from "./provenance.ts";
 
 /** A piece of what the model is given, and what is known of it. */
@@ -59,20 +60,4 @@ function tokensOfTools(tools: Prefix["modelTools"]): number {
 
 function told(part: Part, corrected: (tokens: number) => number): Pick<Fragment, "text" | "tokens"> {
   return { text: partText(part), tokens: corrected(estimatePart(part)) };
-}
-
-/** A part as a text. */
-export function partText({ part }: Part): string {
-  switch (part.case) {
-    case "text":
-      return part.value;
-    case "thinking":
-      return part.value.text;
-    case "toolCall":
-      return `${part.value.tool} ${part.value.argumentsJson}`;
-    case "toolResult":
-      return part.value.content;
-    default:
-      return "";
-  }
 }

@@ -1,5 +1,5 @@
 import { cutText } from "../fold/cut-text.ts";
-import { partText } from "./assemble-context.ts";
+import { partText } from "./part-text.ts";
 import type { ContextUnit } from "./plan-compaction.ts";
 
 const LINE_LENGTH = 160;

@@ -63,7 +63,7 @@ export function planCompaction(conversation: Conversation, tailTokens: number): 
 export function unitsOf(conversation: Conversation, after: bigint): ContextUnit[] {
   const units: { isTurn: boolean; parts: Known[]; tokens: number }[] = [];
   const { task, asked } = conversation.anchors;
-  const staying = new Set([task, ...asked]);
+  const staying = new Set([task, ...asked, ...conversation.instructions.sequences]);
   let person: bigint | undefined;
   for (const { role, parts } of conversation.messages()) {
     for (const [index, part] of parts.entries()) {
@@ -80,8 +80,8 @@ export function unitsOf(conversation: Conversation, after: bigint): ContextUnit[
   return units;
 }
 
-function kept({ anchors }: Conversation, toSequence: bigint): bigint[] {
-  const wanted = [anchors.task, ...anchors.asked, anchors.runStarted, anchors.memory];
+function kept({ anchors, instructions }: Conversation, toSequence: bigint): bigint[] {
+  const wanted = [anchors.task, ...anchors.asked, anchors.runStarted, anchors.memory, ...instructions.sequences];
   return [...new Set(wanted)].filter((sequence) => sequence > 0n && sequence <= toSequence);
 }
 

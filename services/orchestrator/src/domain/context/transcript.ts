@@ -1,7 +1,7 @@
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { cutText } from "../fold/cut-text.ts";
-import { partText } from "./assemble-context.ts";
+import { partText } from "./part-text.ts";
 import type { ContextUnit } from "./plan-compaction.ts";
 
 /** What is left of each result and text, one after the other, until the whole is short enough. */

@@ -5,8 +5,8 @@ import {
   type AssistantMessage,
   type Compaction,
   type Event,
+  type InstructionsLoaded,
   type RunStarted,
-  type ToolEnd,
   type UserMessage,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -15,9 +15,11 @@ import { lowerFloor, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
-import { summarizeJson } from "../tools/summarize-arguments.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
+import { insertInstructions } from "./insert-instructions.ts";
+import { LoadedInstructions } from "./loaded-instructions.ts";
+import { resultsOf, type OpenTurn } from "./open-turn.ts";
 
 function userMessage({ principal = "" }: FoldedEvent, text: string): UserMessage {
   return create(UserMessageSchema, { text, author: principal });
@@ -25,14 +27,6 @@ function userMessage({ principal = "" }: FoldedEvent, text: string): UserMessage
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
 export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload"> & Partial<Pick<Event, "sequence" | "at" | "principal">>;
-
-const CANCELLED = "Cancelled: the run was stopped before this call had a result. It may or may not have taken effect.";
-
-interface OpenTurn {
-  readonly calls: readonly { readonly callId: string; readonly id: string; readonly tool: string; readonly argumentsJson: string }[];
-  readonly results: Map<string, { readonly end: ToolEnd; readonly event: FoldedEvent }>;
-  readonly event: FoldedEvent;
-}
 
 /** Messages of people to one run that stay word for word. */
 const MOST_ASKED = 8;
@@ -67,6 +61,7 @@ export class Conversation {
   correction = 1;
   compaction: Compaction | undefined;
   lastRun: RunStarted | undefined;
+  readonly instructions: LoadedInstructions = new LoadedInstructions();
   readonly anchors: Anchors = { task: 0n, asked: [], runStarted: 0n, memory: 0n };
 
   /** @param model the model that will read it: another model's thinking means nothing to it and is left out */
@@ -98,6 +93,8 @@ export class Conversation {
       case "memoryActivity":
         if (event.turn === 0) this.#remember(event, memoryMessage({ ...payload.value, facts: payload.value.recalled }));
         return;
+      case "instructionsLoaded":
+        return this.#addInstructions(event, payload.value);
       case "assistantMessage":
         return this.#addAssistant(event, payload.value);
       case "toolEnd":
@@ -176,6 +173,18 @@ export class Conversation {
     this.memory = create(MessageSchema, { role: Role.SYSTEM, parts: [this.#part(event, about, { case: "text", value: text })] });
   }
 
+  #addInstructions(event: FoldedEvent, loaded: InstructionsLoaded): void {
+    const { added, dropped } = this.instructions.take(event, loaded);
+    if (event.turn > 0) this.#close();
+    for (const { part, about } of added) this.#provenances.set(part, about);
+    this.#messages = insertInstructions(
+      this.#messages,
+      added.map(({ part }) => part),
+      dropped,
+      event.turn === 0,
+    );
+  }
+
   #addAssistant(event: FoldedEvent, { text, thinking, toolCalls }: AssistantMessage): void {
     this.#close();
     const about = { source: "model", trust: Trust.INFERRED, kind: ContextKind.RAW };
@@ -197,20 +206,7 @@ export class Conversation {
 
   #closing(): Message[] {
     if (this.#open === undefined) return [];
-    const { calls, results, event } = this.#open;
-    const parts = calls.map(({ callId: name, id, tool, argumentsJson }) => {
-      const found = results.get(name);
-      const result = found?.end.result;
-      const content = result?.content ?? CANCELLED;
-      const about = { source: tool, trust: result?.trust || Trust.VERIFIED, kind: ContextKind.EVIDENCE };
-      const described = { tool, argumentsSummary: summarizeJson(argumentsJson), length: content.length, isPutAside: false };
-      const value = { id, tool, content, isError: result?.success !== true };
-      return this.#part(
-        found?.event ?? event,
-        { ...about, ...(found === undefined ? {} : { result: described }) },
-        { case: "toolResult", value },
-      );
-    });
+    const parts = resultsOf(this.#open).map(({ event, about, value }) => this.#part(event, about, { case: "toolResult", value }));
     return [create(MessageSchema, { role: Role.TOOL, parts })];
   }
 

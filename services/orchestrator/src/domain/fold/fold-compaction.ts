@@ -21,19 +21,23 @@ export function foldCompaction(messages: readonly Message[], compaction: Compact
   const kept = new Set(keptSequences);
   const aside = new Map(putAside.map((result) => [result.sequence, result]));
   const sequenceOf = (part: Part): bigint => provenances.get(part)?.sequence ?? 0n;
+  const leading: Message[] = [];
   const head: Part[] = [];
   const tail: Message[] = [];
   for (const { role, parts } of messages) {
-    head.push(...parts.filter((part) => sequenceOf(part) <= toSequence && kept.has(sequenceOf(part))));
+    const staying = parts.filter((part) => sequenceOf(part) <= toSequence && kept.has(sequenceOf(part)));
+    // Instructions are not what the user said in the conversation.
+    if (role !== Role.SYSTEM) head.push(...staying);
+    else if (staying.length > 0) leading.push(create(MessageSchema, { role, parts: staying }));
     const later = parts.filter((part) => sequenceOf(part) > toSequence);
     const shown = later.map((part) => putPartAside(part, aside.get(sequenceOf(part)), provenances));
     if (shown.length > 0) tail.push(create(MessageSchema, { role, parts: shown }));
   }
   if (toSequence > 0n) head.unshift(summaryPart(compaction, provenances));
-  if (head.length === 0) return tail;
+  if (head.length === 0) return [...leading, ...tail];
   // Some models take no two messages of a user in a row.
   if (tail[0]?.role === Role.USER) head.push(...tail.shift()!.parts);
-  return [create(MessageSchema, { role: Role.USER, parts: head }), ...tail];
+  return [...leading, create(MessageSchema, { role: Role.USER, parts: head }), ...tail];
 }
 
 function summaryPart(compaction: Compaction, provenances: Provenances): Part {

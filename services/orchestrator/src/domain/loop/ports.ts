@@ -4,6 +4,7 @@ import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolOutput, ToolResult, TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { WorkspaceTrust } from "../instructions/workspace-trust.ts";
 
 /** One use of a tool, ready to be decided on: its arguments in canonical form. */
 export interface ToolCall {
@@ -89,6 +90,23 @@ export interface Rewound {
   readonly pathCount: number;
 }
 
+/** A file with instructions, as the sandbox found it. */
+export interface FoundInstruction {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly text: string;
+  /** SHA-256, hex; empty where it was refused. */
+  readonly sha256: string;
+  /** Why it cannot be read as instructions; empty where it was. */
+  readonly refusal: string;
+}
+
+export interface FoundInstructions {
+  /** By this name a person trusts the workspace. */
+  readonly workspace: string;
+  readonly files: readonly FoundInstruction[];
+}
+
 /** What became of a call, as the executor's receipt tells. */
 export type Receipt = { readonly state: "never_started" | "running" | "unknown" } | { readonly state: "done"; readonly result: ToolResult };
 
@@ -99,6 +117,8 @@ export interface Sandbox {
   /** Output while the tool runs, its result last. Leaving the loop or aborting ends the tool. */
   execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncIterable<ToolEvent>;
   receipt(sessionId: string, callId: string): Promise<Receipt>;
+  /** The files with instructions in folders of an open session's workspace; empty is the workspace itself. */
+  readInstructions(sessionId: string, folders: readonly string[], signal: AbortSignal): Promise<FoundInstructions>;
   /** Has the files of an open session go back to before the first of some turns. */
   rewind(sessionId: string, request: Rewind): Promise<Rewound>;
 }
@@ -122,5 +142,6 @@ export interface Mesh {
   readonly policy: Policy;
   readonly audit: Audit;
   readonly sandbox: Sandbox;
+  readonly trust: WorkspaceTrust;
   readonly memory: Memory;
 }

@@ -1,6 +1,7 @@
 import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ContextWindow } from "../context/context-window.ts";
+import type { InstructionFinder } from "../instructions/instruction-finder.ts";
 import type { EventLog } from "../log/event-log.ts";
 import type { RunJournal } from "../log/run-journal.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
@@ -18,6 +19,8 @@ export interface RunContext {
   readonly sessionId: string;
   readonly runId: string;
   readonly workspace: string;
+  /** Who started the run. */
+  readonly principal: string;
   readonly stateless: boolean;
   readonly model: Model;
   readonly prefix: Prefix;
@@ -35,6 +38,7 @@ export interface RunContext {
   readonly waits: CallWaits;
   /** What people say to the run while it goes on. */
   readonly inbox: RunInbox;
+  readonly instructions: InstructionFinder;
   /** Whether a person is asked to make a call once more of which nobody knows whether it took effect; else the model is told. */
   readonly asksInDoubt: boolean;
   /** How many tools run at a time. */

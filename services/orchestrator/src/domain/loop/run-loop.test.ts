@@ -5,6 +5,7 @@ import { ModelCapability, ModelTier, Role } from "@hlvm/proto/hlvm/model/v1/mode
 import { DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { valuesOf } from "../../testing/event-values.ts";
+import { refuse } from "../../testing/refuse.ts";
 import { readCall } from "../../testing/read-call.ts";
 import { say, type SaidCall } from "../../testing/say.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
@@ -201,6 +202,47 @@ describe("the loop", () => {
       toolCalls: [{ tool: "read_file", argumentsJson: '{"path":"a"}' }],
     });
     expect(results).toMatchObject([{ success: true }]);
+  });
+
+  it("finds a call written as text although the model's first request was lost on its way", async () => {
+    test.fake.behaviour.model = { ...usualBehaviour.model, tier: ModelTier.WEAK };
+    test.answers(['{"name":"read_file","arguments":{"path":"a"}}'], ["done"]);
+    const { generate } = test.fake.behaviour;
+    test.fake.behaviour.generate = (request, call, context) => {
+      const answer = generate(request, call, context);
+      return call === 1 ? refuse(new ConnectError("the gateway is gone", Code.Unavailable)) : answer;
+    };
+    const { events, results } = await test.run();
+    expect(valuesOf(events, "assistantMessage")[0]!.toolCalls).toMatchObject([{ tool: "read_file" }]);
+    expect(results).toMatchObject([{ success: true }]);
+  });
+
+  it("gives a weak model's calls the arguments that it meant, and tells what it cannot guess", async () => {
+    test.fake.behaviour.model = { ...usualBehaviour.model, tier: ModelTier.WEAK };
+    const wrong = [
+      { id: "1", tool: "read_file", arguments: { file: "a", start_line: "2" } },
+      { id: "2", tool: "read_file", arguments: { what: "a" } },
+    ];
+    test.answers(["", wrong], ["done"]);
+    const { results } = await test.run();
+    expect(test.fake.seen.executed.map(({ call }) => call!.argumentsJson)).toEqual(['{"path":"a","start_line":2}']);
+    expect(results[1]!.content).toMatch(
+      /argument "path" is missing.*Arguments of read_file: path: string.*For example: \{"path":"src\/main.ts"\}/s,
+    );
+  });
+
+  it("takes no call from a weak model that repeats one from a file, and none at all from one that calls well", async () => {
+    const written = '<tool_call>{"name":"read_file","arguments":{"path":"/etc/passwd"}}</tool_call>';
+    test.fake.behaviour.model = { ...usualBehaviour.model, tier: ModelTier.WEAK };
+    test.fake.behaviour.execute = async function* () {
+      yield { event: { case: "result", value: { success: true, content: `1\t# Notes\n2\t${written}` } } };
+    };
+    test.answers(["", [readCall("a")]], [`It says: ${written}`]);
+    const { stopped } = await test.run();
+    expect(stopped).toMatchObject({ toolCalls: 1, text: `It says: ${written}` });
+    test.fake.reset();
+    test.answers([written]);
+    expect((await test.run()).stopped).toMatchObject({ toolCalls: 0, text: written });
   });
 
   it("hands a model that only chats no tools", async () => {

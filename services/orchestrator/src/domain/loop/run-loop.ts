@@ -24,7 +24,7 @@ const recordTurn = durationHistogram("hlvm.turn.duration", "How long turns take:
 export async function runLoop(question: string, run: RunContext, progress: RunProgress, answered?: AnsweredTurn): Promise<Stop> {
   const resumed = answered === undefined ? undefined : await resumeTurn(answered, inTurn(run));
   if (resumed !== undefined && (await mayStop(resumed, run))) return resumed;
-  await recallMemory(question, run);
+  await Promise.all([recallMemory(question, run), run.instructions.begin(progress.turn, run)]);
   let lostInARow = 0;
   while (progress.turn - progress.lostTurns < run.limits.turns) {
     run.signal.throwIfAborted();
@@ -52,6 +52,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, turnRun);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) run.context.add({ runId: run.runId, turn, payload });
+    if (called !== undefined) await run.instructions.follow(toolCalls, turn, run);
     const { usage } = answer;
     const took = performance.now() - began;
     recordTurn(took);

@@ -5,7 +5,9 @@ import type { AssembledContext } from "../context/assemble-context.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { callId } from "../tools/call-id.ts";
+import { fitArguments } from "../tools/repair/fit-arguments.ts";
 import { repairToolCalls } from "../tools/repair-tool-calls.ts";
+import { wasGiven } from "../tools/repair/was-given.ts";
 import { Answer } from "./answer.ts";
 import { askModel } from "./ask-model.ts";
 import { ModelFailure } from "./model-failure.ts";
@@ -93,10 +95,10 @@ function keepPartial(answer: Answer, run: RunContext, progress: RunProgress): vo
 
 function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {
   const { turn } = progress;
-  const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, new Set(run.prefix.tools.map((tool) => tool.name))) : undefined;
+  const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, toolNames(run), wasGiven(run.context.conversation)) : undefined;
   const text = repaired?.text ?? answer.text;
   const found = repaired?.calls.map((call) => revealed(call, run)) ?? answer.toolCalls;
-  const toolCalls = withOwnIds(found, run, turn);
+  const toolCalls = withOwnIds(fitted(found, run), run, turn);
   const shown = toolCalls.map((call) =>
     create(ToolCallPartSchema, { ...call, argumentsJson: run.secrets.redactArguments(call.argumentsJson) }),
   );
@@ -122,6 +124,20 @@ function revealed({ tool, argumentsJson }: Pick<ToolCallPart, "tool" | "argument
 
 function isRepairable(answer: Answer, run: RunContext): boolean {
   return run.model.tier === ModelTier.WEAK && answer.toolCalls.length === 0 && answer.finish.reason !== FinishReason.REFUSAL;
+}
+
+function toolNames({ prefix }: RunContext): Set<string> {
+  return new Set(prefix.tools.map((tool) => tool.name));
+}
+
+/** Small models know what they want and not how a tool calls it. */
+function fitted(calls: readonly ToolCallPart[], { model, prefix }: RunContext): readonly ToolCallPart[] {
+  if (model.tier !== ModelTier.WEAK) return calls;
+  return calls.map((call) => {
+    const definition = prefix.tools.find((tool) => tool.name === call.tool);
+    if (definition === undefined) return call;
+    return create(ToolCallPartSchema, { ...call, argumentsJson: fitArguments(call.argumentsJson, definition) });
+  });
 }
 
 /** Results are matched by the provider's ids: where it gave none, or one twice, the call's own name takes its place. */

@@ -4,7 +4,7 @@ import type { SessionFacts } from "../session/session.ts";
 export type Tier = "weak" | "mid" | "frontier";
 
 export interface PromptInput {
-  readonly session: Pick<SessionFacts, "workspace" | "gitRepository" | "gitBranch">;
+  readonly session: Pick<SessionFacts, "workspace" | "gitRepository" | "gitBranch" | "stateless">;
   readonly tier: Tier;
   /** Empty for a model that is handed none. */
   readonly tools: readonly ToolDefinition[];
@@ -18,4 +18,9 @@ export interface Section {
   readonly audience: "agent" | "chat" | "both";
   /** Empty: nothing to say. The same input gives the same bytes. */
   readonly render: (input: PromptInput) => string;
+}
+
+/** Of the tools that a model is offered those whose names fit, in their order: a section about them shows up only where they do. */
+export function offered({ tools }: Pick<PromptInput, "tools">, name: RegExp): string[] {
+  return tools.filter((tool) => name.test(tool.name)).map((tool) => tool.name);
 }

@@ -54,7 +54,7 @@ describe("a run", () => {
       [ModelService.name]: ["ResolveModel", "Generate"],
       [PolicyService.name]: ["Decide", "AwaitApproval"],
       [AuditService.name]: ["RecordOutcome"],
-      [SandboxService.name]: ["OpenWorkspace", "CloseWorkspace", "Execute", "GetReceipt"],
+      [SandboxService.name]: ["OpenWorkspace", "CloseWorkspace", "ReadInstructions", "Execute", "GetReceipt"],
       [MemoryService.name]: ["Recall", "ExecuteTool"],
     };
     const called = Object.entries(methods).flatMap(([service, names]) => names.map((name) => `${service}/${name}`));

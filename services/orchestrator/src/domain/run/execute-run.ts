@@ -5,6 +5,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ContextWindow } from "../context/context-window.ts";
 import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
+import { InstructionFinder } from "../instructions/instruction-finder.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog, Lease } from "../log/event-log.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
@@ -112,6 +113,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       sessionId: session.sessionId,
       runId: lease.runId,
       workspace: session.workspace,
+      principal: begun.principal,
       stateless: session.stateless,
       model: begun.model,
       prefix: begun.prefix,
@@ -126,6 +128,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
       waits,
       inbox,
+      instructions: new InstructionFinder(),
       asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,

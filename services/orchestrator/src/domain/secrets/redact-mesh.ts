@@ -18,6 +18,7 @@ export function redactMesh(mesh: Mesh, secrets: RunSecrets): Mesh {
     policy: redactPolicy(mesh.policy, secrets),
     audit: mesh.audit,
     sandbox: redactSandbox(mesh.sandbox, secrets),
+    trust: { check: (workspace, files, signal) => clean(mesh.trust.check(workspace, files, signal), secrets) },
     memory: redactMemory(mesh.memory, secrets),
   };
 }
@@ -87,6 +88,10 @@ function redactSandbox(sandbox: Sandbox, secrets: RunSecrets): Sandbox {
   return {
     openWorkspace: (sessionId, path, signal) => clean(sandbox.openWorkspace(sessionId, path, signal), secrets),
     closeWorkspace: (sessionId) => clean(sandbox.closeWorkspace(sessionId), secrets),
+    async readInstructions(sessionId, folders, signal) {
+      const { workspace, files } = await clean(sandbox.readInstructions(sessionId, folders, signal), secrets);
+      return { workspace, files: files.map((file) => ({ ...file, text: secrets.redact(file.text) })) };
+    },
     rewind: (sessionId, request) => clean(sandbox.rewind(sessionId, request), secrets),
     async receipt(sessionId, callId) {
       const receipt = await clean(sandbox.receipt(sessionId, callId), secrets);

@@ -26,6 +26,7 @@ const LEFT_OUT = new Set(
     "run_taken_over",
     "tool_waiting",
     "session_forked",
+    "instructions_loaded",
     "session_imported",
     "message_queued",
   ]),

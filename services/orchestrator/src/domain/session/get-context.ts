@@ -1,6 +1,6 @@
 import type { Principal } from "@hlvm/identity/principal";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { CompactionCause, SummaryMethod } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { CompactionCause, InstructionState, SummaryMethod } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { assembleContext, type AssembledContext, type Fragment } from "../context/assemble-context.ts";
 import { tokenBudget, type ContextLimits, type TokenBudget } from "../context/token-budget.ts";
@@ -72,7 +72,20 @@ function shownFragments(assembled: AssembledContext, conversation: Conversation)
         ]
       : [],
   );
-  return { fragments, dropped: [...folded(conversation), ...aside] };
+  return { fragments, dropped: [...folded(conversation), ...withheld(conversation), ...aside] };
+}
+
+const WITHHELD: Partial<Record<InstructionState, string>> = {
+  [InstructionState.UNTRUSTED]: "the workspace is not trusted",
+  [InstructionState.CHANGED]: "it has changed since it was trusted",
+};
+
+function withheld({ instructions }: Conversation): Dropped[] {
+  return instructions.withheld.map(({ path, state, reason, sequence }) => {
+    const why = WITHHELD[state];
+    const advice = "; hlvm trust add shows it and asks";
+    return { source: `instructions ${path}`, fromSequence: sequence, toSequence: sequence, why: why === undefined ? reason : why + advice };
+  });
 }
 
 function folded({ compaction }: Conversation): Dropped[] {

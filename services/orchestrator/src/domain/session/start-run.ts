@@ -13,6 +13,7 @@ import type { RunRegistry } from "../run/run-registry.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import { requireSession } from "./require-session.ts";
+import { personalInstructions } from "../instructions/personal-instructions.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { titleOf } from "./title-of.ts";
@@ -35,6 +36,8 @@ export interface RunAsked {
   readonly settings: PermissionSettings;
   readonly attachments: readonly Attachment[];
   readonly stateless: boolean;
+  /** The person's own instructions for every session; empty where they have none. */
+  readonly personalInstructions: string;
   /** Fingerprints or kinds of secrets that the model may see in this run. */
   readonly allowedSecrets: readonly string[];
   readonly signal: AbortSignal;
@@ -91,6 +94,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
       allowedSecrets: [...asked.allowedSecrets],
       resolvedModel: model,
     }),
+    ...personalInstructions(asked.personalInstructions, secrets),
   ];
   const session = { isNew: existing === undefined, facts };
   const { organization, id } = principal;

@@ -6,6 +6,7 @@ import { checkArguments } from "@hlvm/tools/check-arguments";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { ToolCall } from "../loop/ports.ts";
+import { exampleArguments } from "./example-arguments.ts";
 import { failedResult } from "./tool-result.ts";
 
 /** A call that can be decided on. */
@@ -36,6 +37,11 @@ export function prepareCall(
     return { definition, call, value: canonical.value };
   } catch (thrown) {
     if (!(thrown instanceof HlvmError)) throw thrown;
-    return { refusal: failedResult("invalid_arguments", `${thrown.message} ${thrown.advice} Call the tool again with right arguments.`) };
+    return {
+      refusal: failedResult(
+        "invalid_arguments",
+        `${thrown.message} ${thrown.advice} For example: ${exampleArguments(definition)}. Call the tool again with right arguments.`,
+      ),
+    };
   }
 }

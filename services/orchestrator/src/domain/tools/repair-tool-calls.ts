@@ -1,65 +1,70 @@
-/** A tool call that a model wrote as text, because it does not know how to make a real one. */
+import { findJsonCalls } from "./repair/find-json-calls.ts";
+import { findNamedCalls } from "./repair/find-named-calls.ts";
+import { findPythonCalls } from "./repair/python-arguments.ts";
+import { findTagCalls } from "./repair/tagged-arguments.ts";
+import { isMeant } from "./repair/is-meant.ts";
+import { ToolNames } from "./repair/tool-names.ts";
+import type { WrittenCall } from "./repair/written-call.ts";
+
+/** Tool calls that a model wrote as text, because it does not know how to make real ones. */
 export interface RepairedCalls {
   readonly calls: readonly { readonly tool: string; readonly argumentsJson: string }[];
   /** The text without them. */
   readonly text: string;
 }
 
-const MAXIMUM_CANDIDATES = 50;
-const NAME_FIELDS = ["name", "tool", "tool_name", "function"];
-const ARGUMENT_FIELDS = ["arguments", "parameters", "args", "input"];
-/** What models put around a call; an opening tag is often missing. */
-const WRAPPING = /<\/?(?:tool_call|function_call|tool)>|```(?:json|tool_call)?/g;
+/** A longer text is an answer, whatever is in it; half of it is looked at in well under a second. */
+const MAXIMUM_LENGTH = 512 * 1024;
+/** A call would be the model's own words, and so short a piece may stand in anything. */
+const SHORTEST_QUOTE = 12;
+/** What is left of what models put around calls. */
+const WRAPPING =
+  /<\/?(?:tool_calls?|function_calls?|function|invoke|tool|parameter|s)\b[^<>\n]{0,64}>|```(?:json|tool_call|tool_code|python)?[ \t]*\n?[\s\][,;]*```|\[\/?TOOL_CALLS\]|<\|python_tag\|>|<\|\/?tool_calls?\|>|<｜[^｜\n]{1,32}｜>|<\|tool_calls?[a-z_]{0,32}\|>|<(?:start|end)_function_call>|<\|(?:call|eom_id|eot_id|im_end|start|channel|message|constrain)\|>|functools(?=\s*\[\s*[,\s]*\])/g;
+/** What Command R and ReAct announce a call with. */
+const LAST_ACTION = /(?:^|\n)Action:\s*$/;
+const EMPTY_LIST = /\[[\s,]*\]/g;
 
-/** Finds calls of known tools in a text: JSON objects that name one, in a code fence, in tags or bare. */
-export function repairToolCalls(text: string, tools: ReadonlySet<string>): RepairedCalls | undefined {
-  const calls: { tool: string; argumentsJson: string }[] = [];
+/**
+ * Finds the calls in an answer of a model that has no other way to make them. Only tools that are offered are called. A call that
+ * is merely shown is none: see `isMeant`; nor is one that stands word for word in what the model was given to read.
+ * @param wasGiven whether this text is in a tool's result or an attachment of the conversation
+ */
+export function repairToolCalls(
+  text: string,
+  tools: ReadonlySet<string>,
+  wasGiven: (text: string) => boolean = () => false,
+): RepairedCalls | undefined {
+  if (text.length > MAXIMUM_LENGTH) return undefined;
+  const names = new ToolNames(tools);
+  const found = [findNamedCalls, findTagCalls, findJsonCalls, findPythonCalls].flatMap((find) => find(text, names));
+  const apart = withoutOverlaps(found);
+  const meant = apart.filter((call) => isMeant(call, apart, text)).filter((call) => !isQuoted(text.slice(call.start, call.end), wasGiven));
+  if (meant.length === 0) return undefined;
   let rest = "";
   let from = 0;
-  for (let tried = 0; tried < MAXIMUM_CANDIDATES; tried++) {
-    const start = text.indexOf("{", from);
-    if (start < 0) break;
-    const end = endOfObject(text, start);
-    const call = end === undefined ? undefined : callOf(text.slice(start, end), tools);
-    const next = call === undefined ? start + 1 : end!;
-    rest += text.slice(from, call === undefined ? next : start);
-    if (call !== undefined) calls.push(call);
-    from = next;
+  for (const { start, end } of meant) {
+    rest += text.slice(from, start);
+    from = end;
   }
-  if (calls.length === 0) return undefined;
-  return { calls, text: (rest + text.slice(from)).replace(WRAPPING, "").trim() };
+  rest += text.slice(from);
+  const left = rest
+    .replaceAll(WRAPPING, "")
+    .replaceAll(EMPTY_LIST, (list) => (text.includes(list) ? list : ""))
+    .replace(LAST_ACTION, "")
+    .trim();
+  return { calls: meant.map(({ tool, argumentsJson }) => ({ tool, argumentsJson })), text: left };
 }
 
-/** One past the brace that closes the object; undefined where none does. */
-function endOfObject(text: string, start: number): number | undefined {
-  let depth = 0;
-  let isInString = false;
-  for (let index = start; index < text.length; index++) {
-    const character = text[index];
-    if (isInString) {
-      if (character === "\\") index++;
-      else if (character === '"') isInString = false;
-    } else if (character === '"') isInString = true;
-    else if (character === "{") depth++;
-    else if (character === "}" && --depth === 0) return index + 1;
-  }
-  return undefined;
+/** Of calls that several ways of reading found in one place the one that begins first, and then the marked one. */
+function withoutOverlaps(calls: readonly WrittenCall[]): WrittenCall[] {
+  const sorted = calls.toSorted(
+    (one, other) => one.start - other.start || Number(other.isMarked) - Number(one.isMarked) || other.end - one.end,
+  );
+  const kept: WrittenCall[] = [];
+  for (const call of sorted) if (call.start >= (kept.at(-1)?.end ?? 0)) kept.push(call);
+  return kept;
 }
 
-function callOf(json: string, tools: ReadonlySet<string>): { tool: string; argumentsJson: string } | undefined {
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(json) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
-  if (isObject(value.function)) value = value.function;
-  const tool = NAME_FIELDS.map((field) => value[field]).find((name) => typeof name === "string" && tools.has(name)) as string | undefined;
-  const given = ARGUMENT_FIELDS.map((field) => value[field]).find((argument) => argument !== undefined);
-  if (tool === undefined) return undefined;
-  return { tool, argumentsJson: typeof given === "string" ? given : JSON.stringify(given ?? {}) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isQuoted(written: string, wasGiven: (text: string) => boolean): boolean {
+  return written.length >= SHORTEST_QUOTE && wasGiven(written);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Log } from "@hlvm/log/create-log";
-import type { Compared, RewindRequest, Rewound, Runner, ToolRun } from "../../domain/isolation.ts";
+import type { Compared, FoundInstructions, InstructionsAsked, RewindRequest, Rewound, Runner, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange } from "../../domain/protected-change.ts";
 import { failedResult, type ToolResult } from "../../domain/tool-event.ts";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
@@ -91,6 +91,10 @@ export class BubblewrapRunner implements Runner {
 
   compare(): Promise<Compared> {
     return this.#guarded(this.#runner.compare(randomUUID()), CHECKPOINT_MILLISECONDS);
+  }
+
+  readInstructions(asked: InstructionsAsked): Promise<FoundInstructions> {
+    return this.#guarded(this.#runner.readInstructions(randomUUID(), asked));
   }
 
   async close(): Promise<void> {

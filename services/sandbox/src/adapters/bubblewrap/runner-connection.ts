@@ -9,7 +9,7 @@ import {
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { toolErrorCodeWords } from "@hlvm/proto/hlvm/tool/v1/tool_words";
-import type { Compared, RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
+import type { Compared, FoundInstructions, InstructionsAsked, RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange, ProtectedEntry } from "../../domain/protected-change.ts";
 import type { ToolResult } from "../../domain/tool-event.ts";
 import { encodeFrame, FrameDecoder } from "../../../runner/frames.ts";
@@ -20,7 +20,7 @@ const MAXIMUM_SUMMARY_CHARACTERS = 500;
 const SERVICE_CODES: ReadonlySet<string> = new Set(["permission_denied", "outcome_unknown"]);
 const ERROR_CODES: ReadonlySet<string> = new Set(toolErrorCodeWords.filter((word) => !SERVICE_CODES.has(word)));
 
-type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound" | "compared";
+type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound" | "compared" | "instructions";
 
 interface Pending {
   readonly began: number;
@@ -102,6 +102,10 @@ export class RunnerConnection {
     return this.#askGuard("compared", callId, { compare: { callId } });
   }
 
+  readInstructions(callId: string, { folders, all }: InstructionsAsked): Promise<FoundInstructions> {
+    return this.#askGuard("instructions", callId, { readInstructions: { callId, folders: [...folders], all } });
+  }
+
   #askGuard<Answer>(kind: GuardAnswer, callId: string, request: RunnerRequestJson): Promise<Answer> {
     return new Promise((resolve) => {
       this.#guarding.set(`${kind} ${callId}`, resolve);
@@ -142,6 +146,8 @@ export class RunnerConnection {
         return this.#answerGuard("rewound", response.value.callId, response.value);
       case "compared":
         return this.#answerGuard("compared", response.value.callId, response.value);
+      case "instructions":
+        return this.#answerGuard("instructions", response.value.callId, response.value);
       default:
         throw new Error("a response without content");
     }

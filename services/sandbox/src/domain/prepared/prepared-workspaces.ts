@@ -126,6 +126,16 @@ export class PreparedWorkspaces {
     return (await this.#find(owner, sessionId))?.ready !== undefined;
   }
 
+  /**
+   * What a prepared workspace is a copy of, by which a person trusts it: its own folder is of one session. `git:` and the URL that
+   * it was cloned from, or `copy:` and the name of the folder.
+   */
+  async originName(owner: Owner, sessionId: string): Promise<string | undefined> {
+    const record = await this.#find(owner, sessionId);
+    if (record?.ready === undefined) return undefined;
+    return record.origin === "" ? `copy:${record.name}` : `git:${record.origin.replace(/\/+$/, "").replace(/\.git$/, "")}`;
+  }
+
   /** Where there is none, or another person's, nothing is removed. */
   async remove(owner: Owner, sessionId: string): Promise<void> {
     const record = await this.#options.folders.read(sessionId);

@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { LlamaInstance } from "./llama-instance.ts";
+
+/** What is made of a llama-server that says this of itself. */
+async function described(properties: object, meta: object = {}): Promise<string> {
+  const answers: Record<string, object> = { "/props": properties, "/v1/models": { data: [{ id: "m", meta }] } };
+  const server = createServer((request, response) => void response.end(JSON.stringify(answers[request.url ?? ""])));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const instance = new LlamaInstance(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await instance.refresh();
+  return instance.models.map(({ tier, capability, contextWindow }) => `${tier} ${capability} ${contextWindow}`).join();
+}
+
+const window = (tokens: number) => ({ default_generation_settings: { n_ctx: tokens } });
+
+describe("what a llama-server says of itself", () => {
+  it("decides on tier and tools by size and window", async () => {
+    expect(await described(window(32_768), { n_params: 7e9 })).toBe("weak tool 32768");
+    expect(await described(window(4_096), { n_params: 7e9 })).toBe("weak chat 4096");
+    expect(await described(window(32_768), { n_params: 70e9 })).toBe("mid agent 32768");
+    expect(await described({}, { n_params: 70e9, n_ctx: 16_384 })).toBe("mid agent 16384");
+    expect(await described({})).toBe("mid chat 4096");
+  });
+
+  it("hands no tools to a model whose template leaves them out", async () => {
+    const plain = { ...window(32_768), chat_template: "{% for message in messages %}{{ message.content }}{% endfor %}" };
+    expect(await described(plain, { n_params: 7e9 })).toBe("weak chat 32768");
+    expect(await described({ ...plain, chat_template: "{% if tools %}{{ tools | tojson }}{% endif %}" }, { n_params: 7e9 })).toBe(
+      "weak tool 32768",
+    );
+    // What a newer server says itself counts more than how its template reads.
+    expect(await described({ ...plain, chat_template_caps: { supports_tools: true } }, { n_params: 7e9 })).toBe("weak tool 32768");
+  });
+});

@@ -1,0 +1,17 @@
+import type { Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
+
+/** A part as a text. */
+export function partText({ part }: Part): string {
+  switch (part.case) {
+    case "text":
+      return part.value;
+    case "thinking":
+      return part.value.text;
+    case "toolCall":
+      return `${part.value.tool} ${part.value.argumentsJson}`;
+    case "toolResult":
+      return part.value.content;
+    default:
+      return "";
+  }
+}
