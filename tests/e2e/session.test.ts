@@ -81,7 +81,7 @@ describe("a session", () => {
     ]);
     expect(eventsOf(lines, "user_message").at(-1)).toMatchObject({ text: "the second", author: expect.stringMatching(/^user:/) });
     expect(eventsOf(lines, "tool_end")).toMatchObject([{ error_code: "cancelled" }]);
-    expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: "Two." });
+    expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: expect.stringMatching(/^Two\./) });
 
     const begun = await mesh.hlvm(["session", "send", String(lines.at(-1)!.session_id), "first of all"]);
     expect(begun.code).toBe(0);
