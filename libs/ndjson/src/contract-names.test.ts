@@ -1,10 +1,16 @@
+import { readFileSync } from "node:fs";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { PermissionMode, PermissionModeSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { EventSchema, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { stopReasonWords } from "@hlvm/proto/hlvm/session/v1/event_words";
+import { EVENT_DESCRIPTIONS } from "./event-descriptions.ts";
+import { eventType } from "./event-type.ts";
 import { permissionModeOf, permissionModeWord } from "./permission-mode.ts";
 import { PERMISSION_MODES } from "./permission-mode-name.ts";
 import { runLine } from "./run-line.ts";
+
+type EventCase = Exclude<Event["payload"]["case"], undefined>;
 
 /** The events that have lines of their own. */
 const LINES: Readonly<Record<string, string>> = { message_delta: "token", run_stopped: "final" };
@@ -34,3 +40,10 @@ function fieldNames(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(fieldNames);
   return Object.entries(value).flatMap(([name, inner]) => [name, ...fieldNames(inner)]);
 }
+
+it("describes every event in the documentation as the command does", () => {
+  const documented = readFileSync(new URL("../../../docs/ndjson.md", import.meta.url), "utf8");
+  const rows = Object.entries(EVENT_DESCRIPTIONS).map(([name, text]) => `| \`${eventType(name as EventCase)}\` | ${text} |`);
+  expect(rows.filter((row) => !documented.includes(row))).toEqual([]);
+  for (const word of stopReasonWords) expect(documented).toContain(`\`${word}\``);
+});

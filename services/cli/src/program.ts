@@ -35,6 +35,7 @@ Try:
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, trustCommand(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
+  program.addCommand(inherit(program, eventsCommand(finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));
   return program;
 }
@@ -50,6 +51,16 @@ function modelCommand(context: CommandContext, finish: Finish): Command {
       finish(await modelList(flags, context));
     });
   return model;
+}
+
+function eventsCommand(finish: Finish): Command {
+  return new Command("events")
+    .description("say what the events of a session mean: the lines of --json")
+    .addOption(jsonOption())
+    .action(async (flags: { json?: boolean }) => {
+      const { events } = await import("./commands/events.ts");
+      finish(events(flags));
+    });
 }
 
 function inherit(program: Command, command: Command): Command {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { PERMISSION_MODE_DESCRIPTIONS } from "@hlvm/ndjson/permission-mode-descriptions";
 import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { AskFlags } from "../commands/ask.ts";
@@ -11,7 +12,12 @@ Standard input that is piped or redirected goes with the question, or is the que
 It is text in UTF-8, at most 1 MB. A pipe that stays silent for 3 s is left alone; with a last word of - it is waited for
 however long it takes:
   npm test 2>&1 | hlvm ask "why does it fail?" -
-In a loop that reads standard input itself, give < /dev/null.`;
+In a loop that reads standard input itself, give < /dev/null.
+
+Permission modes (L0 reads, L1 changes the workspace in a way that can be taken back, L2 is all else):
+${PERMISSION_MODES.map((mode) => `  ${mode.padEnd(18)} ${PERMISSION_MODE_DESCRIPTIONS[mode]}`).join("\n")}
+
+\`hlvm events\` says what the lines of --json mean.`;
 
 type GivenFlags = Omit<AskFlags, "outputFormat" | "waitsForInput"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean };
 
