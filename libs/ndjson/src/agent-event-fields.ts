@@ -3,6 +3,7 @@ import { FinishReasonSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ApprovalStateSchema, DecidingStepSchema, DecisionSchema, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   CompactionCauseSchema,
+  StopReasonSchema,
   SummaryMethodSchema,
   type AssistantMessage,
   type Compaction,
@@ -10,6 +11,7 @@ import {
   type FoldedResult,
   type PermissionCheck,
   type ToolEnd,
+  type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { enumWord } from "./enum-word.ts";
@@ -92,9 +94,37 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       const { lastSequence, toTurn, restoredPaths, keptPaths } = payload.value;
       return { lastSequence: Number(lastSequence), toTurn, restoredPaths, keptPaths };
     }
+    case "workerSpawned": {
+      const { callId, childSessionId, childRunId, agentType, task, budget } = payload.value;
+      const of = { turns: budget?.turns ?? 0, seconds: Math.round((budget?.milliseconds ?? 0) / 1_000) };
+      return { callId, childSessionId, childRunId, agentType, task, budget: of };
+    }
+    case "workerCompleted":
+      return workerCompleted(payload.value);
+    case "workerPermission": {
+      const { callId, childSessionId, agentTypes, check } = payload.value;
+      return { callId, childSessionId, agentTypes, check: check && permissionCheck(check) };
+    }
     case "sessionImported":
       return { exportedSessionId: payload.value.exportedSessionId, lines: payload.value.lines };
   }
+}
+
+function workerCompleted(value: WorkerCompleted): JsonObject {
+  const { callId, childSessionId, childRunId, agentType, success, stopReason, usage, turns, toolCalls } = value;
+  return {
+    callId,
+    childSessionId,
+    childRunId,
+    agentType,
+    success,
+    stopReason: enumWord(StopReasonSchema, stopReason),
+    tokensUsed: Number((usage?.inputTokens ?? 0n) + (usage?.outputTokens ?? 0n)),
+    turns,
+    toolCalls,
+    durationMs: value.durationMilliseconds,
+    filesTouched: value.filesTouched,
+  };
 }
 
 function assistantMessage({ text, thinking, toolCalls, finish }: AssistantMessage): JsonObject {

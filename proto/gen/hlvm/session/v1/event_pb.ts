@@ -4,11 +4,12 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Finish, FinishJson, Model, ModelJson, Thinking, ThinkingJson, ToolCallPart, ToolCallPartJson, Usage, UsageJson } from "../../model/v1/model_pb.ts";
 import { file_hlvm_model_v1_model } from "../../model/v1/model_pb.ts";
-import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
+import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson, ToolBound, ToolBoundJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { ToolOutput, ToolOutputJson, ToolResult, ToolResultJson, TrustFloor, TrustFloorJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
@@ -18,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKsCgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IsABCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLkCwoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDndvcmtlcl9zcGF3bmVkGFogASgLMh4uaGx2bS5zZXNzaW9uLnYxLldvcmtlclNwYXduZWRIABI8ChB3b3JrZXJfY29tcGxldGVkGFsgASgLMiAuaGx2bS5zZXNzaW9uLnYxLldvcmtlckNvbXBsZXRlZEgAEj4KEXdvcmtlcl9wZXJtaXNzaW9uGFwgASgLMiEuaGx2bS5zZXNzaW9uLnYxLldvcmtlclBlcm1pc3Npb25IAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJIk0KC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCLVAgoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJEiwKDnJlc29sdmVkX21vZGVsGCggASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbBIsCgVhZ2VudBhaIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5BZ2VudFByb2ZpbGUSNgoPd29ya2VyX3Byb2ZpbGVzGFsgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkFnZW50UHJvZmlsZRItCgZvcmlnaW4YXCABKAsyHS5obHZtLnNlc3Npb24udjEuV29ya2VyT3JpZ2luIscDCgxBZ2VudFByb2ZpbGUSKwoEbmFtZRgBIAEoCUIdukgachgyFl5bYS16XVthLXowLTktXXswLDYzfSQSHQoLZGVzY3JpcHRpb24YAiABKAlCCLpIBXIDKIAgEigKBXRvb2xzGAMgASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kEhcKBW1vZGVsGAQgASgJQgi6SAVyAxiAAhIxCgt0ZW1wZXJhdHVyZRgFIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARIoChVtYXhpbXVtX291dHB1dF90b2tlbnMYBiABKA1CCbpIBioEGMCEPRIfCgxpbnN0cnVjdGlvbnMYByABKAlCCbpIBnIEKICABBIRCgljYW5fc3Bhd24YCCABKAgSNQoHd29ya2VycxgJIAMoCUIkukghkgEeEEAiGnIYMhZeW2Etel1bYS16MC05LV17MCw2M30kEjgKBnNvdXJjZRgKIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5Qcm9maWxlU291cmNlQgi6SAWCAQIQARIWCgRwYXRoGAsgASgJQgi6SAVyAyiAIEIOCgxfdGVtcGVyYXR1cmUiMwoMV29ya2VyQnVkZ2V0Eg0KBXR1cm5zGAEgASgNEhQKDG1pbGxpc2Vjb25kcxgCIAEoDSK+AQoMV29ya2VyT3JpZ2luEhkKEXBhcmVudF9zZXNzaW9uX2lkGAEgASgJEhUKDXBhcmVudF9ydW5faWQYAiABKAkSDwoHY2FsbF9pZBgDIAEoCRINCgVkZXB0aBgEIAEoDRItCgZidWRnZXQYBSABKAsyHS5obHZtLnNlc3Npb24udjEuV29ya2VyQnVkZ2V0Ei0KC3RydXN0X2Zsb29yGAYgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IioQEKDVdvcmtlclNwYXduZWQSDwoHY2FsbF9pZBgBIAEoCRIYChBjaGlsZF9zZXNzaW9uX2lkGAIgASgJEhQKDGNoaWxkX3J1bl9pZBgDIAEoCRISCgphZ2VudF90eXBlGAQgASgJEgwKBHRhc2sYBSABKAkSLQoGYnVkZ2V0GAYgASgLMh0uaGx2bS5zZXNzaW9uLnYxLldvcmtlckJ1ZGdldCKnAgoPV29ya2VyQ29tcGxldGVkEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRIUCgxjaGlsZF9ydW5faWQYAyABKAkSEgoKYWdlbnRfdHlwZRgEIAEoCRIPCgdzdWNjZXNzGAUgASgIEjAKC3N0b3BfcmVhc29uGAYgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEg0KBXR1cm5zGAggASgNEhIKCnRvb2xfY2FsbHMYCSABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAogASgNEhUKDWZpbGVzX3RvdWNoZWQYCyADKAkimwEKEFdvcmtlclBlcm1pc3Npb24SDwoHY2FsbF9pZBgBIAEoCRIYChBjaGlsZF9zZXNzaW9uX2lkGAIgASgJEhMKC2FnZW50X3R5cGVzGAMgAygJEi8KBWNoZWNrGAQgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlBlcm1pc3Npb25DaGVjaxIWCg5jaGlsZF9zZXF1ZW5jZRgFIAEoBCJZCgxGb2xkZWRSZXN1bHQSEAoIc2VxdWVuY2UYASABKAQSDAoEdG9vbBgCIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgDIAEoCRIOCgZsZW5ndGgYBCABKA0ivAMKCkNvbXBhY3Rpb24SFQoNZnJvbV9zZXF1ZW5jZRgBIAEoBBITCgt0b19zZXF1ZW5jZRgCIAEoBBIvCgVjYXVzZRgDIAEoDjIgLmhsdm0uc2Vzc2lvbi52MS5Db21wYWN0aW9uQ2F1c2USLgoGbWV0aG9kGAQgASgOMh4uaGx2bS5zZXNzaW9uLnYxLlN1bW1hcnlNZXRob2QSFQoNbWV0aG9kX3JlYXNvbhgFIAEoCRIPCgdzdW1tYXJ5GAYgASgJEhYKDmtlcHRfc2VxdWVuY2VzGAcgAygEEi4KB3Jlc3VsdHMYCCADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EjAKCXB1dF9hc2lkZRgJIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSFQoNdG9rZW5zX2JlZm9yZRgKIAEoDRIUCgx0b2tlbnNfYWZ0ZXIYCyABKA0SDQoFdHVybnMYDCABKA0SFAoMcmVzdWx0X2NvdW50GA0gASgNEi0KC3RydXN0X2Zsb29yGA4gASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IiPgoLVG9vbFdhaXRpbmcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhAKCHBvc2l0aW9uGAMgASgNIg4KDFJ1blRha2VuT3ZlciJDCg1TZXNzaW9uRm9ya2VkEhkKEXBhcmVudF9zZXNzaW9uX2lkGAEgASgJEhcKD3BhcmVudF9zZXF1ZW5jZRgCIAEoBCI9Cg9TZXNzaW9uSW1wb3J0ZWQSGwoTZXhwb3J0ZWRfc2Vzc2lvbl9pZBgBIAEoCRINCgVsaW5lcxgCIAEoDSJoChJDb252ZXJzYXRpb25VbmRvbmUSFQoNbGFzdF9zZXF1ZW5jZRgBIAEoBBIPCgd0b190dXJuGAIgASgNEhYKDnJlc3RvcmVkX3BhdGhzGAMgAygJEhIKCmtlcHRfcGF0aHMYBCADKAkiEQoPVGhpbmtpbmdTdGFydGVkIh8KD1JlYXNvbmluZ1VwZGF0ZRIMCgR0ZXh0GAEgASgJIhwKDE1lc3NhZ2VEZWx0YRIMCgR0ZXh0GAEgASgJIqMBChBBc3Npc3RhbnRNZXNzYWdlEgwKBHRleHQYASABKAkSKQoIdGhpbmtpbmcYAiADKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nEi8KCnRvb2xfY2FsbHMYAyADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBIlCgZmaW5pc2gYBCABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiiwEKCVR1cm5TdGF0cxISCgp0b29sX2NvdW50GAEgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIeChZlc3RpbWF0ZWRfaW5wdXRfdG9rZW5zGCggASgEIjIKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSJXCg5NZW1vcnlBY3Rpdml0eRIQCghyZWNhbGxlZBgBIAMoCRIPCgd3cml0dGVuGAIgAygJEg4KBm5vdGljZRgDIAEoCRISCgptb3JlX2V4aXN0GCggASgIIs8BCgpSdW5TdG9wcGVkEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEgwKBHRleHQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZhZHZpY2UYBCABKAkSDQoFdHVybnMYBSABKA0SEgoKdG9vbF9jYWxscxgGIAEoDRIjCgV1c2FnZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAggASgNKoUBCg1Qcm9maWxlU291cmNlEh4KGlBST0ZJTEVfU09VUkNFX1VOU1BFQ0lGSUVEEAASGwoXUFJPRklMRV9TT1VSQ0VfQlVJTFRfSU4QARIZChVQUk9GSUxFX1NPVVJDRV9QRVJTT04QAhIcChhQUk9GSUxFX1NPVVJDRV9XT1JLU1BBQ0UQAypoCg1TdW1tYXJ5TWV0aG9kEh4KGlNVTU1BUllfTUVUSE9EX1VOU1BFQ0lGSUVEEAASGAoUU1VNTUFSWV9NRVRIT0RfTU9ERUwQARIdChlTVU1NQVJZX01FVEhPRF9NRUNIQU5JQ0FMEAIqcgoPQ29tcGFjdGlvbkNhdXNlEiAKHENPTVBBQ1RJT05fQ0FVU0VfVU5TUEVDSUZJRUQQABIeChpDT01QQUNUSU9OX0NBVVNFX1RIUkVTSE9MRBABEh0KGUNPTVBBQ1RJT05fQ0FVU0VfT1ZFUkZMT1cQAirDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -191,6 +192,24 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: ConversationUndone;
     case: "conversationUndone";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.WorkerSpawned worker_spawned = 90;
+     */
+    value: WorkerSpawned;
+    case: "workerSpawned";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.WorkerCompleted worker_completed = 91;
+     */
+    value: WorkerCompleted;
+    case: "workerCompleted";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.WorkerPermission worker_permission = 92;
+     */
+    value: WorkerPermission;
+    case: "workerPermission";
   } | { case: undefined; value?: undefined };
 };
 
@@ -338,6 +357,21 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.ConversationUndone conversation_undone = 62;
    */
   conversationUndone?: ConversationUndoneJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerSpawned worker_spawned = 90;
+   */
+  workerSpawned?: WorkerSpawnedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerCompleted worker_completed = 91;
+   */
+  workerCompleted?: WorkerCompletedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerPermission worker_permission = 92;
+   */
+  workerPermission?: WorkerPermissionJson;
 };
 
 /**
@@ -464,6 +498,27 @@ export type RunStarted = Message<"hlvm.session.v1.RunStarted"> & {
    * @generated from field: hlvm.model.v1.Model resolved_model = 40;
    */
   resolvedModel?: Model | undefined;
+
+  /**
+   * The profile of the agent; not set: `general`.
+   *
+   * @generated from field: hlvm.session.v1.AgentProfile agent = 90;
+   */
+  agent?: AgentProfile | undefined;
+
+  /**
+   * Profiles of the person's own that its workers may have, besides those that come with HLVM.
+   *
+   * @generated from field: repeated hlvm.session.v1.AgentProfile worker_profiles = 91;
+   */
+  workerProfiles: AgentProfile[];
+
+  /**
+   * Set: this is a worker of another run.
+   *
+   * @generated from field: hlvm.session.v1.WorkerOrigin origin = 92;
+   */
+  origin?: WorkerOrigin | undefined;
 };
 
 /**
@@ -505,6 +560,27 @@ export type RunStartedJson = {
    * @generated from field: hlvm.model.v1.Model resolved_model = 40;
    */
   resolvedModel?: ModelJson;
+
+  /**
+   * The profile of the agent; not set: `general`.
+   *
+   * @generated from field: hlvm.session.v1.AgentProfile agent = 90;
+   */
+  agent?: AgentProfileJson;
+
+  /**
+   * Profiles of the person's own that its workers may have, besides those that come with HLVM.
+   *
+   * @generated from field: repeated hlvm.session.v1.AgentProfile worker_profiles = 91;
+   */
+  workerProfiles?: AgentProfileJson[];
+
+  /**
+   * Set: this is a worker of another run.
+   *
+   * @generated from field: hlvm.session.v1.WorkerOrigin origin = 92;
+   */
+  origin?: WorkerOriginJson;
 };
 
 /**
@@ -513,6 +589,602 @@ export type RunStartedJson = {
  */
 export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_session_v1_event, 3);
+
+/**
+ * What an agent is for, and what it may use: it narrows what the run may do, and widens nothing.
+ *
+ * @generated from message hlvm.session.v1.AgentProfile
+ */
+export type AgentProfile = Message<"hlvm.session.v1.AgentProfile"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * Not set: what the run itself may use.
+   *
+   * @generated from field: hlvm.policy.v1.ToolBound tools = 3;
+   */
+  tools?: ToolBound | undefined;
+
+  /**
+   * `provider/name`; empty: the model of whoever starts it.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * @generated from field: optional double temperature = 5;
+   */
+  temperature?: number | undefined;
+
+  /**
+   * 0: as usual.
+   *
+   * @generated from field: uint32 maximum_output_tokens = 6;
+   */
+  maximumOutputTokens: number;
+
+  /**
+   * @generated from field: string instructions = 7;
+   */
+  instructions: string;
+
+  /**
+   * Whether it may start workers of its own.
+   *
+   * @generated from field: bool can_spawn = 8;
+   */
+  canSpawn: boolean;
+
+  /**
+   * The profiles that its workers may have; empty: any that there is.
+   *
+   * @generated from field: repeated string workers = 9;
+   */
+  workers: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.ProfileSource source = 10;
+   */
+  source: ProfileSource;
+
+  /**
+   * The file that it was read from, for people.
+   *
+   * @generated from field: string path = 11;
+   */
+  path: string;
+};
+
+/**
+ * What an agent is for, and what it may use: it narrows what the run may do, and widens nothing.
+ *
+ * @generated from message hlvm.session.v1.AgentProfile
+ */
+export type AgentProfileJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description?: string;
+
+  /**
+   * Not set: what the run itself may use.
+   *
+   * @generated from field: hlvm.policy.v1.ToolBound tools = 3;
+   */
+  tools?: ToolBoundJson;
+
+  /**
+   * `provider/name`; empty: the model of whoever starts it.
+   *
+   * @generated from field: string model = 4;
+   */
+  model?: string;
+
+  /**
+   * @generated from field: optional double temperature = 5;
+   */
+  temperature?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * 0: as usual.
+   *
+   * @generated from field: uint32 maximum_output_tokens = 6;
+   */
+  maximumOutputTokens?: number;
+
+  /**
+   * @generated from field: string instructions = 7;
+   */
+  instructions?: string;
+
+  /**
+   * Whether it may start workers of its own.
+   *
+   * @generated from field: bool can_spawn = 8;
+   */
+  canSpawn?: boolean;
+
+  /**
+   * The profiles that its workers may have; empty: any that there is.
+   *
+   * @generated from field: repeated string workers = 9;
+   */
+  workers?: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.ProfileSource source = 10;
+   */
+  source?: ProfileSourceJson;
+
+  /**
+   * The file that it was read from, for people.
+   *
+   * @generated from field: string path = 11;
+   */
+  path?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.AgentProfile.
+ * Use `create(AgentProfileSchema)` to create a new message.
+ */
+export const AgentProfileSchema: GenMessage<AgentProfile, {jsonType: AgentProfileJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
+ * What a worker may use up, taken from what its parent has left.
+ *
+ * @generated from message hlvm.session.v1.WorkerBudget
+ */
+export type WorkerBudget = Message<"hlvm.session.v1.WorkerBudget"> & {
+  /**
+   * Model calls, those of its own workers included.
+   *
+   * @generated from field: uint32 turns = 1;
+   */
+  turns: number;
+
+  /**
+   * @generated from field: uint32 milliseconds = 2;
+   */
+  milliseconds: number;
+};
+
+/**
+ * What a worker may use up, taken from what its parent has left.
+ *
+ * @generated from message hlvm.session.v1.WorkerBudget
+ */
+export type WorkerBudgetJson = {
+  /**
+   * Model calls, those of its own workers included.
+   *
+   * @generated from field: uint32 turns = 1;
+   */
+  turns?: number;
+
+  /**
+   * @generated from field: uint32 milliseconds = 2;
+   */
+  milliseconds?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerBudget.
+ * Use `create(WorkerBudgetSchema)` to create a new message.
+ */
+export const WorkerBudgetSchema: GenMessage<WorkerBudget, {jsonType: WorkerBudgetJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 5);
+
+/**
+ * Whose worker a run is, and what it got.
+ *
+ * @generated from message hlvm.session.v1.WorkerOrigin
+ */
+export type WorkerOrigin = Message<"hlvm.session.v1.WorkerOrigin"> & {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId: string;
+
+  /**
+   * @generated from field: string parent_run_id = 2;
+   */
+  parentRunId: string;
+
+  /**
+   * The call of spawn_worker.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId: string;
+
+  /**
+   * 1: the parent is no worker.
+   *
+   * @generated from field: uint32 depth = 4;
+   */
+  depth: number;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 5;
+   */
+  budget?: WorkerBudget | undefined;
+
+  /**
+   * Of the parent's context when it wrote the task: a worker can be trusted no further.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 6;
+   */
+  trustFloor?: TrustFloor | undefined;
+};
+
+/**
+ * Whose worker a run is, and what it got.
+ *
+ * @generated from message hlvm.session.v1.WorkerOrigin
+ */
+export type WorkerOriginJson = {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId?: string;
+
+  /**
+   * @generated from field: string parent_run_id = 2;
+   */
+  parentRunId?: string;
+
+  /**
+   * The call of spawn_worker.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId?: string;
+
+  /**
+   * 1: the parent is no worker.
+   *
+   * @generated from field: uint32 depth = 4;
+   */
+  depth?: number;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 5;
+   */
+  budget?: WorkerBudgetJson;
+
+  /**
+   * Of the parent's context when it wrote the task: a worker can be trusted no further.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 6;
+   */
+  trustFloor?: TrustFloorJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerOrigin.
+ * Use `create(WorkerOriginSchema)` to create a new message.
+ */
+export const WorkerOriginSchema: GenMessage<WorkerOrigin, {jsonType: WorkerOriginJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 6);
+
+/**
+ * A worker starts; its own session has the rest. Written before it does.
+ *
+ * @generated from message hlvm.session.v1.WorkerSpawned
+ */
+export type WorkerSpawned = Message<"hlvm.session.v1.WorkerSpawned"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId: string;
+
+  /**
+   * The name of its profile.
+   *
+   * @generated from field: string agent_type = 4;
+   */
+  agentType: string;
+
+  /**
+   * @generated from field: string task = 5;
+   */
+  task: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 6;
+   */
+  budget?: WorkerBudget | undefined;
+};
+
+/**
+ * A worker starts; its own session has the rest. Written before it does.
+ *
+ * @generated from message hlvm.session.v1.WorkerSpawned
+ */
+export type WorkerSpawnedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId?: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId?: string;
+
+  /**
+   * The name of its profile.
+   *
+   * @generated from field: string agent_type = 4;
+   */
+  agentType?: string;
+
+  /**
+   * @generated from field: string task = 5;
+   */
+  task?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 6;
+   */
+  budget?: WorkerBudgetJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerSpawned.
+ * Use `create(WorkerSpawnedSchema)` to create a new message.
+ */
+export const WorkerSpawnedSchema: GenMessage<WorkerSpawned, {jsonType: WorkerSpawnedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 7);
+
+/**
+ * @generated from message hlvm.session.v1.WorkerCompleted
+ */
+export type WorkerCompleted = Message<"hlvm.session.v1.WorkerCompleted"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId: string;
+
+  /**
+   * @generated from field: string agent_type = 4;
+   */
+  agentType: string;
+
+  /**
+   * @generated from field: bool success = 5;
+   */
+  success: boolean;
+
+  /**
+   * @generated from field: hlvm.session.v1.StopReason stop_reason = 6;
+   */
+  stopReason: StopReason;
+
+  /**
+   * Those of its own workers included.
+   *
+   * @generated from field: hlvm.model.v1.Usage usage = 7;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * @generated from field: uint32 turns = 8;
+   */
+  turns: number;
+
+  /**
+   * @generated from field: uint32 tool_calls = 9;
+   */
+  toolCalls: number;
+
+  /**
+   * @generated from field: uint32 duration_milliseconds = 10;
+   */
+  durationMilliseconds: number;
+
+  /**
+   * Relative to the workspace, those that its file tools wrote; the first 200. Commands may have changed others.
+   *
+   * @generated from field: repeated string files_touched = 11;
+   */
+  filesTouched: string[];
+};
+
+/**
+ * @generated from message hlvm.session.v1.WorkerCompleted
+ */
+export type WorkerCompletedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId?: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId?: string;
+
+  /**
+   * @generated from field: string agent_type = 4;
+   */
+  agentType?: string;
+
+  /**
+   * @generated from field: bool success = 5;
+   */
+  success?: boolean;
+
+  /**
+   * @generated from field: hlvm.session.v1.StopReason stop_reason = 6;
+   */
+  stopReason?: StopReasonJson;
+
+  /**
+   * Those of its own workers included.
+   *
+   * @generated from field: hlvm.model.v1.Usage usage = 7;
+   */
+  usage?: UsageJson;
+
+  /**
+   * @generated from field: uint32 turns = 8;
+   */
+  turns?: number;
+
+  /**
+   * @generated from field: uint32 tool_calls = 9;
+   */
+  toolCalls?: number;
+
+  /**
+   * @generated from field: uint32 duration_milliseconds = 10;
+   */
+  durationMilliseconds?: number;
+
+  /**
+   * Relative to the workspace, those that its file tools wrote; the first 200. Commands may have changed others.
+   *
+   * @generated from field: repeated string files_touched = 11;
+   */
+  filesTouched?: string[];
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerCompleted.
+ * Use `create(WorkerCompletedSchema)` to create a new message.
+ */
+export const WorkerCompletedSchema: GenMessage<WorkerCompleted, {jsonType: WorkerCompletedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 8);
+
+/**
+ * A worker asks for a permission, or got an answer: for whoever watches its parent.
+ *
+ * @generated from message hlvm.session.v1.WorkerPermission
+ */
+export type WorkerPermission = Message<"hlvm.session.v1.WorkerPermission"> & {
+  /**
+   * The call of spawn_worker in this run.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId: string;
+
+  /**
+   * Profiles from this run's worker down to the one that asks.
+   *
+   * @generated from field: repeated string agent_types = 3;
+   */
+  agentTypes: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.PermissionCheck check = 4;
+   */
+  check?: PermissionCheck | undefined;
+
+  /**
+   * Of the worker's event; a run that is taken over goes on behind the last one.
+   *
+   * @generated from field: uint64 child_sequence = 5;
+   */
+  childSequence: bigint;
+};
+
+/**
+ * A worker asks for a permission, or got an answer: for whoever watches its parent.
+ *
+ * @generated from message hlvm.session.v1.WorkerPermission
+ */
+export type WorkerPermissionJson = {
+  /**
+   * The call of spawn_worker in this run.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId?: string;
+
+  /**
+   * Profiles from this run's worker down to the one that asks.
+   *
+   * @generated from field: repeated string agent_types = 3;
+   */
+  agentTypes?: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.PermissionCheck check = 4;
+   */
+  check?: PermissionCheckJson;
+
+  /**
+   * Of the worker's event; a run that is taken over goes on behind the last one.
+   *
+   * @generated from field: uint64 child_sequence = 5;
+   */
+  childSequence?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerPermission.
+ * Use `create(WorkerPermissionSchema)` to create a new message.
+ */
+export const WorkerPermissionSchema: GenMessage<WorkerPermission, {jsonType: WorkerPermissionJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
@@ -577,7 +1249,7 @@ export type FoldedResultJson = {
  * Use `create(FoldedResultSchema)` to create a new message.
  */
 export const FoldedResultSchema: GenMessage<FoldedResult, {jsonType: FoldedResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 4);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
@@ -770,7 +1442,7 @@ export type CompactionJson = {
  * Use `create(CompactionSchema)` to create a new message.
  */
 export const CompactionSchema: GenMessage<Compaction, {jsonType: CompactionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * A call waits for a sandbox, where all are at work. Again whenever its place changes.
@@ -825,7 +1497,7 @@ export type ToolWaitingJson = {
  * Use `create(ToolWaitingSchema)` to create a new message.
  */
 export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
@@ -850,7 +1522,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * All before this was copied from another session: events up to one of its sequences, with the same numbers.
@@ -891,7 +1563,7 @@ export type SessionForkedJson = {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
@@ -936,7 +1608,7 @@ export type SessionImportedJson = {
  * Use `create(SessionImportedSchema)` to create a new message.
  */
 export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
@@ -1013,7 +1685,7 @@ export type ConversationUndoneJson = {
  * Use `create(ConversationUndoneSchema)` to create a new message.
  */
 export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * A model call begins.
@@ -1036,7 +1708,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -1063,7 +1735,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -1094,7 +1766,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * What the model said in one turn, whole.
@@ -1155,7 +1827,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * The model chose a tool.
@@ -1230,7 +1902,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -1325,7 +1997,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -1412,7 +2084,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -1449,7 +2121,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 24);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1500,7 +2172,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 25);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1571,7 +2243,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 26);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1602,7 +2274,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 27);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1671,7 +2343,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 22);
+  messageDesc(file_hlvm_session_v1_event, 28);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1776,7 +2448,54 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 23);
+  messageDesc(file_hlvm_session_v1_event, 29);
+
+/**
+ * @generated from enum hlvm.session.v1.ProfileSource
+ */
+export const ProfileSource = {
+  /**
+   * @generated from enum value: PROFILE_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It comes with HLVM.
+   *
+   * @generated from enum value: PROFILE_SOURCE_BUILT_IN = 1;
+   */
+  BUILT_IN: 1,
+
+  /**
+   * From the person's own folder.
+   *
+   * @generated from enum value: PROFILE_SOURCE_PERSON = 2;
+   */
+  PERSON: 2,
+
+  /**
+   * From a file of the workspace, which somebody else may have written.
+   *
+   * @generated from enum value: PROFILE_SOURCE_WORKSPACE = 3;
+   */
+  WORKSPACE: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.ProfileSource
+ */
+export type ProfileSource = (typeof ProfileSource)[keyof typeof ProfileSource] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.ProfileSource
+ */
+export type ProfileSourceJson = "PROFILE_SOURCE_UNSPECIFIED" | "PROFILE_SOURCE_BUILT_IN" | "PROFILE_SOURCE_PERSON" | "PROFILE_SOURCE_WORKSPACE";
+
+/**
+ * Describes the enum hlvm.session.v1.ProfileSource.
+ */
+export const ProfileSourceSchema: GenEnum<ProfileSource, ProfileSourceJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 0);
 
 /**
  * @generated from enum hlvm.session.v1.SummaryMethod
@@ -1814,7 +2533,7 @@ export type SummaryMethodJson = "SUMMARY_METHOD_UNSPECIFIED" | "SUMMARY_METHOD_M
  * Describes the enum hlvm.session.v1.SummaryMethod.
  */
 export const SummaryMethodSchema: GenEnum<SummaryMethod, SummaryMethodJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 0);
+  enumDesc(file_hlvm_session_v1_event, 1);
 
 /**
  * @generated from enum hlvm.session.v1.CompactionCause
@@ -1854,7 +2573,7 @@ export type CompactionCauseJson = "COMPACTION_CAUSE_UNSPECIFIED" | "COMPACTION_C
  * Describes the enum hlvm.session.v1.CompactionCause.
  */
 export const CompactionCauseSchema: GenEnum<CompactionCause, CompactionCauseJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 1);
+  enumDesc(file_hlvm_session_v1_event, 2);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason
@@ -1925,5 +2644,5 @@ export type StopReasonJson = "STOP_REASON_UNSPECIFIED" | "STOP_REASON_COMPLETED"
  * Describes the enum hlvm.session.v1.StopReason.
  */
 export const StopReasonSchema: GenEnum<StopReason, StopReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 2);
+  enumDesc(file_hlvm_session_v1_event, 3);
 
