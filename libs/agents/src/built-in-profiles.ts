@@ -68,7 +68,8 @@ export const builtInProfiles: readonly AgentProfile[] = [
     name: "deploy",
     description: "Builds and publishes, checks before and after.",
     tools: [...READING, ...RUNNING],
-    instructions: "You build and publish. Check before you publish, publish once, and check afterwards; where a check fails you stop and say so.",
+    instructions:
+      "You build and publish. Check before you publish, publish once, and check afterwards; where a check fails you stop and say so.",
   }),
   define({
     name: "coordinator",

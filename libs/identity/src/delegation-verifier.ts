@@ -28,7 +28,11 @@ export class DelegationVerifier {
   /** @throws HlvmError `delegation_refused`, which says why */
   verify(text: string): Delegation {
     const known = this.#remembered.get(text);
-    if (known !== undefined && known.delegation.expiresAt > Date.now() / 1000 && known.kids.every((kid) => this.#keys.find(kid) !== undefined))
+    if (
+      known !== undefined &&
+      known.delegation.expiresAt > Date.now() / 1000 &&
+      known.kids.every((kid) => this.#keys.find(kid) !== undefined)
+    )
       return known.delegation;
     this.#remembered.delete(text);
     try {

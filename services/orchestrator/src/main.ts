@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { DelegationNarrower } from "@hlvm/identity/delegation-narrower";
 import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
@@ -32,6 +33,7 @@ import { continueRun, type ContinuePorts } from "./domain/run/continue-run.ts";
 import { executeRun, type BegunRun } from "./domain/run/execute-run.ts";
 import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
+import type { WorkerPorts } from "./domain/workers/begin-worker.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -43,7 +45,10 @@ const HEARTBEAT_MILLISECONDS = 1_000;
 await runService("orchestrator", (log, environment) => startOrchestrator(readOrchestratorConfig(environment), log));
 
 async function startOrchestrator(config: Config, log: Log): Promise<RunningService> {
-  const minter = new TokenMinter(readSigningKey(config.tokenSigningKey));
+  const signingKey = readSigningKey(config.tokenSigningKey);
+  const minter = new TokenMinter(signingKey);
+  const narrower = new DelegationNarrower(signingKey);
+  const narrow: WorkerPorts["narrow"] = (delegation, narrowing) => narrower.narrow(delegation, narrowing);
   const publicKeys = readPublicKeys(config.tokenPublicKeys);
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
@@ -63,6 +68,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const delegations = new DelegationVerifier(publicKeys);
   const sweep = async (): Promise<void> => {
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
+    await store.cancelOrphans();
     await claims.forgetGone();
   };
   const closing = new AbortController();
@@ -84,7 +90,18 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   };
   const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
-    executeRun(run, { ...ports, answers: answered }, controller);
+    executeRun(run, { ...ports, answers: answered, workers }, controller);
+  const workers: WorkerPorts = {
+    store,
+    log: eventLog,
+    wakeups,
+    runs,
+    narrow,
+    meshFor: mesh,
+    execute,
+    maximumDepth: config.workerDepth,
+    maximumAtOnce: config.maximumWorkers,
+  };
   const continuing: ContinuePorts = {
     eventLog,
     claims,
@@ -123,6 +140,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       runs,
       delegations,
       mesh,
+      narrow,
       execute,
       contextLimits: limits,
       closing: closing.signal,

@@ -1,5 +1,6 @@
 import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { AgentProfile } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { ContextWindow } from "../context/context-window.ts";
 import type { EventLog } from "../log/event-log.ts";
 import type { RunJournal } from "../log/run-journal.ts";
@@ -9,6 +10,7 @@ import type { CallWaits } from "../tools/call-waits.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
+import type { RunWorkers } from "../workers/run-workers.ts";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
 
@@ -16,6 +18,8 @@ import type { Mesh } from "./ports.ts";
 export interface RunContext {
   readonly sessionId: string;
   readonly runId: string;
+  /** By which the sandbox, policy and audit know its workspace and calls: a worker's is that of the run at the top. */
+  readonly workspaceSessionId: string;
   readonly workspace: string;
   readonly stateless: boolean;
   readonly model: Model;
@@ -32,6 +36,8 @@ export interface RunContext {
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
   readonly waits: CallWaits;
+  readonly workers: Pick<RunWorkers, "beginTurn" | "spawn">;
+  readonly agent: AgentProfile;
   /** Whether a person is asked to make a call once more of which nobody knows whether it took effect; else the model is told. */
   readonly asksInDoubt: boolean;
   /** How many tools run at a time. */

@@ -26,7 +26,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
   if (resumed !== undefined) return resumed;
   await recallMemory(question, run);
   let lostInARow = 0;
-  while (progress.turn - progress.lostTurns < run.limits.turns) {
+  while (progress.turn - progress.lostTurns + progress.workerTurns < run.limits.turns) {
     run.signal.throwIfAborted();
     run.draining.throwIfAborted();
     progress.turn++;

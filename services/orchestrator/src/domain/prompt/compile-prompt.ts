@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { SafetyLevel, ToolDefinition } from "@hlvm/tools/tool-definition";
+import { profileSection, workersSection } from "./agent-sections.ts";
 import type { PromptInput, Section, Tier } from "./section.ts";
 
 /** Executor framing: small quantised models otherwise drift into describing what could be done. */
@@ -118,8 +119,10 @@ const SECTIONS: readonly Section[] = [
   chatRole,
   criticalRules,
   instructions,
+  profileSection,
   toolRouting,
   permissionLevels,
+  workersSection,
   environment,
   examples,
   tips,

@@ -5,7 +5,12 @@ import { matchingPattern } from "./tool-pattern.ts";
 export const denyListStep: Step = ({ call, settings }: Question) => {
   const { name } = call.definition;
   if (settings.onlyTools !== undefined && matchingPattern(settings.onlyTools, name) === undefined)
-    return { decision: "deny", step: "deny_list", rule: `onlyTools: ${name}`, reason: `${name} is none of the tools that this agent may use.` };
+    return {
+      decision: "deny",
+      step: "deny_list",
+      rule: `onlyTools: ${name}`,
+      reason: `${name} is none of the tools that this agent may use.`,
+    };
   const pattern = matchingPattern(settings.disallowedTools, name);
   if (pattern === undefined) return undefined;
   return {
