@@ -30,7 +30,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
       };
     case "runStarted": {
-      const { model, workspace, settings, prefixHash, allowedSecrets } = payload.value;
+      const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin } = payload.value;
       return {
         model,
         workspace,
@@ -40,6 +40,9 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         canAsk: settings?.canAsk,
         prefixHash,
         allowedSecrets,
+        onlyTools: settings?.onlyTools?.tools,
+        agentType: agent?.name,
+        parentSessionId: origin?.parentSessionId,
       };
     }
     case "thinking":
