@@ -81,6 +81,28 @@ describe("spawn_worker", { timeout: 30_000 }, () => {
     expect(JSON.stringify(asked.messages[0])).toContain("You explore.");
   });
 
+  it("is undone with the turn that started it", async () => {
+    const write = { id: "w", tool: "write_file", arguments: { path: "b.txt", content: "b" } };
+    scriptByTask(test.fake.behaviour, {
+      q: [["", [spawn("general", "middle")]], ["Done."]],
+      middle: [["", [spawn("file", "deep")]], ["Middle."]],
+      deep: [["", [write]], ["Deep."]],
+    });
+    const { sessionId, runId } = await test.run("q");
+    const rewound: string[][] = [];
+    test.fake.behaviour.rewind = ({ turns }) => {
+      rewound.push(turns.map((one) => `${one.runId} ${one.turn}`));
+      return { paths: [] };
+    };
+    await test.undo({ sessionId, toTurn: 1 });
+    await test.undo({ sessionId, toTurn: 0 });
+    expect(rewound[0]).toEqual([`${runId} 2`]);
+    expect(rewound[1]).toHaveLength(1 + 2 + 2);
+    const { childSessionId } = valuesOf(await test.watch(sessionId), "workerSpawned")[0]!;
+    const refused = await test.undo({ sessionId: childSessionId, toTurn: 0 }).catch((thrown: unknown) => fromConnectError(thrown).reason);
+    expect(refused).toBe("session_of_worker");
+  });
+
   it("lets the parent go on when one of its workers is cancelled", async () => {
     scriptByTask(test.fake.behaviour, {
       q: [["", [spawn("explore", "slow"), spawn("explore", "fast")]], ["I go on."]],
