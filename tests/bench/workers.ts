@@ -12,18 +12,25 @@ import { quantile } from "./quantile.ts";
 
 const WORKERS = 20;
 const TURNS = 5;
-const ROUNDS = 6;
+const ROUNDS = 10;
 const THINKING_MILLISECONDS = 1_000;
+/** By so much each agent thinks longer than the one before, so that workers, which begin together, are no more in step than runs. */
+const STAGGER_MILLISECONDS = 47;
 const RUN_DEADLINE_MILLISECONDS = 5 * 60 * 1_000;
 
-const called = Array.from({ length: TURNS }, (_, turn) => ({
-  delayMilliseconds: THINKING_MILLISECONDS,
-  toolCalls: [{ tool: "memory_search", arguments: { query: `deploy ${turn}` } }],
-}));
-const work = { match: "work", turns: [...called, { delayMilliseconds: THINKING_MILLISECONDS, text: "Done." }] };
+const thinking = (index: number): number => THINKING_MILLISECONDS + index * STAGGER_MILLISECONDS;
+const nameOf = (index: number): string => `work ${String(index).padStart(2, "0")}`;
+const work = Array.from({ length: WORKERS }, (_, index) => {
+  const delayMilliseconds = thinking(index);
+  const called = Array.from({ length: TURNS }, (_turn, turn) => ({
+    delayMilliseconds,
+    toolCalls: [{ tool: "memory_search", arguments: { query: `deploy ${turn}` } }],
+  }));
+  return { match: nameOf(index), turns: [...called, { delayMilliseconds, text: "Done." }] };
+});
 const spawned = Array.from({ length: WORKERS }, (_, index) => ({
   tool: "spawn_worker",
-  arguments: { profile: "general-purpose", task: `work ${index}` },
+  arguments: { profile: "general-purpose", task: nameOf(index) },
 }));
 const lead = { match: "lead", turns: [{ toolCalls: spawned }, { text: "Done." }] };
 
@@ -32,7 +39,7 @@ const lead = { match: "lead", turns: [{ toolCalls: spawned }, { text: "Done." }]
  * calls, as many at once. What is left between them is what it costs to be a worker.
  */
 export async function benchWorkers(): Promise<void> {
-  const folder = await createWorkspace({ "script.json": JSON.stringify({ conversations: [lead, work] }) });
+  const folder = await createWorkspace({ "script.json": JSON.stringify({ conversations: [lead, ...work] }) });
   const mesh = await startTestMesh({
     HLVM_SCRIPT_FILE: join(folder, "script.json"),
     HLVM_MODEL: "scripted/script",
@@ -78,7 +85,7 @@ export async function benchWorkers(): Promise<void> {
 
 async function timesOfRuns(sessions: Client<typeof SessionService>, folder: string, round: number): Promise<number[]> {
   const all = Array.from({ length: WORKERS }, async (_, index) => {
-    const { times } = await finish(sessions, await start(sessions, `work ${index}`, join(folder, `run-${round}-${index}`)));
+    const { times } = await finish(sessions, await start(sessions, nameOf(index), join(folder, `run-${round}-${index}`)));
     return times;
   });
   return (await Promise.all(all)).flat();
@@ -91,7 +98,7 @@ async function timesOfWorkers(sessions: Client<typeof SessionService>, path: str
   );
   if (ids.length !== WORKERS) throw new Error(`${ids.length} of ${WORKERS} workers came to their end`);
   const all = await Promise.all(ids.map((id) => finish(sessions, id)));
-  return { times: all.flatMap(({ times }) => times), lasted: lasted - THINKING_MILLISECONDS * (TURNS + 1) };
+  return { times: all.flatMap(({ times }) => times), lasted: lasted - thinking(WORKERS - 1) * (TURNS + 1) };
 }
 
 async function start(sessions: Client<typeof SessionService>, prompt: string, path: string): Promise<string> {
@@ -104,10 +111,12 @@ async function finish(sessions: Client<typeof SessionService>, sessionId: string
   const signal = AbortSignal.timeout(RUN_DEADLINE_MILLISECONDS);
   const events: Event[] = [];
   const times: number[] = [];
+  let task = "";
   for await (const event of followSession(sessions, { sessionId, from: 1n, follow: true, signal, onLost: () => {} })) {
     events.push(event);
     const { case: type, value } = event.payload;
-    if (type === "turnStats" && value.toolCount > 0) times.push(value.durationMilliseconds - THINKING_MILLISECONDS);
+    if (type === "userMessage") task = value.text;
+    if (type === "turnStats" && value.toolCount > 0) times.push(value.durationMilliseconds - thinking(Number(/\d+/.exec(task)?.[0] ?? 0)));
     if (type !== "runStopped") continue;
     if (value.reason !== StopReason.COMPLETED) throw new Error(`a run ended early: ${value.message}`);
     return { events, times, lasted: value.durationMilliseconds };
