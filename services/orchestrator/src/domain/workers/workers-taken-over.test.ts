@@ -61,7 +61,7 @@ describe("a run that waits for a worker", { timeout: 40_000 }, () => {
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, text: "Done." }]);
   });
 
-  it("finds the result of a worker that ended while nobody held the parent", async () => {
+  it("is handed over with its worker, and another process goes on with both", async () => {
     const test = await start();
     const { sessionId, worker, answer } = await runningWorker(test);
     const other = await test.startProcess();
@@ -72,6 +72,8 @@ describe("a run that waits for a worker", { timeout: 40_000 }, () => {
     expect(valuesOf(await test.watch(worker.childSessionId), "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
     const events = await test.watch(sessionId);
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED, text: "Done." }]);
+    expect(valuesOf(events, "workerCompleted").map(({ childRunId }) => childRunId)).toEqual([worker.childRunId]);
+    expect(valuesOf(events, "toolEnd")[0]!.result!.content).toContain("I looked.");
     const tasks = test.fake.seen.requests.map(taskOf);
     expect(tasks.filter((task) => task === "q")).toHaveLength(2);
   });
