@@ -32,7 +32,14 @@ export async function benchLongSession(): Promise<void> {
       messages = conversation.messages().length;
     };
     const find = async (): Promise<void> => {
-      const filter = { words: searchWords("needle"), archived: "without", workspace: "", model: "" } as const;
+      const filter = {
+        words: searchWords("needle"),
+        archived: "without",
+        workspace: "",
+        model: "",
+        withWorkers: false,
+        workersOf: "",
+      } as const;
       await store.listOwned(ada, filter, 50);
     };
     const rows = [];

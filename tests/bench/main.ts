@@ -13,6 +13,7 @@ import { benchTakeOver } from "./take-over.ts";
 import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 import { benchWaiting } from "./waiting.ts";
+import { benchWorkers } from "./workers.ts";
 
 const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   context: benchContext,
   "long-session": benchLongSession,
   checkpoints: benchCheckpoints,
+  workers: benchWorkers,
 };
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

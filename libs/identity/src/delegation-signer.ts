@@ -15,7 +15,7 @@ export class DelegationSigner {
     this.#key = key;
   }
 
-  sign({ principal, sessionId, runId, settings }: Omit<Delegation, "authorizedParty" | "expiresAt">): string {
+  sign({ principal, sessionId, runId, settings }: Pick<Delegation, "principal" | "sessionId" | "runId" | "settings">): string {
     const key = this.#key();
     const now = Math.floor(Date.now() / 1000);
     const claims = {

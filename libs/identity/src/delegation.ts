@@ -6,8 +6,12 @@ export interface Delegation {
   readonly principal: Principal;
   readonly sessionId: string;
   readonly runId: string;
-  /** Exactly as the person set them. */
+  /** Exactly as the person set them; of a narrowed delegation those of the last link. */
   readonly settings: PermissionSettings;
+  /** The settings before each narrowing, the person's own first: a call has to be allowed under all of them. */
+  readonly within: readonly PermissionSettings[];
+  /** How many runs are above this one. */
+  readonly depth: number;
   /** The one service that may act on it. */
   readonly authorizedParty: string;
   /** Seconds since 1970. */
@@ -16,3 +20,9 @@ export interface Delegation {
 
 /** The longest that a run may be set to take (`HLVM_RUN_SECONDS`): within it, nothing has to be delegated anew. */
 export const DELEGATION_SECONDS = 24 * 60 * 60;
+
+/** Between what the edge signed and the links that narrow it: no text in base64url has it. */
+export const LINK_SEPARATOR = "~";
+
+/** Links of one delegation: a run has two at most, its profile's and its parent's, and parents are few. */
+export const MAXIMUM_LINKS = 12;

@@ -5,6 +5,7 @@ import {
   CompactionCauseSchema,
   InstructionOriginSchema,
   InstructionStateSchema,
+  StopReasonSchema,
   SummaryMethodSchema,
   type AssistantMessage,
   type Compaction,
@@ -13,6 +14,7 @@ import {
   type InstructionsLoaded,
   type PermissionCheck,
   type ToolEnd,
+  type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { enumWord } from "./enum-word.ts";
@@ -33,7 +35,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
       };
     case "runStarted": {
-      const { model, workspace, settings, prefixHash, allowedSecrets } = payload.value;
+      const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin } = payload.value;
       return {
         model,
         workspace,
@@ -43,6 +45,9 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         canAsk: settings?.canAsk,
         prefixHash,
         allowedSecrets,
+        onlyTools: settings?.onlyTools?.tools,
+        agentType: agent?.name,
+        parentSessionId: origin?.parentSessionId,
       };
     }
     case "thinking":
@@ -101,9 +106,37 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       const { lastSequence, toTurn, restoredPaths, keptPaths } = payload.value;
       return { lastSequence: Number(lastSequence), toTurn, restoredPaths, keptPaths };
     }
+    case "workerSpawned": {
+      const { callId, childSessionId, childRunId, agentType, task, budget } = payload.value;
+      const of = { turns: budget?.turns ?? 0, seconds: Math.round((budget?.milliseconds ?? 0) / 1_000) };
+      return { callId, childSessionId, childRunId, agentType, task, budget: of };
+    }
+    case "workerCompleted":
+      return workerCompleted(payload.value);
+    case "workerPermission": {
+      const { callId, childSessionId, agentTypes, check } = payload.value;
+      return { callId, childSessionId, agentTypes, check: check && permissionCheck(check) };
+    }
     case "sessionImported":
       return { exportedSessionId: payload.value.exportedSessionId, lines: payload.value.lines };
   }
+}
+
+function workerCompleted(value: WorkerCompleted): JsonObject {
+  const { callId, childSessionId, childRunId, agentType, success, stopReason, usage, turns, toolCalls } = value;
+  return {
+    callId,
+    childSessionId,
+    childRunId,
+    agentType,
+    success,
+    stopReason: enumWord(StopReasonSchema, stopReason),
+    tokensUsed: Number((usage?.inputTokens ?? 0n) + (usage?.outputTokens ?? 0n)),
+    turns,
+    toolCalls,
+    durationMs: value.durationMilliseconds,
+    filesTouched: value.filesTouched,
+  };
 }
 
 function assistantMessage({ text, thinking, toolCalls, finish }: AssistantMessage): JsonObject {

@@ -3,6 +3,7 @@ import type { Enforcement } from "@hlvm/grant/grant";
 import { GrantGate } from "@hlvm/grant/grant-gate";
 import { GrantSigner } from "@hlvm/grant/grant-signer";
 import type { Delegation } from "@hlvm/identity/delegation";
+import { DelegationNarrower, type Narrowing } from "@hlvm/identity/delegation-narrower";
 import { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { Principal } from "@hlvm/identity/principal";
 import { publicKeysOf } from "@hlvm/identity/public-keys";
@@ -44,6 +45,8 @@ export interface TestIdentity {
   readonly delegations: DelegationSigner;
   /** The delegation of a run, as the edge signs it. */
   readonly delegate: (run: TestRun) => string;
+  /** Narrows a delegation, as the orchestrator does. */
+  readonly narrow: (delegation: string, narrowing: Narrowing) => string;
   /** The orchestrator's, which calls for runs. */
   readonly runMinter: TokenMinter;
   /** A token with which the orchestrator calls for a run. */
@@ -60,6 +63,7 @@ export async function createTestIdentity(): Promise<TestIdentity> {
   const tokenKeys = [edge.publicJwk, orchestrator.publicJwk];
   const delegations = new DelegationSigner(edge.current);
   const runs = new TokenMinter(orchestrator.current);
+  const narrower = new DelegationNarrower(orchestrator.current);
   const delegate = ({ principal, sessionId = randomUUID(), runId = randomUUID(), settings }: TestRun): string =>
     delegations.sign({ principal, sessionId, runId, settings: { ...usualSettings, ...settings } });
   return {
@@ -69,6 +73,7 @@ export async function createTestIdentity(): Promise<TestIdentity> {
     gate: () => new GrantGate(publicKeysOf([policy.publicJwk])),
     delegations,
     delegate,
+    narrow: (delegation, narrowing) => narrower.narrow(delegation, narrowing),
     runMinter: runs,
     mintForRun: (run, audience) => runs.mint(run.principal, audience, delegate(run)),
     tokenKeys,

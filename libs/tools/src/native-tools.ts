@@ -4,9 +4,10 @@ import { memoryTools } from "./memory-tools.ts";
 import { platformTools } from "./platform-tools.ts";
 import { sessionTools } from "./session-tools.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
+import { workerTools } from "./worker-tools.ts";
 
 /** Every tool that comes with the platform, in the order in which a model is shown them: it never changes within a session. */
-export const nativeTools: readonly ToolDefinition[] = [...fileTools, ...commandTools, ...memoryTools, ...sessionTools];
+export const nativeTools: readonly ToolDefinition[] = [...fileTools, ...commandTools, ...memoryTools, ...sessionTools, ...workerTools];
 
 const byName = new Map([...nativeTools, ...platformTools].map((tool) => [tool.name, tool]));
 

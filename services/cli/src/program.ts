@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { CommandContext, Finish } from "./command.ts";
+import { agentCommand } from "./program/agent-command.ts";
 import { applyCommand } from "./program/apply-command.ts";
 import { approvalCommand } from "./program/approval-command.ts";
 import { askCommand } from "./program/ask-command.ts";
@@ -31,7 +32,17 @@ Try:
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
   hlvm audit query --since 1h`,
     );
-  for (const command of [askCommand, applyCommand, evalCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
+  for (const command of [
+    askCommand,
+    applyCommand,
+    evalCommand,
+    agentCommand,
+    sessionCommand,
+    approvalCommand,
+    auditCommand,
+    memoryCommand,
+    keysCommand,
+  ])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, trustCommand(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));

@@ -48,6 +48,20 @@ export const settings = {
     minimum: 1,
     maximum: 86_400,
   }),
+  workerDepth: integer({
+    variable: "HLVM_WORKER_DEPTH",
+    description: "How deep workers may start workers of their own; 0: a run has none.",
+    fallback: 2,
+    minimum: 0,
+    maximum: 5,
+  }),
+  maximumWorkers: integer({
+    variable: "HLVM_MAXIMUM_WORKERS",
+    description: "Workers of one run that are at work at the same time; the others wait.",
+    fallback: 8,
+    minimum: 1,
+    maximum: 100,
+  }),
   outputReserveTokens: integer({
     variable: "HLVM_OUTPUT_RESERVE_TOKENS",
     description: "Tokens of a model's window that are kept free for its answer; of a small window half at most.",

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { DelegationNarrower } from "@hlvm/identity/delegation-narrower";
 import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
@@ -34,6 +35,7 @@ import { executeRun, type BegunRun } from "./domain/run/execute-run.ts";
 import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunInboxes } from "./domain/run/run-inboxes.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
+import type { WorkerPorts } from "./domain/workers/begin-worker.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -45,7 +47,10 @@ const HEARTBEAT_MILLISECONDS = 1_000;
 await runService("orchestrator", (log, environment) => startOrchestrator(readOrchestratorConfig(environment), log));
 
 async function startOrchestrator(config: Config, log: Log): Promise<RunningService> {
-  const minter = new TokenMinter(readSigningKey(config.tokenSigningKey));
+  const signingKey = readSigningKey(config.tokenSigningKey);
+  const minter = new TokenMinter(signingKey);
+  const narrower = new DelegationNarrower(signingKey);
+  const narrow: WorkerPorts["narrow"] = (delegation, narrowing) => narrower.narrow(delegation, narrowing);
   const publicKeys = readPublicKeys(config.tokenPublicKeys);
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
@@ -67,6 +72,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const delegations = new DelegationVerifier(publicKeys);
   const sweep = async (): Promise<void> => {
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
+    await store.cancelOrphans();
     await claims.forgetGone();
   };
   const closing = new AbortController();
@@ -88,7 +94,18 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   };
   const ports = { eventLog, deltas, claims, inboxes, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
-    executeRun(run, { ...ports, answers: answered }, controller);
+    executeRun(run, { ...ports, answers: answered, workers }, controller);
+  const workers: WorkerPorts = {
+    store,
+    log: eventLog,
+    wakeups,
+    runs,
+    narrow,
+    meshFor: mesh,
+    execute,
+    maximumDepth: config.workerDepth,
+    maximumAtOnce: config.maximumWorkers,
+  };
   const continuing: ContinuePorts = {
     eventLog,
     claims,
@@ -131,6 +148,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       inboxes,
       delegations,
       mesh,
+      narrow,
       execute,
       contextLimits: limits,
       closing: closing.signal,

@@ -1,9 +1,10 @@
 import type { Client } from "@connectrpc/connect";
-import { ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { Event, PermissionCheck } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ApprovalState, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Event, PermissionCheck, WorkerPermission } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { ANSWERS } from "./answers.ts";
-import type { Desk } from "./ask-person.ts";
+import { printableLine } from "../terminal/printable.ts";
+import type { AskedApproval, Desk } from "./ask-person.ts";
 import { presentFile } from "./present-file.ts";
 
 /**
@@ -15,6 +16,8 @@ export class ApprovalDesk {
   readonly #desk: Desk;
   /** By call id. */
   readonly #open = new Map<string, AbortController>();
+  /** Calls of workers that are open, and by which call of ours the worker was started. */
+  readonly #ofWorkers = new Map<string, string>();
   #queue: Promise<void> = Promise.resolve();
   #workspace = "";
 
@@ -26,6 +29,8 @@ export class ApprovalDesk {
   event({ payload }: Event): void {
     if (payload.case === "runStarted") this.#workspace = payload.value.workspace;
     else if (payload.case === "permissionCheck") this.#permissionCheck(payload.value);
+    else if (payload.case === "workerPermission") this.#workerPermission(payload.value);
+    else if (payload.case === "workerCompleted") this.#workerCompleted(payload.value.callId);
     else if (payload.case === "toolEnd") this.#withdraw(payload.value.callId);
     else if (payload.case === "runStopped") this.close();
   }
@@ -35,27 +40,39 @@ export class ApprovalDesk {
     for (const callId of this.#open.keys()) this.#withdraw(callId);
   }
 
-  #permissionCheck({ callId, approval }: PermissionCheck): void {
+  #workerPermission({ callId, agentTypes, check }: WorkerPermission): void {
+    if (check === undefined) return;
+    this.#permissionCheck(check, printableLine(agentTypes.join(" › ")));
+    this.#ofWorkers.set(check.callId, callId);
+  }
+
+  /** What it still asked for nobody can answer any more. */
+  #workerCompleted(callId: string): void {
+    for (const [asked, spawn] of this.#ofWorkers) if (spawn === callId) this.#withdraw(asked);
+  }
+
+  #permissionCheck({ callId, approval }: PermissionCheck, worker?: string): void {
     this.#withdraw(callId);
     if (approval?.state !== ApprovalState.PENDING) return;
     const withdrawn = new AbortController();
     this.#open.set(callId, withdrawn);
-    this.#queue = this.#queue.then(() => this.#ask(approval, withdrawn.signal));
+    this.#queue = this.#queue.then(() => this.#ask({ approval, worker }, withdrawn.signal));
   }
 
   #withdraw(callId: string): void {
     this.#open.get(callId)?.abort();
     this.#open.delete(callId);
+    this.#ofWorkers.delete(callId);
   }
 
-  async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
+  async #ask({ approval, worker }: AskedApproval, withdrawn: AbortSignal): Promise<void> {
     // Most runs ask nothing, and what finds differences takes long to load.
     const { askPerson, wholeApproval } = await import("./ask-person.ts");
     if (withdrawn.aborted) return;
     try {
       const whole = await wholeApproval(this.#policy, approval);
       const look = (path: string) => presentFile(this.#workspace, path);
-      const key = await askPerson(whole, look, this.#desk, withdrawn);
+      const key = await askPerson({ approval: whole, worker }, look, this.#desk, withdrawn);
       if (key === undefined) return;
       if (key === "closed")
         return this.#desk.screen.note(

@@ -17,6 +17,12 @@ export interface Desk {
   readonly onControlC: () => void;
 }
 
+/** What is asked, and by which worker of the run. */
+export interface AskedApproval {
+  readonly approval: Approval;
+  readonly worker?: string;
+}
+
 const REASON_CHARACTERS = 500;
 
 /** `shell_exec (L2) has to be approved: …`; neither the tool nor the reason draws lines of its own. */
@@ -29,10 +35,19 @@ export function headingOf({ tool, safetyLevel, reason }: Approval): string {
  * Puts an approval to the person at the terminal, whole.
  * @returns `closed` when the signal was aborted before they answered, and undefined when it was before they saw anything
  */
-export async function askPerson(approval: Approval, look: Look, desk: Desk, signal: AbortSignal): Promise<Key | "closed" | undefined> {
+export async function askPerson(
+  { approval, worker }: AskedApproval,
+  look: Look,
+  desk: Desk,
+  signal: AbortSignal,
+): Promise<Key | "closed" | undefined> {
   const { screen, keyboard, onControlC } = desk;
   using question = screen.question();
-  const pages = questionPages(headingOf(approval), questionLines(approval, look), { ...screen.size, colour: screen.colour });
+  const pages = questionPages(
+    `${worker === undefined ? "" : `worker ${worker} asks: `}${headingOf(approval)}`,
+    questionLines(approval, look),
+    { ...screen.size, colour: screen.colour },
+  );
   let wasSeen = false;
   const shown = {
     page: (rows: Page): void => {

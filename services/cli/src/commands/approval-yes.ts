@@ -36,7 +36,7 @@ async function showAndAnswer(policy: Client<typeof PolicyService>, approvalId: s
   if (approval?.state !== ApprovalState.PENDING) throw notPending(approvalId, enumWord(ApprovalStateSchema, approval?.state ?? 0));
   using interrupts = new Interrupts();
   const desk = { screen, keyboard: process.stdin, onControlC: () => interrupts.interrupt(130) };
-  const key = await askPerson(approval, () => undefined, desk, interrupts.signal);
+  const key = await askPerson({ approval }, () => undefined, desk, interrupts.signal);
   if (key === undefined || key === "closed") return interrupts.exitCode ?? EXIT_FAILED;
   const { answer, said } = ANSWERS[key];
   await policy.answerApproval({ approvalId, answer, argumentsHash: approval.argumentsHash });

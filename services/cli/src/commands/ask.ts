@@ -4,6 +4,7 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
+import { chosenProfile, type ChosenProfile } from "../agents/chosen-profile.ts";
 import { ApprovalDesk } from "../approval/approval-desk.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
@@ -13,7 +14,7 @@ import { personalInstructions } from "../options/personal-instructions.ts";
 import { readAttachments } from "../options/read-attachments.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
-import { describeSource, workspaceSource, type WorkspaceFlags } from "../options/workspace-source.ts";
+import { describeSource, workspaceSource, type WorkspaceFlags, type WorkspaceSource } from "../options/workspace-source.ts";
 import { followSession } from "../run/follow-session.ts";
 import { JsonView } from "../run/json-view.ts";
 import type { RunView } from "../run/run-view.ts";
@@ -30,6 +31,8 @@ export type OutputFormat = "text" | "json" | "stream-json";
 
 export interface AskFlags extends PermissionFlags, WorkspaceFlags {
   readonly model?: string;
+  /** The name of a profile. */
+  readonly agent?: string;
   readonly verbose?: boolean;
   readonly outputFormat: OutputFormat;
   readonly attach?: readonly string[];
@@ -52,10 +55,11 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   try {
     const request = readRequest(await questionAsked(question, flags, interrupts, context), flags, context);
     await checkToolNames(request.settings, context);
+    const profile = await chosenProfile(flags.agent, context.config.directory, localFolder(request.source), context.screen);
     const mesh = await connectMesh(context, interrupts.signal);
     noteTrouble(mesh.state, context.screen);
     try {
-      return await run(mesh, request, view, interrupts, context);
+      return await run(mesh, { ...request, ...profile }, view, interrupts, context);
     } catch (thrown) {
       return failed(thrown);
     } finally {
@@ -82,7 +86,12 @@ async function questionAsked(
   return questionWithInput(question, await readPipedInput({ waits: waitsForInput, signal, onSilence }));
 }
 
-type RunRequest = ReturnType<typeof readRequest>;
+type RunRequest = ReturnType<typeof readRequest> & Partial<ChosenProfile>;
+
+/** Whose profiles can be read here: a repository's lie elsewhere. */
+function localFolder(source: WorkspaceSource): string {
+  return source.kind === "repository" ? "" : source.path;
+}
 
 function readRequest(question: string, flags: AskFlags, context: CommandContext) {
   const { config } = context;

@@ -29,6 +29,7 @@ export interface SessionListFlags {
   readonly text?: string;
   readonly archived?: boolean;
   readonly withArchived?: boolean;
+  readonly withWorkers?: boolean;
   readonly workspace?: string;
   readonly model?: string;
   readonly since?: Date;
@@ -63,12 +64,13 @@ export function sessionList(flags: SessionListFlags, context: CommandContext): P
 }
 
 function filterOf(flags: SessionListFlags): MessageInitShape<typeof ListSessionsRequestSchema> {
-  const { text, archived, withArchived, workspace, model, since, until, state } = flags;
+  const { text, archived, withArchived, withWorkers, workspace, model, since, until, state } = flags;
   return {
     text,
     archived: archived === true ? ArchiveFilter.ONLY : withArchived === true ? ArchiveFilter.INCLUDED : undefined,
     workspace: workspace === undefined ? undefined : realFolder(workspace),
     model,
+    withWorkers,
     since: since && timestampFromDate(since),
     until: until && timestampFromDate(until),
     state: state === "new" ? SessionState.NEW : state === "running" ? SessionState.RUNNING : undefined,

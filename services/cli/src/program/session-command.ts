@@ -19,6 +19,7 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
     .option("--text <words>", "with these words, or their beginnings, in the title or in one message")
     .addOption(new Option("--archived", "those that are archived").conflicts("withArchived"))
     .option("--with-archived", "also those that are archived")
+    .option("--with-workers", "also those of workers, which agents started")
     .option("--workspace <folder>", "that work in this folder, or below it")
     .option("--model <provider/name>", "whose last run had this model")
     .addOption(new Option("--since <time>", "changed since: 30m, 1h, 7d ago, or 2026-11-21T10:00:00Z").argParser(moment))

@@ -9,6 +9,7 @@ import {
   type PermissionCheck,
   type RunStopped,
   type ToolEnd,
+  type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -127,6 +128,18 @@ export class TextView implements RunView {
         const what = turns > 0 ? `${counted(turns, "turn")} summarised` : "results put aside";
         return this.#screen.note(`context: ${tokensBefore} tokens became ${tokensAfter}, ${what}; the log keeps everything`, "dim");
       }
+      case "workerSpawned":
+        return this.#screen.note(`→ worker ${payload.value.agentType}: ${printableLine(payload.value.task, 100)}`, "dim");
+      case "workerCompleted":
+        return this.#workerCompleted(payload.value);
+      case "workerPermission": {
+        const { agentTypes, check } = payload.value;
+        const who = `worker ${printableLine(agentTypes.join(" › "))}`;
+        if (check?.decision === Decision.ASK && check.approval !== undefined)
+          this.#waits(`${who}: ${check.tool}`, check.approval.approvalId);
+        else if (check?.decision === Decision.DENY) this.#screen.note(`${who}: ${check.tool} was denied`, "warning");
+        return;
+      }
       case "runStopped":
         return this.#runStopped(payload.value);
       case undefined:
@@ -155,6 +168,14 @@ export class TextView implements RunView {
     const why = printableLine(reason, 300);
     const deciding = `${enumWord(DecidingStepSchema, step)}${rule === "" ? "" : `, ${printableLine(rule)}`}`;
     this.#screen.note(`✗ ${tool} ${this.#summaries.get(callId) ?? ""} · denied (${deciding}): ${why}`, "warning");
+  }
+
+  #workerCompleted({ agentType, success, stopReason, turns, filesTouched, durationMilliseconds, usage }: WorkerCompleted): void {
+    const facts = [enumWord(StopReasonSchema, stopReason), counted(turns, "turn"), shortDuration(durationMilliseconds)];
+    const tokens = (usage?.inputTokens ?? 0n) + (usage?.outputTokens ?? 0n);
+    const files = filesTouched.length === 0 ? [] : [counted(filesTouched.length, "file")];
+    const line = [`${success ? "✓" : "✗"} worker ${agentType}`, ...facts, `${tokens} tokens`, ...files].join(" · ");
+    this.#screen.note(line, success ? "dim" : "warning");
   }
 
   #waits(tool: string, approvalId: string): void {

@@ -33,7 +33,7 @@ export function listSessionsMethod({ store }: Orchestrator): ServiceImpl<typeof 
 }
 
 function filterOf(request: ListSessionsRequest): SessionFilter {
-  const { text, archived, workspace, model, since, until, state, lastStopReason } = request;
+  const { text, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf } = request;
   const words = searchWords(text).slice(0, MAXIMUM_WORDS);
   if (words.length === 0 && text.trim() !== "") throw withoutWords();
   return {
@@ -45,6 +45,8 @@ function filterOf(request: ListSessionsRequest): SessionFilter {
     until: until && timestampDate(until),
     state: STATES[state],
     lastStopReason: lastStopReason || undefined,
+    withWorkers,
+    workersOf,
   };
 }
 

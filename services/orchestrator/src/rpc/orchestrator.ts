@@ -1,3 +1,4 @@
+import type { Narrowing } from "@hlvm/identity/delegation-narrower";
 import type { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import type { Principal } from "@hlvm/identity/principal";
 import type { ContextLimits } from "../domain/context/token-budget.ts";
@@ -21,6 +22,7 @@ export interface Orchestrator {
   readonly delegations: DelegationVerifier;
   /** The other services, called for a run. */
   readonly mesh: (run: { readonly principal: Principal; readonly delegation: string }) => Mesh;
+  readonly narrow: (delegation: string, narrowing: Narrowing) => string;
   readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
   /** Aborted, with an error for the watchers, when the process ends. */
   readonly closing: AbortSignal;

@@ -1,21 +1,28 @@
-import { create } from "@bufbuild/protobuf";
+import { create, equals } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { narrowSettings } from "@hlvm/agents/narrow-settings";
+import { PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { StartRunResponseSchema, type SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { requireDelegation } from "../domain/session/require-delegation.ts";
 import { startRun } from "../domain/session/start-run.ts";
+import { resolveAgent } from "../domain/workers/run-agent.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 
 export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof SessionService>["startRun"] {
   return async (request, context) => {
     const { principal, signal } = callContext(context);
-    const { sessionId, newSessionId, runId, delegation, prompt, workspace, model, attachments, stateless } = request;
+    const { sessionId, newSessionId, runId, prompt, workspace, model, attachments, stateless } = request;
     const { allowedSecrets, personalInstructions } = request;
     const isPrepared = sessionId === "" && request.preparedSessionId !== "";
     const delegated = { principal, sessionId: sessionId || newSessionId, runId };
-    const { settings } = requireDelegation(orchestrator.delegations.verify(delegation), delegated);
+    const person = requireDelegation(orchestrator.delegations.verify(request.delegation), delegated);
+    const agent = resolveAgent(request.agent, request.workerProfiles);
+    const settings = narrowSettings(person.settings, agent.profile);
+    const isNarrowed = !equals(PermissionSettingsSchema, settings, person.settings);
+    const delegation = isNarrowed ? orchestrator.narrow(request.delegation, { runId, settings }) : request.delegation;
     const what = { prompt, workspace: isPrepared ? "" : workspace, isPrepared, model, settings, attachments, stateless };
-    const asked = { ...delegated, ...what, allowedSecrets, personalInstructions, isNew: sessionId === "", delegation, signal };
+    const asked = { ...delegated, ...what, allowedSecrets, personalInstructions, isNew: sessionId === "", agent, delegation, signal };
     const { store, runs, execute } = orchestrator;
     const started = await startRun(asked, { store, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });
     return create(StartRunResponseSchema, { ...started, sequence: BigInt(started.sequence) });

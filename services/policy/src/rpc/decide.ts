@@ -7,7 +7,7 @@ import { decideCall, type DecideCallPorts } from "../domain/decide-call.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
 import { observeDecision } from "../domain/observe-decision.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
-import { decodeSettings, requestIncomplete } from "./decode-settings.ts";
+import { requestIncomplete, settingsOfDelegation } from "./decode-settings.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 
 /** Whoever calls may name no settings: they are those that the person delegated. */
@@ -15,14 +15,14 @@ export function decideMethod(ports: DecideCallPorts, render: RenderApproval): Se
   return async ({ call, trustFloor, repeatsCallId }, context) => {
     const { principal, delegation, traceId } = callContext(context);
     if (call === undefined) throw requestIncomplete("call", "request");
-    const { settings } = demandDelegation(delegation, call);
+    const delegated = demandDelegation(delegation, call);
     refuseControlCharacters({ call_id: call.callId, "trust_floor.source": trustFloor?.source ?? "", repeats_call_id: repeatsCallId });
     const externalSource = trustFloor?.trust === Trust.EXTERNAL ? trustFloor.source || "unnamed" : undefined;
     const verdict = await observeDecision(() =>
       decideCall(ports, {
         principal,
         call,
-        settings: decodeSettings(settings),
+        settings: settingsOfDelegation(delegated),
         traceId,
         externalSource,
         repeats: repeatsCallId || undefined,

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Principal } from "@hlvm/identity/principal";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { ApprovalAnswer, Decision, PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalAnswer, Decision, PermissionMode, PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { testPrincipal, type TestRun } from "@hlvm/testing/test-identity";
 import { startTestPolicy, type TestPolicy } from "../testing/start-test-policy.ts";
 import { callOf, failure, settingsOf, shell, type Asked } from "../testing/test-calls.ts";
@@ -46,6 +47,24 @@ describe("Decide for a run", () => {
     const allowed = callOf(shell("npm test"));
     const settings = settingsOf({ allowedTools: ["shell_exec"] });
     expect(await decide(allowed, runOf(allowed, { settings }))).toMatchObject({ decision: Decision.ALLOW });
+  });
+
+  it("lets a worker do no more than its parent and its own profile, whatever the settings say that were narrowed for it", async () => {
+    const sessionId = randomUUID();
+    const parent = { principal: alice, sessionId, runId: randomUUID(), settings: settingsOf({ mode: PermissionMode.DONT_ASK }) };
+    const asWorker = (asked: Asked, more: object) => {
+      const call = callOf({ ...asked, sessionId });
+      const settings = create(PermissionSettingsSchema, { mode: PermissionMode.BYPASS_PERMISSIONS, canAsk: true, ...more });
+      return service.policy.decide({ call }, service.forWorker(parent, { runId: call.runId, settings }));
+    };
+    expect(await asWorker(write, { allowedTools: ["write_file"] })).toMatchObject({ verdict: { decision: Decision.DENY, grant: "" } });
+    expect(await asWorker(read, { onlyTools: { tools: ["git_*"] } })).toMatchObject({ verdict: { decision: Decision.DENY } });
+    expect(await asWorker(read, { onlyTools: { tools: ["read_file"] } })).toMatchObject({ verdict: { decision: Decision.ALLOW } });
+    const other = callOf({ ...read, sessionId });
+    const settings = create(PermissionSettingsSchema, { mode: PermissionMode.DEFAULT });
+    expect(
+      await failure(service.policy.decide({ call: other }, service.forWorker(parent, { runId: randomUUID(), settings }))),
+    ).toMatchObject(DIFFERS);
   });
 
   it("refuses a call of another session or run than delegated, and writes nothing", async () => {

@@ -19,7 +19,7 @@ import { demandDelegation } from "../domain/demand-delegation.ts";
 import { demandPerson } from "../domain/demand-person.ts";
 import type { TrustStore } from "../domain/trust/trust-store.ts";
 import { decideMethod } from "./decide.ts";
-import { decodeSettings } from "./decode-settings.ts";
+import { settingsOfDelegation } from "./decode-settings.ts";
 import { encodeApproval } from "./encode-approval.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
 import { queryMethod } from "./query.ts";
@@ -60,7 +60,7 @@ function awaitApprovalMethod(ports: AwaitApprovalPorts): ServiceImpl<typeof Poli
   return async ({ approvalId }, context) => {
     const { delegation: given, traceId, signal } = callContext(context);
     const delegation = demandDelegation(given);
-    const run = { delegation, settings: decodeSettings(delegation.settings), traceId };
+    const run = { delegation, settings: settingsOfDelegation(delegation), traceId };
     return { verdict: encodeVerdict(await awaitApproval(ports, run, approvalId, signal)) };
   };
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import type { GrantGate } from "@hlvm/grant/grant-gate";
+import type { Narrowing } from "@hlvm/identity/delegation-narrower";
 import type { Principal } from "@hlvm/identity/principal";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
@@ -37,6 +38,8 @@ export interface TestPolicy {
   readonly asOrchestrator: () => CallOptions;
   /** Call options of a run, with what its person lets it do. */
   readonly forRun: (run: TestRun) => CallOptions;
+  /** Call options of a worker of a run, whose delegation was narrowed for it. */
+  readonly forWorker: (run: TestRun, narrowing: Narrowing) => CallOptions;
   readonly gate: () => GrantGate;
   readonly database: TestDatabase;
   /** Tools whose definition differs from the platform's, by name: put one in to change it under way. */
@@ -77,6 +80,8 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     as: (principal) => bearing(identity.minter.mint(principal, "policy")),
     asOrchestrator: () => bearing(identity.runMinter.mintOwn("policy")),
     forRun: (run) => bearing(identity.mintForRun(run, "policy")),
+    forWorker: (run, narrowing) =>
+      bearing(identity.runMinter.mint(run.principal, "policy", identity.narrow(identity.delegate(run), narrowing))),
     gate: identity.gate,
     database,
     changedTools,

@@ -19,7 +19,11 @@ export class TurnCheckpoints {
   async around<Result>({ checkpoint: turn = "", enforcement }: ToolRun, work: () => Promise<Result>): Promise<Result> {
     if (turn === "" || enforcement.profile === "read") return work();
     this.#writers++;
-    if (turn !== this.#turn) this.#note(turn);
+    if (turn !== this.#turn) {
+      // What the calls of another turn have written so far, as a worker's beside this one, is the session's own.
+      if (this.#writers > 1) this.#note("");
+      this.#note(turn);
+    }
     this.#turn = turn;
     await this.#last;
     try {

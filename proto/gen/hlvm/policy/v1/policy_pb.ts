@@ -17,7 +17,42 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/policy/v1/policy.proto.
  */
 export const file_hlvm_policy_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxItoBChJQZXJtaXNzaW9uU2V0dGluZ3MSOAoEbW9kZRgBIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlQgq6SAeCAQQQASAAEjoKDWFsbG93ZWRfdG9vbHMYAiADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEj0KEGRpc2FsbG93ZWRfdG9vbHMYAyADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEg8KB2Nhbl9hc2sYBCABKAgimgIKB1ZlcmRpY3QSKgoIZGVjaXNpb24YASABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAIgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYAyABKAkSDgoGcmVhc29uGAQgASgJEi8KDHNhZmV0eV9sZXZlbBgFIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGAYgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEg0KBWdyYW50GAcgASgJEioKCGFwcHJvdmFsGAggASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwi9QMKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmciXAoRQXBwcm92YWxSZW5kZXJpbmcSKwoFbGluZXMYASADKAsyHC5obHZtLnBvbGljeS52MS5SZW5kZXJlZExpbmUSGgoSb21pdHRlZF9jaGFyYWN0ZXJzGAIgASgNIjsKDFJlbmRlcmVkTGluZRIrCgVzcGFucxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkU3BhbiKuAQoMUmVuZGVyZWRTcGFuEgwKBHRleHQYASABKAkSLwoEa2luZBgCIAEoDjIhLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkU3Bhbi5LaW5kIl8KBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg4KCktJTkRfUExBSU4QARIOCgpLSU5EX0xBQkVMEAISEAoMS0lORF9FU0NBUEVEEAMSDwoLS0lORF9NQVJLRUQQBCLPAQoNRGVjaWRlUmVxdWVzdBIsCgRjYWxsGAEgASgLMhYuaGx2bS50b29sLnYxLlRvb2xDYWxsQga6SAPIAQESPgoIc2V0dGluZ3MYAiABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCCBgBukgD2AEDEi0KC3RydXN0X2Zsb29yGCggASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3ISIQoPcmVwZWF0c19jYWxsX2lkGDwgASgJQgi6SAVyAyiAAiI6Cg5EZWNpZGVSZXNwb25zZRIoCgd2ZXJkaWN0GAEgASgLMhcuaGx2bS5wb2xpY3kudjEuVmVyZGljdCI1ChRBd2FpdEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoVQXdhaXRBcHByb3ZhbFJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjcKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBIkQKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIrCglhcHByb3ZhbHMYASADKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCIzChJHZXRBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBIkEKE0dldEFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKkAQoVQW5zd2VyQXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABARI6CgZhbnN3ZXIYAiABKA4yHi5obHZtLnBvbGljeS52MS5BcHByb3ZhbEFuc3dlckIKukgHggEEEAEgABIwCg5hcmd1bWVudHNfaGFzaBgDIAEoCUIYukgV2AEBchAyDl5bMC05YS1mXXs2NH0kIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCI0ChhXaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASIxChlXaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlEhQKDGFwcHJvdmFsX2lkcxgBIAMoCSrQAQoOUGVybWlzc2lvbk1vZGUSHwobUEVSTUlTU0lPTl9NT0RFX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9NT0RFX0RFRkFVTFQQARIYChRQRVJNSVNTSU9OX01PREVfUExBThACEiAKHFBFUk1JU1NJT05fTU9ERV9BQ0NFUFRfRURJVFMQAxImCiJQRVJNSVNTSU9OX01PREVfQllQQVNTX1BFUk1JU1NJT05TEAQSHAoYUEVSTUlTU0lPTl9NT0RFX0RPTlRfQVNLEAUqXQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABISCg5ERUNJU0lPTl9BTExPVxABEhAKDERFQ0lTSU9OX0FTSxACEhEKDURFQ0lTSU9OX0RFTlkQAyrXAgoMRGVjaWRpbmdTdGVwEh0KGURFQ0lESU5HX1NURVBfVU5TUEVDSUZJRUQQABIcChhERUNJRElOR19TVEVQX0RFRklOSVRJT04QARIbChdERUNJRElOR19TVEVQX0RFTllfTElTVBACEiAKHERFQ0lESU5HX1NURVBfRVhQTElDSVRfQUxMT1cQAxIbChdERUNJRElOR19TVEVQX1JFQURfT05MWRAEEh0KGURFQ0lESU5HX1NURVBfREVTVFJVQ1RJVkUQBRIgChxERUNJRElOR19TVEVQX0NPTU1BTkRfU0FGRVRZEAYSFgoSREVDSURJTkdfU1RFUF9NT0RFEAcSGgoWREVDSURJTkdfU1RFUF9BUFBST1ZBTBAIEh0KGURFQ0lESU5HX1NURVBfVFJVU1RfRkxPT1IQCRIaChZERUNJRElOR19TVEVQX0lOX0RPVUJUEAoqbQoJVHJ1c3RUaWVyEhoKFlRSVVNUX1RJRVJfVU5TUEVDSUZJRUQQABIXChNUUlVTVF9USUVSX0JVSUxUX0lOEAESFQoRVFJVU1RfVElFUl9QTFVHSU4QAhIUChBUUlVTVF9USUVSX1NLSUxMEAMqvQEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIZChVBUFBST1ZBTF9TVEFURV9ERU5JRUQQAxIaChZBUFBST1ZBTF9TVEFURV9FWFBJUkVEEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUqggEKDkFwcHJvdmFsQW5zd2VyEh8KG0FQUFJPVkFMX0FOU1dFUl9VTlNQRUNJRklFRBAAEhgKFEFQUFJPVkFMX0FOU1dFUl9PTkNFEAESGwoXQVBQUk9WQUxfQU5TV0VSX1NFU1NJT04QAhIYChRBUFBST1ZBTF9BTlNXRVJfREVOWRADMsYECg1Qb2xpY3lTZXJ2aWNlEkcKBkRlY2lkZRIdLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlcXVlc3QaHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZRJhCg1Bd2FpdEFwcHJvdmFsEiQuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlcXVlc3QaJS5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJhCg1MaXN0QXBwcm92YWxzEiQuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaJS5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiA5ACAhJbCgtHZXRBcHByb3ZhbBIiLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVxdWVzdBojLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJfCg5BbnN3ZXJBcHByb3ZhbBIlLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVxdWVzdBomLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIpoCCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIvUDCghBcHByb3ZhbBITCgthcHByb3ZhbF9pZBgBIAEoCRISCgpzZXNzaW9uX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRIPCgdjYWxsX2lkGAQgASgJEgwKBHRvb2wYBSABKAkSFgoOYXJndW1lbnRzX2pzb24YBiABKAkSFgoOYXJndW1lbnRzX2hhc2gYByABKAkSLwoMc2FmZXR5X2xldmVsGAggASgOMhkuaGx2bS50b29sLnYxLlNhZmV0eUxldmVsEg4KBnJlYXNvbhgJIAEoCRIsCgVzdGF0ZRgKIAEoDjIdLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsU3RhdGUSMAoMcmVxdWVzdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxyZXF1ZXN0ZWRfYnkYDSABKAkSEwoLYW5zd2VyZWRfYnkYDiABKAkSLwoLYW5zd2VyZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKCXJlbmRlcmluZxgUIAEoCzIhLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsUmVuZGVyaW5nIlwKEUFwcHJvdmFsUmVuZGVyaW5nEisKBWxpbmVzGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRMaW5lEhoKEm9taXR0ZWRfY2hhcmFjdGVycxgCIAEoDSI7CgxSZW5kZXJlZExpbmUSKwoFc3BhbnMYASADKAsyHC5obHZtLnBvbGljeS52MS5SZW5kZXJlZFNwYW4irgEKDFJlbmRlcmVkU3BhbhIMCgR0ZXh0GAEgASgJEi8KBGtpbmQYAiABKA4yIS5obHZtLnBvbGljeS52MS5SZW5kZXJlZFNwYW4uS2luZCJfCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX1BMQUlOEAESDgoKS0lORF9MQUJFTBACEhAKDEtJTkRfRVNDQVBFRBADEg8KC0tJTkRfTUFSS0VEEAQizwEKDURlY2lkZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEj4KCHNldHRpbmdzGAIgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQggYAbpIA9gBAxItCgt0cnVzdF9mbG9vchgoIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yEiEKD3JlcGVhdHNfY2FsbF9pZBg8IAEoCUIIukgFcgMogAIiOgoORGVjaWRlUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiNQoUQXdhaXRBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBIkEKFUF3YWl0QXBwcm92YWxSZXNwb25zZRIoCgd2ZXJkaWN0GAEgASgLMhcuaGx2bS5wb2xpY3kudjEuVmVyZGljdCI3ChRMaXN0QXBwcm92YWxzUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABASJEChVMaXN0QXBwcm92YWxzUmVzcG9uc2USKwoJYXBwcm92YWxzGAEgAygLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwiMwoSR2V0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChNHZXRBcHByb3ZhbFJlc3BvbnNlEioKCGFwcHJvdmFsGAEgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwipAEKFUFuc3dlckFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQESOgoGYW5zd2VyGAIgASgOMh4uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxBbnN3ZXJCCrpIB4IBBBABIAASMAoOYXJndW1lbnRzX2hhc2gYAyABKAlCGLpIFdgBAXIQMg5eWzAtOWEtZl17NjR9JCJEChZBbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEioKCGFwcHJvdmFsGAEgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwiNAoYV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiMQoZV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZRIUCgxhcHByb3ZhbF9pZHMYASADKAkq0AEKDlBlcm1pc3Npb25Nb2RlEh8KG1BFUk1JU1NJT05fTU9ERV9VTlNQRUNJRklFRBAAEhsKF1BFUk1JU1NJT05fTU9ERV9ERUZBVUxUEAESGAoUUEVSTUlTU0lPTl9NT0RFX1BMQU4QAhIgChxQRVJNSVNTSU9OX01PREVfQUNDRVBUX0VESVRTEAMSJgoiUEVSTUlTU0lPTl9NT0RFX0JZUEFTU19QRVJNSVNTSU9OUxAEEhwKGFBFUk1JU1NJT05fTU9ERV9ET05UX0FTSxAFKl0KCERlY2lzaW9uEhgKFERFQ0lTSU9OX1VOU1BFQ0lGSUVEEAASEgoOREVDSVNJT05fQUxMT1cQARIQCgxERUNJU0lPTl9BU0sQAhIRCg1ERUNJU0lPTl9ERU5ZEAMq1wIKDERlY2lkaW5nU3RlcBIdChlERUNJRElOR19TVEVQX1VOU1BFQ0lGSUVEEAASHAoYREVDSURJTkdfU1RFUF9ERUZJTklUSU9OEAESGwoXREVDSURJTkdfU1RFUF9ERU5ZX0xJU1QQAhIgChxERUNJRElOR19TVEVQX0VYUExJQ0lUX0FMTE9XEAMSGwoXREVDSURJTkdfU1RFUF9SRUFEX09OTFkQBBIdChlERUNJRElOR19TVEVQX0RFU1RSVUNUSVZFEAUSIAocREVDSURJTkdfU1RFUF9DT01NQU5EX1NBRkVUWRAGEhYKEkRFQ0lESU5HX1NURVBfTU9ERRAHEhoKFkRFQ0lESU5HX1NURVBfQVBQUk9WQUwQCBIdChlERUNJRElOR19TVEVQX1RSVVNUX0ZMT09SEAkSGgoWREVDSURJTkdfU1RFUF9JTl9ET1VCVBAKKm0KCVRydXN0VGllchIaChZUUlVTVF9USUVSX1VOU1BFQ0lGSUVEEAASFwoTVFJVU1RfVElFUl9CVUlMVF9JThABEhUKEVRSVVNUX1RJRVJfUExVR0lOEAISFAoQVFJVU1RfVElFUl9TS0lMTBADKr0BCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGQoVQVBQUk9WQUxfU1RBVEVfREVOSUVEEAMSGgoWQVBQUk9WQUxfU1RBVEVfRVhQSVJFRBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFKoIBCg5BcHByb3ZhbEFuc3dlchIfChtBUFBST1ZBTF9BTlNXRVJfVU5TUEVDSUZJRUQQABIYChRBUFBST1ZBTF9BTlNXRVJfT05DRRABEhsKF0FQUFJPVkFMX0FOU1dFUl9TRVNTSU9OEAISGAoUQVBQUk9WQUxfQU5TV0VSX0RFTlkQAzLGBAoNUG9saWN5U2VydmljZRJHCgZEZWNpZGUSHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Gh4uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVzcG9uc2USYQoNQXdhaXRBcHByb3ZhbBIkLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISYQoNTGlzdEFwcHJvdmFscxIkLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIgOQAgISWwoLR2V0QXBwcm92YWwSIi5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlcXVlc3QaIy5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISXwoOQW5zd2VyQXBwcm92YWwSJS5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlcXVlc3QaJi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEmgKEVdpdGhkcmF3QXBwcm92YWxzEiguaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0GikuaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+
+/**
+ * The only tools of which a run may use any: it allows none of them, it denies all others.
+ *
+ * @generated from message hlvm.policy.v1.ToolBound
+ */
+export type ToolBound = Message<"hlvm.policy.v1.ToolBound"> & {
+  /**
+   * Tool names; a name may end in `*`.
+   *
+   * @generated from field: repeated string tools = 1;
+   */
+  tools: string[];
+};
+
+/**
+ * The only tools of which a run may use any: it allows none of them, it denies all others.
+ *
+ * @generated from message hlvm.policy.v1.ToolBound
+ */
+export type ToolBoundJson = {
+  /**
+   * Tool names; a name may end in `*`.
+   *
+   * @generated from field: repeated string tools = 1;
+   */
+  tools?: string[];
+};
+
+/**
+ * Describes the message hlvm.policy.v1.ToolBound.
+ * Use `create(ToolBoundSchema)` to create a new message.
+ */
+export const ToolBoundSchema: GenMessage<ToolBound, {jsonType: ToolBoundJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 0);
 
 /**
  * What a session's owner set for one run.
@@ -48,6 +83,13 @@ export type PermissionSettings = Message<"hlvm.policy.v1.PermissionSettings"> & 
    * @generated from field: bool can_ask = 4;
    */
   canAsk: boolean;
+
+  /**
+   * Not set: no bound. Set and empty: nothing may be used.
+   *
+   * @generated from field: hlvm.policy.v1.ToolBound only_tools = 90;
+   */
+  onlyTools?: ToolBound | undefined;
 };
 
 /**
@@ -79,6 +121,13 @@ export type PermissionSettingsJson = {
    * @generated from field: bool can_ask = 4;
    */
   canAsk?: boolean;
+
+  /**
+   * Not set: no bound. Set and empty: nothing may be used.
+   *
+   * @generated from field: hlvm.policy.v1.ToolBound only_tools = 90;
+   */
+  onlyTools?: ToolBoundJson;
 };
 
 /**
@@ -86,7 +135,7 @@ export type PermissionSettingsJson = {
  * Use `create(PermissionSettingsSchema)` to create a new message.
  */
 export const PermissionSettingsSchema: GenMessage<PermissionSettings, {jsonType: PermissionSettingsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 0);
+  messageDesc(file_hlvm_policy_v1_policy, 1);
 
 /**
  * @generated from message hlvm.policy.v1.Verdict
@@ -199,7 +248,7 @@ export type VerdictJson = {
  * Use `create(VerdictSchema)` to create a new message.
  */
 export const VerdictSchema: GenMessage<Verdict, {jsonType: VerdictJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 1);
+  messageDesc(file_hlvm_policy_v1_policy, 2);
 
 /**
  * @generated from message hlvm.policy.v1.Approval
@@ -390,7 +439,7 @@ export type ApprovalJson = {
  * Use `create(ApprovalSchema)` to create a new message.
  */
 export const ApprovalSchema: GenMessage<Approval, {jsonType: ApprovalJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 2);
+  messageDesc(file_hlvm_policy_v1_policy, 3);
 
 /**
  * A call's arguments for a person, made of `arguments_json`: nothing hides in it, and nothing of it is lost, so arguments that
@@ -445,7 +494,7 @@ export type ApprovalRenderingJson = {
  * Use `create(ApprovalRenderingSchema)` to create a new message.
  */
 export const ApprovalRenderingSchema: GenMessage<ApprovalRendering, {jsonType: ApprovalRenderingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 3);
+  messageDesc(file_hlvm_policy_v1_policy, 4);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedLine
@@ -472,7 +521,7 @@ export type RenderedLineJson = {
  * Use `create(RenderedLineSchema)` to create a new message.
  */
 export const RenderedLineSchema: GenMessage<RenderedLine, {jsonType: RenderedLineJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 4);
+  messageDesc(file_hlvm_policy_v1_policy, 5);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedSpan
@@ -509,7 +558,7 @@ export type RenderedSpanJson = {
  * Use `create(RenderedSpanSchema)` to create a new message.
  */
 export const RenderedSpanSchema: GenMessage<RenderedSpan, {jsonType: RenderedSpanJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 5);
+  messageDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
@@ -564,7 +613,7 @@ export type RenderedSpan_KindJson = "KIND_UNSPECIFIED" | "KIND_PLAIN" | "KIND_LA
  * Describes the enum hlvm.policy.v1.RenderedSpan.Kind.
  */
 export const RenderedSpan_KindSchema: GenEnum<RenderedSpan_Kind, RenderedSpan_KindJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 5, 0);
+  enumDesc(file_hlvm_policy_v1_policy, 6, 0);
 
 /**
  * @generated from message hlvm.policy.v1.DecideRequest
@@ -637,7 +686,7 @@ export type DecideRequestJson = {
  * Use `create(DecideRequestSchema)` to create a new message.
  */
 export const DecideRequestSchema: GenMessage<DecideRequest, {jsonType: DecideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 6);
+  messageDesc(file_hlvm_policy_v1_policy, 7);
 
 /**
  * @generated from message hlvm.policy.v1.DecideResponse
@@ -664,7 +713,7 @@ export type DecideResponseJson = {
  * Use `create(DecideResponseSchema)` to create a new message.
  */
 export const DecideResponseSchema: GenMessage<DecideResponse, {jsonType: DecideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 7);
+  messageDesc(file_hlvm_policy_v1_policy, 8);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalRequest
@@ -691,7 +740,7 @@ export type AwaitApprovalRequestJson = {
  * Use `create(AwaitApprovalRequestSchema)` to create a new message.
  */
 export const AwaitApprovalRequestSchema: GenMessage<AwaitApprovalRequest, {jsonType: AwaitApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 8);
+  messageDesc(file_hlvm_policy_v1_policy, 9);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalResponse
@@ -722,7 +771,7 @@ export type AwaitApprovalResponseJson = {
  * Use `create(AwaitApprovalResponseSchema)` to create a new message.
  */
 export const AwaitApprovalResponseSchema: GenMessage<AwaitApprovalResponse, {jsonType: AwaitApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 9);
+  messageDesc(file_hlvm_policy_v1_policy, 10);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsRequest
@@ -753,7 +802,7 @@ export type ListApprovalsRequestJson = {
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonType: ListApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 10);
+  messageDesc(file_hlvm_policy_v1_policy, 11);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsResponse
@@ -784,7 +833,7 @@ export type ListApprovalsResponseJson = {
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse, {jsonType: ListApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 11);
+  messageDesc(file_hlvm_policy_v1_policy, 12);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalRequest
@@ -811,7 +860,7 @@ export type GetApprovalRequestJson = {
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest, {jsonType: GetApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 12);
+  messageDesc(file_hlvm_policy_v1_policy, 13);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalResponse
@@ -842,7 +891,7 @@ export type GetApprovalResponseJson = {
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse, {jsonType: GetApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 13);
+  messageDesc(file_hlvm_policy_v1_policy, 14);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalRequest
@@ -895,7 +944,7 @@ export type AnswerApprovalRequestJson = {
  * Use `create(AnswerApprovalRequestSchema)` to create a new message.
  */
 export const AnswerApprovalRequestSchema: GenMessage<AnswerApprovalRequest, {jsonType: AnswerApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 14);
+  messageDesc(file_hlvm_policy_v1_policy, 15);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalResponse
@@ -922,7 +971,7 @@ export type AnswerApprovalResponseJson = {
  * Use `create(AnswerApprovalResponseSchema)` to create a new message.
  */
 export const AnswerApprovalResponseSchema: GenMessage<AnswerApprovalResponse, {jsonType: AnswerApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 15);
+  messageDesc(file_hlvm_policy_v1_policy, 16);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsRequest
@@ -949,7 +998,7 @@ export type WithdrawApprovalsRequestJson = {
  * Use `create(WithdrawApprovalsRequestSchema)` to create a new message.
  */
 export const WithdrawApprovalsRequestSchema: GenMessage<WithdrawApprovalsRequest, {jsonType: WithdrawApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 16);
+  messageDesc(file_hlvm_policy_v1_policy, 17);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsResponse
@@ -980,7 +1029,7 @@ export type WithdrawApprovalsResponseJson = {
  * Use `create(WithdrawApprovalsResponseSchema)` to create a new message.
  */
 export const WithdrawApprovalsResponseSchema: GenMessage<WithdrawApprovalsResponse, {jsonType: WithdrawApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 17);
+  messageDesc(file_hlvm_policy_v1_policy, 18);
 
 /**
  * @generated from enum hlvm.policy.v1.PermissionMode

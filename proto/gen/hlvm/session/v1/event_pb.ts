@@ -4,11 +4,12 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Finish, FinishJson, Model, ModelJson, Thinking, ThinkingJson, ToolCallPart, ToolCallPartJson, Usage, UsageJson } from "../../model/v1/model_pb.ts";
 import { file_hlvm_model_v1_model } from "../../model/v1/model_pb.ts";
-import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
+import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson, ToolBound, ToolBoundJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { ToolOutput, ToolOutputJson, ToolResult, ToolResultJson, TrustFloor, TrustFloorJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
@@ -18,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKqCwoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkidgoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Eg4KBmF1dGhvchhQIAEoCRIXCg9xdWV1ZWRfc2VxdWVuY2UYUSABKAQiMQoNTWVzc2FnZVF1ZXVlZBIMCgR0ZXh0GAEgASgJEhIKCmludGVycnVwdHMYAiABKAgiwAEKClJ1blN0YXJ0ZWQSDQoFbW9kZWwYASABKAkSEQoJd29ya3NwYWNlGAIgASgJEjQKCHNldHRpbmdzGAMgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzEhMKC3ByZWZpeF9oYXNoGAQgASgJEhcKD2FsbG93ZWRfc2VjcmV0cxgUIAMoCRIsCg5yZXNvbHZlZF9tb2RlbBgoIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiWQoMRm9sZGVkUmVzdWx0EhAKCHNlcXVlbmNlGAEgASgEEgwKBHRvb2wYAiABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYAyABKAkSDgoGbGVuZ3RoGAQgASgNIrwDCgpDb21wYWN0aW9uEhUKDWZyb21fc2VxdWVuY2UYASABKAQSEwoLdG9fc2VxdWVuY2UYAiABKAQSLwoFY2F1c2UYAyABKA4yIC5obHZtLnNlc3Npb24udjEuQ29tcGFjdGlvbkNhdXNlEi4KBm1ldGhvZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5TdW1tYXJ5TWV0aG9kEhUKDW1ldGhvZF9yZWFzb24YBSABKAkSDwoHc3VtbWFyeRgGIAEoCRIWCg5rZXB0X3NlcXVlbmNlcxgHIAMoBBIuCgdyZXN1bHRzGAggAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIwCglwdXRfYXNpZGUYCSADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EhUKDXRva2Vuc19iZWZvcmUYCiABKA0SFAoMdG9rZW5zX2FmdGVyGAsgASgNEg0KBXR1cm5zGAwgASgNEhQKDHJlc3VsdF9jb3VudBgNIAEoDRItCgt0cnVzdF9mbG9vchgOIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiQwoNU2Vzc2lvbkZvcmtlZBIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIXCg9wYXJlbnRfc2VxdWVuY2UYAiABKAQiPQoPU2Vzc2lvbkltcG9ydGVkEhsKE2V4cG9ydGVkX3Nlc3Npb25faWQYASABKAkSDQoFbGluZXMYAiABKA0iaAoSQ29udmVyc2F0aW9uVW5kb25lEhUKDWxhc3Rfc2VxdWVuY2UYASABKAQSDwoHdG9fdHVybhgCIAEoDRIWCg5yZXN0b3JlZF9wYXRocxgDIAMoCRISCgprZXB0X3BhdGhzGAQgAygJIq8BCgtJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEjIKBm9yaWdpbhgCIAEoDjIiLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvbk9yaWdpbhIwCgVzdGF0ZRgDIAEoDjIhLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvblN0YXRlEg4KBnNoYTI1NhgEIAEoCRIMCgR0ZXh0GAUgASgJEg4KBnJlYXNvbhgGIAEoCSJkChJJbnN0cnVjdGlvbnNMb2FkZWQSKwoFZmlsZXMYASADKAsyHC5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb24SEQoJd29ya3NwYWNlGAIgASgJEg4KBm5vdGljZRgDIAEoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqeAoRSW5zdHJ1Y3Rpb25PcmlnaW4SIgoeSU5TVFJVQ1RJT05fT1JJR0lOX1VOU1BFQ0lGSUVEEAASHQoZSU5TVFJVQ1RJT05fT1JJR0lOX1BFUlNPThABEiAKHElOU1RSVUNUSU9OX09SSUdJTl9XT1JLU1BBQ0UQAirRAQoQSW5zdHJ1Y3Rpb25TdGF0ZRIhCh1JTlNUUlVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEhwKGElOU1RSVUNUSU9OX1NUQVRFX0xPQURFRBABEh8KG0lOU1RSVUNUSU9OX1NUQVRFX1VOVFJVU1RFRBACEh0KGUlOU1RSVUNUSU9OX1NUQVRFX0NIQU5HRUQQAxIdChlJTlNUUlVDVElPTl9TVEFURV9SRUZVU0VEEAQSHQoZSU5TVFJVQ1RJT05fU1RBVEVfUkVNT1ZFRBAFKsMCCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVU1RPUF9SRUFTT05fQ09NUExFVEVEEAESIQodU1RPUF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhIiCh5TVE9QX1JFQVNPTl9NQVhfQlVER0VUX1JFQUNIRUQQAxIeChpTVE9QX1JFQVNPTl9VU0VSX0NBTkNFTExFRBAEEhUKEVNUT1BfUkVBU09OX0VSUk9SEAUSFwoTU1RPUF9SRUFTT05fVElNRU9VVBAGEiEKHVNUT1BfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEAcSIAocU1RPUF9SRUFTT05fV09SS0ZMT1dfQkxPQ0tFRBAIEiEKHVNUT1BfUkVBU09OX0NPTlRFWFRfRVhIQVVTVEVEEAliBnByb3RvMw", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLiDAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAEjgKDndvcmtlcl9zcGF3bmVkGFogASgLMh4uaGx2bS5zZXNzaW9uLnYxLldvcmtlclNwYXduZWRIABI8ChB3b3JrZXJfY29tcGxldGVkGFsgASgLMiAuaGx2bS5zZXNzaW9uLnYxLldvcmtlckNvbXBsZXRlZEgAEj4KEXdvcmtlcl9wZXJtaXNzaW9uGFwgASgLMiEuaGx2bS5zZXNzaW9uLnYxLldvcmtlclBlcm1pc3Npb25IAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJInYKC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudBIOCgZhdXRob3IYUCABKAkSFwoPcXVldWVkX3NlcXVlbmNlGFEgASgEIjEKDU1lc3NhZ2VRdWV1ZWQSDAoEdGV4dBgBIAEoCRISCgppbnRlcnJ1cHRzGAIgASgIItUCCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsEiwKBWFnZW50GFogASgLMh0uaGx2bS5zZXNzaW9uLnYxLkFnZW50UHJvZmlsZRI2Cg93b3JrZXJfcHJvZmlsZXMYWyADKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEi0KBm9yaWdpbhhcIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJPcmlnaW4ixwMKDEFnZW50UHJvZmlsZRIrCgRuYW1lGAEgASgJQh26SBpyGDIWXlthLXpdW2EtejAtOS1dezAsNjN9JBIdCgtkZXNjcmlwdGlvbhgCIAEoCUIIukgFcgMogCASKAoFdG9vbHMYAyABKAsyGS5obHZtLnBvbGljeS52MS5Ub29sQm91bmQSFwoFbW9kZWwYBCABKAlCCLpIBXIDGIACEjEKC3RlbXBlcmF0dXJlGAUgASgBQhe6SBQSEhkAAAAAAAAAQCkAAAAAAAAAAEgAiAEBEigKFW1heGltdW1fb3V0cHV0X3Rva2VucxgGIAEoDUIJukgGKgQYwIQ9Eh8KDGluc3RydWN0aW9ucxgHIAEoCUIJukgGcgQogIAEEhEKCWNhbl9zcGF3bhgIIAEoCBI1Cgd3b3JrZXJzGAkgAygJQiS6SCGSAR4QQCIachgyFl5bYS16XVthLXowLTktXXswLDYzfSQSOAoGc291cmNlGAogASgOMh4uaGx2bS5zZXNzaW9uLnYxLlByb2ZpbGVTb3VyY2VCCLpIBYIBAhABEhYKBHBhdGgYCyABKAlCCLpIBXIDKIAgQg4KDF90ZW1wZXJhdHVyZSIzCgxXb3JrZXJCdWRnZXQSDQoFdHVybnMYASABKA0SFAoMbWlsbGlzZWNvbmRzGAIgASgNIr4BCgxXb3JrZXJPcmlnaW4SGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFQoNcGFyZW50X3J1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEg0KBWRlcHRoGAQgASgNEi0KBmJ1ZGdldBgFIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJCdWRnZXQSLQoLdHJ1c3RfZmxvb3IYBiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciKhAQoNV29ya2VyU3Bhd25lZBIPCgdjYWxsX2lkGAEgASgJEhgKEGNoaWxkX3Nlc3Npb25faWQYAiABKAkSFAoMY2hpbGRfcnVuX2lkGAMgASgJEhIKCmFnZW50X3R5cGUYBCABKAkSDAoEdGFzaxgFIAEoCRItCgZidWRnZXQYBiABKAsyHS5obHZtLnNlc3Npb24udjEuV29ya2VyQnVkZ2V0IqcCCg9Xb3JrZXJDb21wbGV0ZWQSDwoHY2FsbF9pZBgBIAEoCRIYChBjaGlsZF9zZXNzaW9uX2lkGAIgASgJEhQKDGNoaWxkX3J1bl9pZBgDIAEoCRISCgphZ2VudF90eXBlGAQgASgJEg8KB3N1Y2Nlc3MYBSABKAgSMAoLc3RvcF9yZWFzb24YBiABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIjCgV1c2FnZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USDQoFdHVybnMYCCABKA0SEgoKdG9vbF9jYWxscxgJIAEoDRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCiABKA0SFQoNZmlsZXNfdG91Y2hlZBgLIAMoCSKbAQoQV29ya2VyUGVybWlzc2lvbhIPCgdjYWxsX2lkGAEgASgJEhgKEGNoaWxkX3Nlc3Npb25faWQYAiABKAkSEwoLYWdlbnRfdHlwZXMYAyADKAkSLwoFY2hlY2sYBCABKAsyIC5obHZtLnNlc3Npb24udjEuUGVybWlzc2lvbkNoZWNrEhYKDmNoaWxkX3NlcXVlbmNlGAUgASgEIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSKvAQoLSW5zdHJ1Y3Rpb24SDAoEcGF0aBgBIAEoCRIyCgZvcmlnaW4YAiABKA4yIi5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb25PcmlnaW4SMAoFc3RhdGUYAyABKA4yIS5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb25TdGF0ZRIOCgZzaGEyNTYYBCABKAkSDAoEdGV4dBgFIAEoCRIOCgZyZWFzb24YBiABKAkiZAoSSW5zdHJ1Y3Rpb25zTG9hZGVkEisKBWZpbGVzGAEgAygLMhwuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uEhEKCXdvcmtzcGFjZRgCIAEoCRIOCgZub3RpY2UYAyABKAkiEQoPVGhpbmtpbmdTdGFydGVkIh8KD1JlYXNvbmluZ1VwZGF0ZRIMCgR0ZXh0GAEgASgJIhwKDE1lc3NhZ2VEZWx0YRIMCgR0ZXh0GAEgASgJIqMBChBBc3Npc3RhbnRNZXNzYWdlEgwKBHRleHQYASABKAkSKQoIdGhpbmtpbmcYAiADKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nEi8KCnRvb2xfY2FsbHMYAyADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBIlCgZmaW5pc2gYBCABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiiwEKCVR1cm5TdGF0cxISCgp0b29sX2NvdW50GAEgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIeChZlc3RpbWF0ZWRfaW5wdXRfdG9rZW5zGCggASgEIjIKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSJXCg5NZW1vcnlBY3Rpdml0eRIQCghyZWNhbGxlZBgBIAMoCRIPCgd3cml0dGVuGAIgAygJEg4KBm5vdGljZRgDIAEoCRISCgptb3JlX2V4aXN0GCggASgIIs8BCgpSdW5TdG9wcGVkEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEgwKBHRleHQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZhZHZpY2UYBCABKAkSDQoFdHVybnMYBSABKA0SEgoKdG9vbF9jYWxscxgGIAEoDRIjCgV1c2FnZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAggASgNKoUBCg1Qcm9maWxlU291cmNlEh4KGlBST0ZJTEVfU09VUkNFX1VOU1BFQ0lGSUVEEAASGwoXUFJPRklMRV9TT1VSQ0VfQlVJTFRfSU4QARIZChVQUk9GSUxFX1NPVVJDRV9QRVJTT04QAhIcChhQUk9GSUxFX1NPVVJDRV9XT1JLU1BBQ0UQAypoCg1TdW1tYXJ5TWV0aG9kEh4KGlNVTU1BUllfTUVUSE9EX1VOU1BFQ0lGSUVEEAASGAoUU1VNTUFSWV9NRVRIT0RfTU9ERUwQARIdChlTVU1NQVJZX01FVEhPRF9NRUNIQU5JQ0FMEAIqcgoPQ29tcGFjdGlvbkNhdXNlEiAKHENPTVBBQ1RJT05fQ0FVU0VfVU5TUEVDSUZJRUQQABIeChpDT01QQUNUSU9OX0NBVVNFX1RIUkVTSE9MRBABEh0KGUNPTVBBQ1RJT05fQ0FVU0VfT1ZFUkZMT1cQAip4ChFJbnN0cnVjdGlvbk9yaWdpbhIiCh5JTlNUUlVDVElPTl9PUklHSU5fVU5TUEVDSUZJRUQQABIdChlJTlNUUlVDVElPTl9PUklHSU5fUEVSU09OEAESIAocSU5TVFJVQ1RJT05fT1JJR0lOX1dPUktTUEFDRRACKtEBChBJbnN0cnVjdGlvblN0YXRlEiEKHUlOU1RSVUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHAoYSU5TVFJVQ1RJT05fU1RBVEVfTE9BREVEEAESHwobSU5TVFJVQ1RJT05fU1RBVEVfVU5UUlVTVEVEEAISHQoZSU5TVFJVQ1RJT05fU1RBVEVfQ0hBTkdFRBADEh0KGUlOU1RSVUNUSU9OX1NUQVRFX1JFRlVTRUQQBBIdChlJTlNUUlVDVElPTl9TVEFURV9SRU1PVkVEEAUqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -203,6 +204,24 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: InstructionsLoaded;
     case: "instructionsLoaded";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.WorkerSpawned worker_spawned = 90;
+     */
+    value: WorkerSpawned;
+    case: "workerSpawned";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.WorkerCompleted worker_completed = 91;
+     */
+    value: WorkerCompleted;
+    case: "workerCompleted";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.WorkerPermission worker_permission = 92;
+     */
+    value: WorkerPermission;
+    case: "workerPermission";
   } | { case: undefined; value?: undefined };
 };
 
@@ -360,6 +379,21 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.InstructionsLoaded instructions_loaded = 110;
    */
   instructionsLoaded?: InstructionsLoadedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerSpawned worker_spawned = 90;
+   */
+  workerSpawned?: WorkerSpawnedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerCompleted worker_completed = 91;
+   */
+  workerCompleted?: WorkerCompletedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerPermission worker_permission = 92;
+   */
+  workerPermission?: WorkerPermissionJson;
 };
 
 /**
@@ -555,6 +589,27 @@ export type RunStarted = Message<"hlvm.session.v1.RunStarted"> & {
    * @generated from field: hlvm.model.v1.Model resolved_model = 40;
    */
   resolvedModel?: Model | undefined;
+
+  /**
+   * The profile of the agent; not set: `general`.
+   *
+   * @generated from field: hlvm.session.v1.AgentProfile agent = 90;
+   */
+  agent?: AgentProfile | undefined;
+
+  /**
+   * Profiles of the person's own that its workers may have, besides those that come with HLVM.
+   *
+   * @generated from field: repeated hlvm.session.v1.AgentProfile worker_profiles = 91;
+   */
+  workerProfiles: AgentProfile[];
+
+  /**
+   * Set: this is a worker of another run.
+   *
+   * @generated from field: hlvm.session.v1.WorkerOrigin origin = 92;
+   */
+  origin?: WorkerOrigin | undefined;
 };
 
 /**
@@ -596,6 +651,27 @@ export type RunStartedJson = {
    * @generated from field: hlvm.model.v1.Model resolved_model = 40;
    */
   resolvedModel?: ModelJson;
+
+  /**
+   * The profile of the agent; not set: `general`.
+   *
+   * @generated from field: hlvm.session.v1.AgentProfile agent = 90;
+   */
+  agent?: AgentProfileJson;
+
+  /**
+   * Profiles of the person's own that its workers may have, besides those that come with HLVM.
+   *
+   * @generated from field: repeated hlvm.session.v1.AgentProfile worker_profiles = 91;
+   */
+  workerProfiles?: AgentProfileJson[];
+
+  /**
+   * Set: this is a worker of another run.
+   *
+   * @generated from field: hlvm.session.v1.WorkerOrigin origin = 92;
+   */
+  origin?: WorkerOriginJson;
 };
 
 /**
@@ -604,6 +680,602 @@ export type RunStartedJson = {
  */
 export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
+ * What an agent is for, and what it may use: it narrows what the run may do, and widens nothing.
+ *
+ * @generated from message hlvm.session.v1.AgentProfile
+ */
+export type AgentProfile = Message<"hlvm.session.v1.AgentProfile"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * Not set: what the run itself may use.
+   *
+   * @generated from field: hlvm.policy.v1.ToolBound tools = 3;
+   */
+  tools?: ToolBound | undefined;
+
+  /**
+   * `provider/name`; empty: the model of whoever starts it.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * @generated from field: optional double temperature = 5;
+   */
+  temperature?: number | undefined;
+
+  /**
+   * 0: as usual.
+   *
+   * @generated from field: uint32 maximum_output_tokens = 6;
+   */
+  maximumOutputTokens: number;
+
+  /**
+   * @generated from field: string instructions = 7;
+   */
+  instructions: string;
+
+  /**
+   * Whether it may start workers of its own.
+   *
+   * @generated from field: bool can_spawn = 8;
+   */
+  canSpawn: boolean;
+
+  /**
+   * The profiles that its workers may have; empty: any that there is.
+   *
+   * @generated from field: repeated string workers = 9;
+   */
+  workers: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.ProfileSource source = 10;
+   */
+  source: ProfileSource;
+
+  /**
+   * The file that it was read from, for people.
+   *
+   * @generated from field: string path = 11;
+   */
+  path: string;
+};
+
+/**
+ * What an agent is for, and what it may use: it narrows what the run may do, and widens nothing.
+ *
+ * @generated from message hlvm.session.v1.AgentProfile
+ */
+export type AgentProfileJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * @generated from field: string description = 2;
+   */
+  description?: string;
+
+  /**
+   * Not set: what the run itself may use.
+   *
+   * @generated from field: hlvm.policy.v1.ToolBound tools = 3;
+   */
+  tools?: ToolBoundJson;
+
+  /**
+   * `provider/name`; empty: the model of whoever starts it.
+   *
+   * @generated from field: string model = 4;
+   */
+  model?: string;
+
+  /**
+   * @generated from field: optional double temperature = 5;
+   */
+  temperature?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * 0: as usual.
+   *
+   * @generated from field: uint32 maximum_output_tokens = 6;
+   */
+  maximumOutputTokens?: number;
+
+  /**
+   * @generated from field: string instructions = 7;
+   */
+  instructions?: string;
+
+  /**
+   * Whether it may start workers of its own.
+   *
+   * @generated from field: bool can_spawn = 8;
+   */
+  canSpawn?: boolean;
+
+  /**
+   * The profiles that its workers may have; empty: any that there is.
+   *
+   * @generated from field: repeated string workers = 9;
+   */
+  workers?: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.ProfileSource source = 10;
+   */
+  source?: ProfileSourceJson;
+
+  /**
+   * The file that it was read from, for people.
+   *
+   * @generated from field: string path = 11;
+   */
+  path?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.AgentProfile.
+ * Use `create(AgentProfileSchema)` to create a new message.
+ */
+export const AgentProfileSchema: GenMessage<AgentProfile, {jsonType: AgentProfileJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 5);
+
+/**
+ * What a worker may use up, taken from what its parent has left.
+ *
+ * @generated from message hlvm.session.v1.WorkerBudget
+ */
+export type WorkerBudget = Message<"hlvm.session.v1.WorkerBudget"> & {
+  /**
+   * Model calls, those of its own workers included.
+   *
+   * @generated from field: uint32 turns = 1;
+   */
+  turns: number;
+
+  /**
+   * @generated from field: uint32 milliseconds = 2;
+   */
+  milliseconds: number;
+};
+
+/**
+ * What a worker may use up, taken from what its parent has left.
+ *
+ * @generated from message hlvm.session.v1.WorkerBudget
+ */
+export type WorkerBudgetJson = {
+  /**
+   * Model calls, those of its own workers included.
+   *
+   * @generated from field: uint32 turns = 1;
+   */
+  turns?: number;
+
+  /**
+   * @generated from field: uint32 milliseconds = 2;
+   */
+  milliseconds?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerBudget.
+ * Use `create(WorkerBudgetSchema)` to create a new message.
+ */
+export const WorkerBudgetSchema: GenMessage<WorkerBudget, {jsonType: WorkerBudgetJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 6);
+
+/**
+ * Whose worker a run is, and what it got.
+ *
+ * @generated from message hlvm.session.v1.WorkerOrigin
+ */
+export type WorkerOrigin = Message<"hlvm.session.v1.WorkerOrigin"> & {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId: string;
+
+  /**
+   * @generated from field: string parent_run_id = 2;
+   */
+  parentRunId: string;
+
+  /**
+   * The call of spawn_worker.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId: string;
+
+  /**
+   * 1: the parent is no worker.
+   *
+   * @generated from field: uint32 depth = 4;
+   */
+  depth: number;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 5;
+   */
+  budget?: WorkerBudget | undefined;
+
+  /**
+   * Of the parent's context when it wrote the task: a worker can be trusted no further.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 6;
+   */
+  trustFloor?: TrustFloor | undefined;
+};
+
+/**
+ * Whose worker a run is, and what it got.
+ *
+ * @generated from message hlvm.session.v1.WorkerOrigin
+ */
+export type WorkerOriginJson = {
+  /**
+   * @generated from field: string parent_session_id = 1;
+   */
+  parentSessionId?: string;
+
+  /**
+   * @generated from field: string parent_run_id = 2;
+   */
+  parentRunId?: string;
+
+  /**
+   * The call of spawn_worker.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId?: string;
+
+  /**
+   * 1: the parent is no worker.
+   *
+   * @generated from field: uint32 depth = 4;
+   */
+  depth?: number;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 5;
+   */
+  budget?: WorkerBudgetJson;
+
+  /**
+   * Of the parent's context when it wrote the task: a worker can be trusted no further.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 6;
+   */
+  trustFloor?: TrustFloorJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerOrigin.
+ * Use `create(WorkerOriginSchema)` to create a new message.
+ */
+export const WorkerOriginSchema: GenMessage<WorkerOrigin, {jsonType: WorkerOriginJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 7);
+
+/**
+ * A worker starts; its own session has the rest. Written before it does.
+ *
+ * @generated from message hlvm.session.v1.WorkerSpawned
+ */
+export type WorkerSpawned = Message<"hlvm.session.v1.WorkerSpawned"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId: string;
+
+  /**
+   * The name of its profile.
+   *
+   * @generated from field: string agent_type = 4;
+   */
+  agentType: string;
+
+  /**
+   * @generated from field: string task = 5;
+   */
+  task: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 6;
+   */
+  budget?: WorkerBudget | undefined;
+};
+
+/**
+ * A worker starts; its own session has the rest. Written before it does.
+ *
+ * @generated from message hlvm.session.v1.WorkerSpawned
+ */
+export type WorkerSpawnedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId?: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId?: string;
+
+  /**
+   * The name of its profile.
+   *
+   * @generated from field: string agent_type = 4;
+   */
+  agentType?: string;
+
+  /**
+   * @generated from field: string task = 5;
+   */
+  task?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.WorkerBudget budget = 6;
+   */
+  budget?: WorkerBudgetJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerSpawned.
+ * Use `create(WorkerSpawnedSchema)` to create a new message.
+ */
+export const WorkerSpawnedSchema: GenMessage<WorkerSpawned, {jsonType: WorkerSpawnedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 8);
+
+/**
+ * @generated from message hlvm.session.v1.WorkerCompleted
+ */
+export type WorkerCompleted = Message<"hlvm.session.v1.WorkerCompleted"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId: string;
+
+  /**
+   * @generated from field: string agent_type = 4;
+   */
+  agentType: string;
+
+  /**
+   * @generated from field: bool success = 5;
+   */
+  success: boolean;
+
+  /**
+   * @generated from field: hlvm.session.v1.StopReason stop_reason = 6;
+   */
+  stopReason: StopReason;
+
+  /**
+   * Those of its own workers included.
+   *
+   * @generated from field: hlvm.model.v1.Usage usage = 7;
+   */
+  usage?: Usage | undefined;
+
+  /**
+   * @generated from field: uint32 turns = 8;
+   */
+  turns: number;
+
+  /**
+   * @generated from field: uint32 tool_calls = 9;
+   */
+  toolCalls: number;
+
+  /**
+   * @generated from field: uint32 duration_milliseconds = 10;
+   */
+  durationMilliseconds: number;
+
+  /**
+   * Relative to the workspace, those that its file tools wrote; the first 200. Commands may have changed others.
+   *
+   * @generated from field: repeated string files_touched = 11;
+   */
+  filesTouched: string[];
+};
+
+/**
+ * @generated from message hlvm.session.v1.WorkerCompleted
+ */
+export type WorkerCompletedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId?: string;
+
+  /**
+   * @generated from field: string child_run_id = 3;
+   */
+  childRunId?: string;
+
+  /**
+   * @generated from field: string agent_type = 4;
+   */
+  agentType?: string;
+
+  /**
+   * @generated from field: bool success = 5;
+   */
+  success?: boolean;
+
+  /**
+   * @generated from field: hlvm.session.v1.StopReason stop_reason = 6;
+   */
+  stopReason?: StopReasonJson;
+
+  /**
+   * Those of its own workers included.
+   *
+   * @generated from field: hlvm.model.v1.Usage usage = 7;
+   */
+  usage?: UsageJson;
+
+  /**
+   * @generated from field: uint32 turns = 8;
+   */
+  turns?: number;
+
+  /**
+   * @generated from field: uint32 tool_calls = 9;
+   */
+  toolCalls?: number;
+
+  /**
+   * @generated from field: uint32 duration_milliseconds = 10;
+   */
+  durationMilliseconds?: number;
+
+  /**
+   * Relative to the workspace, those that its file tools wrote; the first 200. Commands may have changed others.
+   *
+   * @generated from field: repeated string files_touched = 11;
+   */
+  filesTouched?: string[];
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerCompleted.
+ * Use `create(WorkerCompletedSchema)` to create a new message.
+ */
+export const WorkerCompletedSchema: GenMessage<WorkerCompleted, {jsonType: WorkerCompletedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 9);
+
+/**
+ * A worker asks for a permission, or got an answer: for whoever watches its parent.
+ *
+ * @generated from message hlvm.session.v1.WorkerPermission
+ */
+export type WorkerPermission = Message<"hlvm.session.v1.WorkerPermission"> & {
+  /**
+   * The call of spawn_worker in this run.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId: string;
+
+  /**
+   * Profiles from this run's worker down to the one that asks.
+   *
+   * @generated from field: repeated string agent_types = 3;
+   */
+  agentTypes: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.PermissionCheck check = 4;
+   */
+  check?: PermissionCheck | undefined;
+
+  /**
+   * Of the worker's event; a run that is taken over goes on behind the last one.
+   *
+   * @generated from field: uint64 child_sequence = 5;
+   */
+  childSequence: bigint;
+};
+
+/**
+ * A worker asks for a permission, or got an answer: for whoever watches its parent.
+ *
+ * @generated from message hlvm.session.v1.WorkerPermission
+ */
+export type WorkerPermissionJson = {
+  /**
+   * The call of spawn_worker in this run.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string child_session_id = 2;
+   */
+  childSessionId?: string;
+
+  /**
+   * Profiles from this run's worker down to the one that asks.
+   *
+   * @generated from field: repeated string agent_types = 3;
+   */
+  agentTypes?: string[];
+
+  /**
+   * @generated from field: hlvm.session.v1.PermissionCheck check = 4;
+   */
+  check?: PermissionCheckJson;
+
+  /**
+   * Of the worker's event; a run that is taken over goes on behind the last one.
+   *
+   * @generated from field: uint64 child_sequence = 5;
+   */
+  childSequence?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.WorkerPermission.
+ * Use `create(WorkerPermissionSchema)` to create a new message.
+ */
+export const WorkerPermissionSchema: GenMessage<WorkerPermission, {jsonType: WorkerPermissionJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
@@ -668,7 +1340,7 @@ export type FoldedResultJson = {
  * Use `create(FoldedResultSchema)` to create a new message.
  */
 export const FoldedResultSchema: GenMessage<FoldedResult, {jsonType: FoldedResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
@@ -861,7 +1533,7 @@ export type CompactionJson = {
  * Use `create(CompactionSchema)` to create a new message.
  */
 export const CompactionSchema: GenMessage<Compaction, {jsonType: CompactionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * A call waits for a sandbox, where all are at work. Again whenever its place changes.
@@ -916,7 +1588,7 @@ export type ToolWaitingJson = {
  * Use `create(ToolWaitingSchema)` to create a new message.
  */
 export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
@@ -941,7 +1613,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * All before this was copied from another session: events up to one of its sequences, with the same numbers.
@@ -982,7 +1654,7 @@ export type SessionForkedJson = {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
@@ -1027,7 +1699,7 @@ export type SessionImportedJson = {
  * Use `create(SessionImportedSchema)` to create a new message.
  */
 export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
@@ -1104,7 +1776,7 @@ export type ConversationUndoneJson = {
  * Use `create(ConversationUndoneSchema)` to create a new message.
  */
 export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * A file with instructions for the agent.
@@ -1201,7 +1873,7 @@ export type InstructionJson = {
  * Use `create(InstructionSchema)` to create a new message.
  */
 export const InstructionSchema: GenMessage<Instruction, {jsonType: InstructionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * Files with instructions were found: at the beginning of a run, or where a tool came into a folder that has some. Those that
@@ -1262,7 +1934,7 @@ export type InstructionsLoadedJson = {
  * Use `create(InstructionsLoadedSchema)` to create a new message.
  */
 export const InstructionsLoadedSchema: GenMessage<InstructionsLoaded, {jsonType: InstructionsLoadedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * A model call begins.
@@ -1285,7 +1957,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -1312,7 +1984,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -1343,7 +2015,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * What the model said in one turn, whole.
@@ -1404,7 +2076,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * The model chose a tool.
@@ -1479,7 +2151,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 24);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -1574,7 +2246,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 25);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -1661,7 +2333,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 26);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -1698,7 +2370,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 27);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1749,7 +2421,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 22);
+  messageDesc(file_hlvm_session_v1_event, 28);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1820,7 +2492,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 23);
+  messageDesc(file_hlvm_session_v1_event, 29);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1851,7 +2523,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 24);
+  messageDesc(file_hlvm_session_v1_event, 30);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1920,7 +2592,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 25);
+  messageDesc(file_hlvm_session_v1_event, 31);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -2025,7 +2697,54 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 26);
+  messageDesc(file_hlvm_session_v1_event, 32);
+
+/**
+ * @generated from enum hlvm.session.v1.ProfileSource
+ */
+export const ProfileSource = {
+  /**
+   * @generated from enum value: PROFILE_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It comes with HLVM.
+   *
+   * @generated from enum value: PROFILE_SOURCE_BUILT_IN = 1;
+   */
+  BUILT_IN: 1,
+
+  /**
+   * From the person's own folder.
+   *
+   * @generated from enum value: PROFILE_SOURCE_PERSON = 2;
+   */
+  PERSON: 2,
+
+  /**
+   * From a file of the workspace, which somebody else may have written.
+   *
+   * @generated from enum value: PROFILE_SOURCE_WORKSPACE = 3;
+   */
+  WORKSPACE: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.ProfileSource
+ */
+export type ProfileSource = (typeof ProfileSource)[keyof typeof ProfileSource] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.ProfileSource
+ */
+export type ProfileSourceJson = "PROFILE_SOURCE_UNSPECIFIED" | "PROFILE_SOURCE_BUILT_IN" | "PROFILE_SOURCE_PERSON" | "PROFILE_SOURCE_WORKSPACE";
+
+/**
+ * Describes the enum hlvm.session.v1.ProfileSource.
+ */
+export const ProfileSourceSchema: GenEnum<ProfileSource, ProfileSourceJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 0);
 
 /**
  * @generated from enum hlvm.session.v1.SummaryMethod
@@ -2063,7 +2782,7 @@ export type SummaryMethodJson = "SUMMARY_METHOD_UNSPECIFIED" | "SUMMARY_METHOD_M
  * Describes the enum hlvm.session.v1.SummaryMethod.
  */
 export const SummaryMethodSchema: GenEnum<SummaryMethod, SummaryMethodJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 0);
+  enumDesc(file_hlvm_session_v1_event, 1);
 
 /**
  * @generated from enum hlvm.session.v1.CompactionCause
@@ -2103,7 +2822,7 @@ export type CompactionCauseJson = "COMPACTION_CAUSE_UNSPECIFIED" | "COMPACTION_C
  * Describes the enum hlvm.session.v1.CompactionCause.
  */
 export const CompactionCauseSchema: GenEnum<CompactionCause, CompactionCauseJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 1);
+  enumDesc(file_hlvm_session_v1_event, 2);
 
 /**
  * @generated from enum hlvm.session.v1.InstructionOrigin
@@ -2141,7 +2860,7 @@ export type InstructionOriginJson = "INSTRUCTION_ORIGIN_UNSPECIFIED" | "INSTRUCT
  * Describes the enum hlvm.session.v1.InstructionOrigin.
  */
 export const InstructionOriginSchema: GenEnum<InstructionOrigin, InstructionOriginJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 2);
+  enumDesc(file_hlvm_session_v1_event, 3);
 
 /**
  * @generated from enum hlvm.session.v1.InstructionState
@@ -2202,7 +2921,7 @@ export type InstructionStateJson = "INSTRUCTION_STATE_UNSPECIFIED" | "INSTRUCTIO
  * Describes the enum hlvm.session.v1.InstructionState.
  */
 export const InstructionStateSchema: GenEnum<InstructionState, InstructionStateJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 3);
+  enumDesc(file_hlvm_session_v1_event, 4);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason
@@ -2273,5 +2992,5 @@ export type StopReasonJson = "STOP_REASON_UNSPECIFIED" | "STOP_REASON_COMPLETED"
  * Describes the enum hlvm.session.v1.StopReason.
  */
 export const StopReasonSchema: GenEnum<StopReason, StopReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 4);
+  enumDesc(file_hlvm_session_v1_event, 5);
 

@@ -2,6 +2,7 @@
 // @generated from file hlvm/session/v1/event.proto (package hlvm.session.v1, syntax proto3)
 /* eslint-disable */
 
+export const profileSourceWords = ["built_in", "person", "workspace"] as const;
 export const summaryMethodWords = ["model", "mechanical"] as const;
 export const compactionCauseWords = ["threshold", "overflow"] as const;
 export const instructionOriginWords = ["person", "workspace"] as const;

@@ -8,12 +8,16 @@ const UPDATE = `
     title_words = CASE WHEN $2 IS NULL THEN title_words ELSE array_to_tsvector($4::text[]) END
   WHERE session_id = $1`;
 
-/** A run that begins at this moment waits for this statement, or this statement for it. */
+/** With the sessions of its workers, and of theirs. A run that begins at this moment waits for this statement, or this statement for it. */
 const DELETE = `
-  WITH found AS (SELECT session_id FROM session WHERE session_id = $1 FOR UPDATE),
+  WITH RECURSIVE found AS (SELECT session_id FROM session WHERE session_id = $1 FOR UPDATE),
+  tree AS (
+    SELECT session_id FROM session WHERE session_id = $1
+    UNION ALL SELECT child.session_id FROM tree JOIN session AS child ON child.parent_session_id = tree.session_id
+  ),
   state AS (
     SELECT count(*) FILTER (WHERE ended_at IS NULL) AS live, count(*) FILTER (WHERE reconcile_at IS NOT NULL) AS open
-    FROM found JOIN run USING (session_id)
+    FROM tree JOIN run USING (session_id) WHERE EXISTS (SELECT FROM found)
   ),
   gone AS (DELETE FROM session USING found, state WHERE session.session_id = found.session_id AND live = 0 AND open = 0)
   SELECT live::int, open::int FROM state`;

@@ -15,7 +15,11 @@ const QUERY = "(SELECT string_agg('''' || word || ''':*', ' & ')::tsquery FROM u
  * first: nobody's words are searched but the caller's own.
  */
 const LIST = `
-  WITH wanted AS MATERIALIZED (SELECT ${QUERY} AS query),
+  WITH RECURSIVE below AS (
+    SELECT session_id FROM session WHERE parent_session_id = $15::uuid
+    UNION ALL SELECT child.session_id FROM below JOIN session AS child ON child.parent_session_id = below.session_id
+  ),
+  wanted AS MATERIALIZED (SELECT ${QUERY} AS query),
   said AS MATERIALIZED (
     SELECT event.session_id, min(seq) AS seq FROM wanted, event JOIN session USING (session_id)
     WHERE query IS NOT NULL AND organization = $1 AND owner = $2 AND NOT stateless AND words IS NOT NULL AND words @@ query
@@ -24,7 +28,8 @@ const LIST = `
   page AS (
     SELECT session_id, said.seq AS said_at
     FROM session CROSS JOIN wanted LEFT JOIN said USING (session_id)
-    WHERE organization = $1 AND owner = $2 AND NOT stateless
+    WHERE organization = $1 AND owner = $2 AND (NOT stateless OR $15 IS NOT NULL)
+      AND (CASE WHEN $15::uuid IS NULL THEN $14::boolean OR parent_session_id IS NULL ELSE session_id IN (SELECT session_id FROM below) END)
       AND ($4::timestamptz IS NULL OR (updated_at, session_id) < ($4::timestamptz, $5::uuid))
       AND (query IS NULL OR said.seq IS NOT NULL OR title_words @@ query)
       AND ($7::boolean IS NULL OR archived = $7)
@@ -60,8 +65,19 @@ export async function listSessions(
   after?: SessionPlace,
 ): Promise<SessionPage> {
   const values = [owner.organization, owner.id, limit + 1, after?.updatedAt ?? null, after?.sessionId ?? null];
-  const { words, archived, workspace, model, since, until, state, lastStopReason } = filter;
-  const wanted = [words, ARCHIVED[archived], workspace, model, since ?? null, until ?? null, state ?? null, lastStopReason ?? null];
+  const { words, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf } = filter;
+  const wanted = [
+    words,
+    ARCHIVED[archived],
+    workspace,
+    model,
+    since ?? null,
+    until ?? null,
+    state ?? null,
+    lastStopReason ?? null,
+    withWorkers,
+    workersOf || null,
+  ];
   const rows = await queries.query<ListedRow>(LIST, [...values, ...wanted], "list_sessions");
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;

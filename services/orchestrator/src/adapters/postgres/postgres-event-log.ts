@@ -64,7 +64,8 @@ const READ_CONTEXT = `
     OR seq = 1 AND type = 'session_imported' OR seq = ${LAST_FIGURES}) ORDER BY seq`;
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')
+  WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update',
+    'worker_spawned', 'worker_permission', 'worker_completed')
   ORDER BY seq`;
 /** With what may have undone it. */
 const READ_RESULT = `

@@ -38,10 +38,12 @@ const EVENTS = `
   )
   SELECT before FROM grown`;
 
+const WORKER_COLUMNS = "parent_session_id, parent_run_id, work_session_id, worker_depth, agent_type";
+
 const BEGIN_NEW = `
   WITH grown AS (
-    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, title_words, last_seq)
-    VALUES ($1::uuid, $7, $8, $13, $14, $15, $16, $17, $18, $19, array_to_tsvector($20::text[]), cardinality($5::text[])) RETURNING session_id, 0::bigint AS before
+    INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, title_words, last_seq, ${WORKER_COLUMNS})
+    VALUES ($1::uuid, $7, $8, $13, $14, $15, $16, $17, $18, $19, array_to_tsvector($20::text[]), cardinality($5::text[]), $21::uuid, $22::uuid, $23::uuid, $24, $25) RETURNING session_id, 0::bigint AS before
   ),
   begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
@@ -54,16 +56,25 @@ const BEGIN_AGAIN = `
     RETURNING session.session_id, last_seq - cardinality($5::text[]) AS before
   ), ${EVENTS}`;
 
+/** The workers of a run, and theirs, are cancelled with it, whichever processes hold them. */
 const CANCEL = `
-  WITH found AS (
+  WITH RECURSIVE found AS (
     SELECT run_id, ended_at IS NULL AS live FROM run JOIN session USING (session_id)
     WHERE run_id = $3 AND session_id = $2 AND organization = $1
+  ), tree AS (
+    SELECT run_id FROM found
+    UNION ALL SELECT run.run_id FROM tree JOIN session ON parent_run_id = tree.run_id JOIN run USING (session_id)
   ), marked AS (
-    UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, now()) FROM found
-    WHERE run.run_id = found.run_id AND run.ended_at IS NULL
-    RETURNING pg_notify('run_cancel', run.run_id::text)
+    UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, now()) FROM tree
+    WHERE run.run_id = tree.run_id AND run.ended_at IS NULL
+    RETURNING run.run_id, pg_notify('run_cancel', run.run_id::text)
   )
-  SELECT live AND EXISTS (SELECT FROM marked) AS cancelled FROM found`;
+  SELECT live AND EXISTS (SELECT FROM marked WHERE marked.run_id = found.run_id) AS cancelled FROM found`;
+
+const CANCEL_ORPHANS = `
+  UPDATE run SET cancel_requested_at = now() FROM session JOIN run AS parent ON parent.run_id = session.parent_run_id
+  WHERE run.session_id = session.session_id AND parent.ended_at IS NOT NULL AND run.ended_at IS NULL AND run.cancel_requested_at IS NULL
+  RETURNING pg_notify('run_cancel', run.run_id::text)`;
 
 /** Sessions and runs in PostgreSQL. */
 export class PostgresSessionStore implements SessionStore {
@@ -163,6 +174,10 @@ export class PostgresSessionStore implements SessionStore {
     return row?.cancelled;
   }
 
+  async cancelOrphans(): Promise<void> {
+    await this.#database.query(CANCEL_ORPHANS, [], "cancel_orphans");
+  }
+
   async deleteStateless(afterSeconds: number): Promise<void> {
     await this.#database.query(
       `DELETE FROM session WHERE stateless AND updated_at < now() - make_interval(secs => $1)
@@ -172,8 +187,10 @@ export class PostgresSessionStore implements SessionStore {
   }
 }
 
-function newSessionValues({ owner, title, workspace, gitRepository, gitBranch, stateless, secretKey }: SessionFacts): unknown[] {
-  return [owner, title, workspace, gitRepository, gitBranch, stateless, secretKey, searchWords(title)];
+function newSessionValues({ owner, title, workspace, gitRepository, gitBranch, stateless, secretKey, worker }: SessionFacts): unknown[] {
+  const { parentSessionId = null, parentRunId = null, workspaceSessionId = null, depth = 0, agentType = "" } = worker ?? {};
+  const ofWorker = [parentSessionId, parentRunId, workspaceSessionId, depth, agentType];
+  return [owner, title, workspace, gitRepository, gitBranch, stateless, secretKey, searchWords(title), ...ofWorker];
 }
 
 function isUniqueViolation(thrown: unknown): boolean {

@@ -14,12 +14,20 @@ const CLAIM = `
   )
   UPDATE run SET reconcile_attempts = reconcile_attempts + 1,
     reconcile_at = now() + make_interval(secs => least(300, 10 * 2 ^ least(reconcile_attempts, 10)))
-  FROM due WHERE run.run_id = due.run_id
-  RETURNING run.run_id, session_id, delegation, reconcile_attempts - 1 AS attempts`;
+  FROM due, session WHERE run.run_id = due.run_id AND session.session_id = run.session_id
+  RETURNING run.run_id, run.session_id, coalesce(work_session_id, run.session_id) AS work_session_id, delegation, reconcile_attempts - 1 AS attempts`;
 
 const CALLS = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('assistant_message', 'tool_end') ORDER BY seq`;
+
+interface DueRow extends Record<string, unknown> {
+  readonly run_id: string;
+  readonly session_id: string;
+  readonly work_session_id: string;
+  readonly delegation: string | null;
+  readonly attempts: number;
+}
 
 /** The runs' own rows are the queue: a run is in it from the statement that ends it on. */
 export class PostgresUnreconciledRuns implements UnreconciledRuns {
@@ -30,10 +38,11 @@ export class PostgresUnreconciledRuns implements UnreconciledRuns {
   }
 
   async claim(): Promise<UnreconciledRun[]> {
-    const rows = await this.#database.query<{ run_id: string; session_id: string; delegation: string | null; attempts: number }>(CLAIM);
-    return rows.map(({ run_id: runId, session_id: sessionId, delegation, attempts }) => ({
+    const rows = await this.#database.query<DueRow>(CLAIM);
+    return rows.map(({ run_id: runId, session_id: sessionId, work_session_id: workspaceSessionId, delegation, attempts }) => ({
       runId,
       sessionId,
+      workspaceSessionId,
       delegation: delegation ?? undefined,
       attempts,
     }));

@@ -1,5 +1,5 @@
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { Session } from "../../domain/session/session.ts";
+import type { Session, WorkerFacts } from "../../domain/session/session.ts";
 
 export interface SessionRow extends Record<string, unknown> {
   readonly session_id: string;
@@ -18,12 +18,17 @@ export interface SessionRow extends Record<string, unknown> {
   readonly forked_from: string | null;
   readonly forked_at: string;
   readonly imported: boolean;
+  readonly parent_session_id: string | null;
+  readonly parent_run_id: string | null;
+  readonly work_session_id: string | null;
+  readonly worker_depth: number;
+  readonly agent_type: string;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 export const SESSION_COLUMNS = `
-  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, created_at, updated_at,
+  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, parent_session_id, parent_run_id, work_session_id, worker_depth, agent_type, created_at, updated_at,
   (SELECT run_id FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL) AS running_run_id,
   (SELECT stop_reason FROM run WHERE run.session_id = session.session_id AND ended_at IS NOT NULL ORDER BY started_at DESC LIMIT 1) AS last_stop_reason`;
 
@@ -37,6 +42,7 @@ export function sessionOfRow(row: SessionRow): Session {
     gitBranch: row.git_branch,
     stateless: row.stateless,
     secretKey: row.secret_key,
+    worker: workerOfRow(row),
     model: row.model,
     lastSequence: Number(row.last_seq),
     runningRunId: row.running_run_id ?? "",
@@ -48,4 +54,10 @@ export function sessionOfRow(row: SessionRow): Session {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+function workerOfRow(row: SessionRow): WorkerFacts | undefined {
+  const { parent_session_id: parentSessionId, parent_run_id: parentRunId, work_session_id: workspaceSessionId } = row;
+  if (parentSessionId === null || parentRunId === null || workspaceSessionId === null) return undefined;
+  return { parentSessionId, parentRunId, workspaceSessionId, depth: row.worker_depth, agentType: row.agent_type };
 }

@@ -86,6 +86,7 @@ export class Conversation {
         this.#isSameModel = payload.value.model === this.#model;
         if (!this.#isSameModel) this.correction = 1;
         this.lastRun = payload.value;
+        this.floor = lowerFloor(this.floor, payload.value.origin?.trustFloor);
         this.anchors.runStarted = event.sequence ?? 0n;
         return;
       case "sessionImported":

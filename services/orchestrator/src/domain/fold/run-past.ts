@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Finish, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Event, RunStarted, WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 /** The last turn of which the log has the model's answer. */
@@ -12,6 +13,16 @@ export interface AnsweredTurn {
   readonly finish?: Finish;
   /** What calls of it ended with, by their ids. */
   readonly ends: ReadonlyMap<string, ToolResult>;
+}
+
+/** A worker that a run had started when its process ended. */
+export interface PastWorker {
+  readonly budget: WorkerBudget;
+  readonly isCompleted: boolean;
+  /** That it took. */
+  readonly turns: number;
+  /** The last of its events whose question was passed on. */
+  readonly passedOn: bigint;
 }
 
 /** What a run had come to when its process ended, folded from its log. */
@@ -30,6 +41,11 @@ export interface RunPast {
   /** Of all tool results, in UTF-16 units. */
   readonly resultLength: number;
   readonly answered?: AnsweredTurn;
+  readonly agent: RunAgent;
+  /** Of a worker: what it may use up. */
+  readonly budget?: WorkerBudget;
+  /** By the ids of the calls that started them. */
+  readonly workers: ReadonlyMap<string, PastWorker>;
 }
 
 /** @param events of the whole session: those of other runs are passed over */
@@ -37,6 +53,9 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
   const past = { question: "", allowedSecrets: [] as string[], model: "", answers: 0, toolCalls: 0, text: "", resultLength: 0 };
   const readSequences: bigint[] = [];
   let usage = create(UsageSchema);
+  const workers = new Map<string, PastWorker>();
+  let agent = GENERAL_AGENT;
+  let budget: WorkerBudget | undefined;
   let answered: (AnsweredTurn & { readonly ends: Map<string, ToolResult> }) | undefined;
   for (const { turn, payload } of events.filter((event) => event.runId === runId)) {
     switch (payload.case) {
@@ -49,6 +68,8 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
       case "runStarted":
         past.allowedSecrets = payload.value.allowedSecrets;
         past.model = payload.value.model;
+        agent = agentOf(payload.value);
+        budget = payload.value.origin?.budget;
         break;
       case "assistantMessage": {
         const { text, toolCalls, finish } = payload.value;
@@ -63,9 +84,28 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         past.resultLength += payload.value.result.content.length;
         answered?.ends.set(payload.value.callId, payload.value.result);
         break;
+      case "workerSpawned":
+        workers.set(payload.value.callId, { budget: payload.value.budget!, isCompleted: false, turns: 0, passedOn: 0n });
+        break;
+      case "workerPermission":
+        change(workers, payload.value.callId, { passedOn: payload.value.childSequence });
+        break;
+      case "workerCompleted":
+        change(workers, payload.value.callId, { isCompleted: true, turns: payload.value.turns });
+        break;
       case "usageUpdate":
         usage = payload.value.usage ?? usage;
     }
   }
-  return { ...past, readSequences, usage, answered };
+  return { ...past, readSequences, usage, answered, agent, budget, workers };
+}
+
+/** As what a run works that began so. */
+export function agentOf({ agent, workerProfiles }: RunStarted): RunAgent {
+  return { profile: agent ?? GENERAL_AGENT.profile, own: workerProfiles };
+}
+
+function change(workers: Map<string, PastWorker>, callId: string, changes: Partial<PastWorker>): void {
+  const known = workers.get(callId);
+  if (known !== undefined) workers.set(callId, { ...known, ...changes });
 }

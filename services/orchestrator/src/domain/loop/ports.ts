@@ -21,6 +21,7 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
   readonly maximumOutputTokens: number;
+  readonly temperature?: number;
   readonly sessionId: string;
   readonly runId: string;
 }

@@ -1,5 +1,6 @@
 import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { AgentProfile } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { ContextWindow } from "../context/context-window.ts";
 import type { InstructionFinder } from "../instructions/instruction-finder.ts";
 import type { EventLog } from "../log/event-log.ts";
@@ -11,6 +12,7 @@ import type { LoopDetector } from "../tools/loop-detector.ts";
 import type { RunInbox } from "../run/run-inbox.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
+import type { RunWorkers } from "../workers/run-workers.ts";
 import type { Limits } from "./limits.ts";
 import type { Mesh } from "./ports.ts";
 
@@ -18,6 +20,8 @@ import type { Mesh } from "./ports.ts";
 export interface RunContext {
   readonly sessionId: string;
   readonly runId: string;
+  /** By which the sandbox, policy and audit know its workspace and calls: a worker's is that of the run at the top. */
+  readonly workspaceSessionId: string;
   readonly workspace: string;
   /** Who started the run. */
   readonly principal: string;
@@ -39,6 +43,8 @@ export interface RunContext {
   /** What people say to the run while it goes on. */
   readonly inbox: RunInbox;
   readonly instructions: InstructionFinder;
+  readonly workers: Pick<RunWorkers, "beginTurn" | "spawn">;
+  readonly agent: AgentProfile;
   /** Whether a person is asked to make a call once more of which nobody knows whether it took effect; else the model is told. */
   readonly asksInDoubt: boolean;
   /** How many tools run at a time. */

@@ -26,7 +26,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
   if (resumed !== undefined && (await mayStop(resumed, run))) return resumed;
   await Promise.all([recallMemory(question, run), run.instructions.begin(progress.turn, run)]);
   let lostInARow = 0;
-  while (progress.turn - progress.lostTurns < run.limits.turns) {
+  while (progress.turn - progress.lostTurns + progress.workerTurns < run.limits.turns) {
     run.signal.throwIfAborted();
     run.draining.throwIfAborted();
     progress.turn++;

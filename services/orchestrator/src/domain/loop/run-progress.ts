@@ -10,6 +10,8 @@ export class RunProgress {
   turn = 0;
   /** Turns whose answer was lost on the way: they do not count against the run's limit. */
   lostTurns = 0;
+  /** Turns that its workers took: they count against the run's limit. */
+  workerTurns = 0;
   toolCalls = 0;
   /** Of the last assistant message. */
   text = "";
@@ -22,6 +24,7 @@ export class RunProgress {
     this.turn = past.turn;
     this.lostTurns = past.turn - past.answers;
     this.toolCalls = past.toolCalls;
+    for (const { turns } of past.workers.values()) this.workerTurns += turns;
     this.text = past.text;
     this.usage = past.usage;
     this.#started -= past.ageMilliseconds;
@@ -48,7 +51,7 @@ export class RunProgress {
 }
 
 /** The tokens of both together. */
-function addUsage(one: Usage, other: Usage): Usage {
+export function addUsage(one: Usage, other: Usage): Usage {
   return create(UsageSchema, {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, ToolCallPartSchema, type ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { TokenBudget } from "../context/token-budget.ts";
 import type { AssembledContext } from "../context/assemble-context.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { isHandOver } from "../run/interruption.ts";
@@ -55,6 +56,7 @@ export async function takeTurn(
         messages: context.messages,
         tools: run.prefix.modelTools,
         maximumOutputTokens: outputTokens(context, run),
+        temperature: run.agent.temperature,
         sessionId: run.sessionId,
         runId: run.runId,
       },
@@ -79,8 +81,13 @@ export async function takeTurn(
   return { ...give(answer, run, progress), estimate: context.estimate };
 }
 
-function outputTokens({ tokens }: AssembledContext, { context: { budget } }: RunContext): number {
-  if (budget.window < LARGE_WINDOW_TOKENS) return budget.reserve;
+function outputTokens({ tokens }: AssembledContext, { context: { budget }, agent }: RunContext): number {
+  const most = agent.maximumOutputTokens || Number.POSITIVE_INFINITY;
+  if (budget.window < LARGE_WINDOW_TOKENS) return Math.min(most, budget.reserve);
+  return Math.min(most, roomFor(tokens, budget));
+}
+
+function roomFor(tokens: number, budget: TokenBudget): number {
   return Math.max(budget.reserve, Math.min(LARGE_OUTPUT_TOKENS, Math.floor(budget.window - tokens * ESTIMATE_MARGIN)));
 }
 

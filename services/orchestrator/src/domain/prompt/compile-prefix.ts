@@ -9,6 +9,7 @@ import {
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { SessionFacts } from "../session/session.ts";
+import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import { compilePrompt } from "./compile-prompt.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { Tier } from "./section.ts";
@@ -23,11 +24,16 @@ export interface Prefix {
   readonly hash: string;
 }
 
-/** The same session facts and the same model give the same bytes. */
-export function compilePrefix(session: SessionFacts, model: Pick<Model, "tier" | "capability">): Prefix {
+/** The same session facts, the same model and the same agent give the same bytes. */
+export function compilePrefix(session: SessionFacts, model: Pick<Model, "tier" | "capability">, agent: RunAgent = GENERAL_AGENT): Prefix {
   const tier = tierOf(model.tier);
-  const tools = offeredTools({ tier, canCallTools: model.capability !== ModelCapability.CHAT, stateless: session.stateless });
-  const systemPrompt = compilePrompt({ session, tier, tools });
+  const tools = offeredTools({
+    tier,
+    canCallTools: model.capability !== ModelCapability.CHAT,
+    stateless: session.stateless,
+    profile: agent.profile,
+  });
+  const systemPrompt = compilePrompt({ session, tier, tools, agent });
   const described = tools.map((tool) => ({
     name: tool.name,
     description: tool.description,

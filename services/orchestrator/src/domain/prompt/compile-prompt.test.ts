@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { nativeTools } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
+import { GENERAL_AGENT } from "../workers/run-agent.ts";
 import { compilePrompt } from "./compile-prompt.ts";
 import type { PromptInput, Tier } from "./section.ts";
 
 const session = { workspace: "/home/ada/shop", gitRepository: true, gitBranch: "main", stateless: false };
-const promptFor = (tier: Tier, more: Partial<PromptInput> = {}): string => compilePrompt({ session, tier, tools: nativeTools, ...more });
+const promptFor = (tier: Tier, more: Partial<PromptInput> = {}): string =>
+  compilePrompt({ session, tier, tools: nativeTools, agent: GENERAL_AGENT, ...more });
 const like = (name: string, more: Partial<ToolDefinition> = {}): ToolDefinition => ({
   ...nativeTools[0]!,
   name,
@@ -23,7 +25,7 @@ describe("compilePrompt", () => {
       "Instructions of the user and the workspace",
       "Tips",
     ]);
-    const mid = ["Rules", "What counts first", "Tool routing", "Permission levels", "Memory", "Environment"];
+    const mid = ["Rules", "What counts first", "Tool routing", "Permission levels", "Workers", "Memory", "Environment"];
     expect(headings(promptFor("mid"))).toEqual([...mid, "Instructions of the user and the workspace", "Examples", "Tips"]);
     expect(promptFor("frontier")).toBe(promptFor("mid"));
   });
@@ -35,14 +37,15 @@ describe("compilePrompt", () => {
   });
 
   it("speaks of tools only where they are there", () => {
-    const later = [like("todo_write"), like("request_clarification"), like("spawn_worker"), like("web_search")];
+    const later = [like("todo_write"), like("request_clarification"), like("web_search")];
     const plugin = like("server_restart", { trustTier: "plugin" });
     const prompt = promptFor("mid", { tools: [...nativeTools, ...later, plugin] });
-    for (const heading of ["Planning", "Helpers", "The web: web_search", "Tools that act elsewhere: server_restart"])
+    for (const heading of ["Planning", "Workers", "The web: web_search", "Tools that act elsewhere: server_restart"])
       expect(headings(prompt)).toContain(heading);
     expect(prompt).toContain("- todo_write: for a task");
-    expect(promptFor("mid")).not.toMatch(/## (Planning|Helpers|The web|Tools that act)/);
-    expect(promptFor("weak", { tools: [...nativeTools, ...later, plugin] })).not.toContain("## Helpers");
+    expect(promptFor("mid")).not.toMatch(/## (Planning|The web|Tools that act)/);
+    expect(promptFor("weak", { tools: [...nativeTools, ...later, plugin] })).not.toContain("## Workers");
+    expect(promptFor("mid", { tools: nativeTools.filter(({ name }) => name !== "spawn_worker") })).not.toContain("## Workers");
   });
 
   it("routes from the shell to the tools with the reason, one row for each that replaces something", () => {

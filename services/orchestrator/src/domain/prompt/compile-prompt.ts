@@ -1,7 +1,8 @@
 import type { PromptInput, Section, Tier } from "./section.ts";
+import { delegation, profileSection } from "./sections/agent-sections.ts";
 import { chatRole, chatWithoutTools, footer, role } from "./sections/role-sections.ts";
 import { criticalRules, customInstructions, instructions, permissionLevels } from "./sections/rule-sections.ts";
-import { delegation, memoryGuidance, planning, remoteExecution, toolRouting, webGuidance } from "./sections/tool-sections.ts";
+import { memoryGuidance, planning, remoteExecution, toolRouting, webGuidance } from "./sections/tool-sections.ts";
 import { environment, examples, tips } from "./sections/work-sections.ts";
 
 /** All that there are, in the order in which a model reads them. */
@@ -11,6 +12,7 @@ const SECTIONS: readonly Section[] = [
   chatWithoutTools,
   criticalRules,
   instructions,
+  profileSection,
   toolRouting,
   permissionLevels,
   planning,

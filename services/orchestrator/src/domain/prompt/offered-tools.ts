@@ -1,3 +1,5 @@
+import { isOffered } from "@hlvm/agents/narrow-settings";
+import type { AgentProfile } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { nativeTools } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { Tier } from "./section.ts";
@@ -11,12 +13,14 @@ export interface ToolChoice {
   readonly canCallTools: boolean;
   /** Nothing is remembered or recalled. */
   readonly stateless: boolean;
+  readonly profile: AgentProfile;
 }
 
 /** The tools that a model is shown, in an order that never changes. */
-export function offeredTools({ tier, canCallTools, stateless }: ToolChoice): readonly ToolDefinition[] {
+export function offeredTools({ tier, canCallTools, stateless, profile }: ToolChoice): readonly ToolDefinition[] {
   if (!canCallTools) return [];
   return nativeTools
     .filter((tool) => tier !== "weak" || CORE_TOOLS.has(tool.name))
+    .filter((tool) => isOffered(profile, tool.name))
     .filter((tool) => !stateless || tool.executor !== "memory");
 }

@@ -1,11 +1,13 @@
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { SessionFacts } from "../session/session.ts";
+import type { RunAgent } from "../workers/run-agent.ts";
 
 export type Tier = "weak" | "mid" | "frontier";
 
 export interface PromptInput {
   readonly session: Pick<SessionFacts, "workspace" | "gitRepository" | "gitBranch" | "stateless">;
   readonly tier: Tier;
+  readonly agent: RunAgent;
   /** Empty for a model that is handed none. */
   readonly tools: readonly ToolDefinition[];
 }

@@ -15,6 +15,7 @@ import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { BegunRun } from "./execute-run.ts";
+import { workspaceSessionOf } from "../session/session.ts";
 import { isHandOver } from "./interruption.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { ClaimedRun, RunClaims } from "./run-claims.ts";
@@ -60,21 +61,29 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
   const { lease, session, principal, appended, turn, ageMilliseconds, wasParked } = claimed;
-  const mesh = ports.meshFor(delegatedTo(claimed, ports));
+  const delegated = delegatedTo(claimed, ports);
+  const mesh = ports.meshFor(delegated);
   const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
   // Whatever ended the process may have ended others too.
   const [, model] = await Promise.all([
-    retryWhileAway(() => mesh.sandbox.openWorkspace(lease.sessionId, session.workspace, signal), ports.serviceMilliseconds, signal),
+    retryWhileAway(
+      () => mesh.sandbox.openWorkspace(workspaceSessionOf(session), session.workspace, signal),
+      ports.serviceMilliseconds,
+      signal,
+    ),
     retryWhileAway(() => mesh.models.resolve(past.model, signal), ports.serviceMilliseconds, signal),
   ]);
   const secrets = new RunSecrets(session.secretKey, past.allowedSecrets);
   return {
     lease,
     principal,
+    authority: { principal: delegated.delegation.principal, delegation: delegated.text, settings: delegated.delegation.settings },
+    agent: past.agent,
+    budget: past.budget,
     session,
     question: past.question,
     model,
-    prefix: compilePrefix(session, model),
+    prefix: compilePrefix(session, model, past.agent),
     mesh: redactMesh(mesh, secrets),
     secrets,
     appended,
@@ -83,11 +92,12 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
 }
 
 function delegatedTo(
-  { lease, delegation: text }: Pick<ClaimedRun, "lease" | "delegation">,
+  { lease, session, delegation: text }: Pick<ClaimedRun, "lease" | "session" | "delegation">,
   { verifyDelegation }: ContinuePorts,
 ): { delegation: Delegation; text: string } {
   const delegation = text === undefined ? undefined : verifyDelegation(text);
-  if (text !== undefined && delegation?.runId === lease.runId && delegation.sessionId === lease.sessionId) return { delegation, text };
+  if (text !== undefined && delegation?.runId === lease.runId && delegation.sessionId === workspaceSessionOf(session))
+    return { delegation, text };
   throw new HlvmError({
     code: "permission_denied",
     reason: "delegation_missing",
@@ -109,7 +119,7 @@ async function endRun(
   const advice = `A tool that was running may or may not have taken effect. ${resumeAdvice(session)}`;
   const payload = eventPayload("runStopped", { reason: stop.reason, message, advice, turns: turn });
   const events = [{ turn, payload }];
-  await withdrawApprovals({ lease, delegation }, ports);
+  await withdrawApprovals({ lease, session, delegation }, ports);
   try {
     await ports.eventLog.append({ lease, principal, position: appended, events, stopReason: stop.reason, isUnreconciled: true });
   } catch (failure) {
@@ -119,7 +129,7 @@ async function endRun(
 }
 
 /** What cannot be withdrawn expires by itself; without its run an answer has no effect. */
-async function withdrawApprovals(claimed: Pick<ClaimedRun, "lease" | "delegation">, ports: ContinuePorts): Promise<void> {
+async function withdrawApprovals(claimed: Pick<ClaimedRun, "lease" | "session" | "delegation">, ports: ContinuePorts): Promise<void> {
   try {
     await ports.meshFor(delegatedTo(claimed, ports)).policy.withdrawApprovals(claimed.lease.runId);
   } catch (cause) {

@@ -1,7 +1,10 @@
 import pLimit from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextWindow } from "../context/context-window.ts";
 import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
@@ -18,11 +21,14 @@ import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
-import type { SessionFacts } from "../session/session.ts";
+import { workspaceSessionOf, type SessionFacts } from "../session/session.ts";
 import { CallWaits, type PersonWait } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
+import type { WorkerPorts } from "../workers/begin-worker.ts";
+import type { RunAgent } from "../workers/run-agent.ts";
+import { RunWorkers } from "../workers/run-workers.ts";
 import type { AnsweredRuns } from "./answered-runs.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
@@ -33,9 +39,21 @@ import type { RunInboxes } from "./run-inboxes.ts";
 /** Tools that one run has going at a time. */
 const PARALLEL_TOOLS = 8;
 
+/** By what right a run acts. */
+export interface RunAuthority {
+  readonly principal: Principal;
+  /** As the edge signed it, narrowed for this run where it was. */
+  readonly delegation: string;
+  readonly settings: PermissionSettings;
+}
+
 export interface BegunRun {
   readonly lease: Lease;
   readonly principal: string;
+  readonly authority: RunAuthority;
+  readonly agent: RunAgent;
+  /** Of a worker. */
+  readonly budget?: WorkerBudget;
   readonly session: SessionFacts;
   readonly question: string;
   readonly model: Model;
@@ -60,6 +78,7 @@ export interface RunPorts {
   readonly asksInDoubt: boolean;
   readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
+  readonly workers: WorkerPorts;
   readonly log: Log;
   /** Aborted with an Interruption when the process ends. */
   readonly draining: AbortSignal;
@@ -75,7 +94,8 @@ export function executeRun(begun: BegunRun, ports: RunPorts, controller: AbortCo
 
 async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortController): Promise<EndedRun> {
   const { lease, session, past, mesh } = begun;
-  const { eventLog, deltas, limits, log, draining, answers, asksInDoubt } = ports;
+  const { eventLog, deltas, log, draining, answers, asksInDoubt } = ports;
+  const limits = limitsOf(begun, ports.limits);
   const { signal } = controller;
   const left = limits.runMilliseconds - (past?.ageMilliseconds ?? 0);
   const endsAt = Date.now() + left;
@@ -111,6 +131,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     const context = await ContextWindow.open(eventLog, session, begun.model.id, budget, wholeLog);
     const run = {
       sessionId: session.sessionId,
+      workspaceSessionId: workspaceSessionOf(session),
       runId: lease.runId,
       workspace: session.workspace,
       principal: begun.principal,
@@ -129,6 +150,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       waits,
       inbox,
       instructions: new InstructionFinder(),
+      workers: new RunWorkers(begun, ports.workers, progress, limits.turns, performance.now() + left),
+      agent: begun.agent.profile,
       asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
@@ -148,6 +171,13 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
   else await handOver(lease, journal, ports, parked);
   return { reason: stop?.reason, progress };
+}
+
+/** A worker has what was carved for it, and no more than any run. */
+function limitsOf({ budget }: BegunRun, limits: Limits): Limits {
+  if (budget === undefined) return limits;
+  const turns = Math.min(limits.turns, budget.turns);
+  return { ...limits, turns, runMilliseconds: Math.min(limits.runMilliseconds, budget.milliseconds) };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
@@ -176,7 +206,7 @@ async function end(stop: Stop, { journal, progress, begun, log, isUnreconciled }
     log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
     return;
   }
-  if (begun.session.stateless)
+  if (begun.session.stateless && begun.session.worker === undefined)
     await begun.mesh.sandbox
       .closeWorkspace(sessionId)
       .catch((cause: unknown) => log.warn({ err: cause, sessionId }, "a workspace was not closed"));

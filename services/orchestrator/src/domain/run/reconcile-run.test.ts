@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Outcome, Receipt } from "../loop/ports.ts";
 import { reconcileRun, type ReconcilePorts } from "./reconcile-run.ts";
 
-const run = { sessionId: "s", runId: "r", attempts: 0 };
+const run = { sessionId: "s", workspaceSessionId: "s", runId: "r", attempts: 0 };
 const signal = new AbortController().signal;
 const done = (result: MessageInitShape<typeof ToolResultSchema>): Receipt => ({ state: "done", result: create(ToolResultSchema, result) });
 

@@ -42,7 +42,7 @@ export async function reconcileRun(
     const isKnown = call.end !== undefined && call.end.errorCode !== "outcome_unknown";
     const told = isKnown ? toldBy(call.end) : await askForReceipt(call, run, sandbox);
     const isRecorded =
-      told !== undefined && (await record({ sessionId: run.sessionId, runId: run.runId, callId: call.callId, ...told }, audit));
+      told !== undefined && (await record({ sessionId: run.workspaceSessionId, runId: run.runId, callId: call.callId, ...told }, audit));
     isDone &&= isRecorded;
   }
   return isDone;
@@ -78,7 +78,7 @@ async function askForReceipt(call: MadeCall, run: UnreconciledRun, sandbox: Reco
   if (findNativeTool(call.tool)?.executor !== "sandbox") return unknown;
   const later = run.attempts < RECEIPT_ATTEMPTS ? undefined : unknown;
   try {
-    const receipt = await sandbox.receipt(run.sessionId, call.callId);
+    const receipt = await sandbox.receipt(run.workspaceSessionId, call.callId);
     if (receipt.state === "done") return toldBy(receipt.result);
     if (receipt.state === "never_started") return { status: OutcomeStatus.CANCELLED, summary: NOT_RUN, durationMilliseconds: 0 };
     return receipt.state === "running" ? later : unknown;

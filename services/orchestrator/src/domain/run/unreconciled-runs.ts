@@ -3,6 +3,8 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 /** A run that is over, and of whose calls the audit log may lack outcomes. */
 export interface UnreconciledRun {
   readonly sessionId: string;
+  /** By which the sandbox and the audit log know its calls. */
+  readonly workspaceSessionId: string;
   readonly runId: string;
   /** By what right the outcomes are recorded. Absent where the run began before runs had one. */
   readonly delegation?: string;

@@ -5,6 +5,7 @@ import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { assembleContext, type AssembledContext, type Fragment } from "../context/assemble-context.ts";
 import { tokenBudget, type ContextLimits, type TokenBudget } from "../context/token-budget.ts";
 import { Conversation } from "../fold/conversation.ts";
+import { agentOf } from "../fold/run-past.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { requireSession } from "./require-session.ts";
@@ -47,7 +48,7 @@ export async function getContext(principal: Principal, sessionId: string, ports:
   const conversation = new Conversation(session.model);
   for (const event of await ports.log.readContext(sessionId)) conversation.add(event);
   const model = conversation.lastRun?.resolvedModel ?? UNDESCRIBED;
-  const assembled = assembleContext(compilePrefix(session, model), conversation);
+  const assembled = assembleContext(compilePrefix(session, model, conversation.lastRun && agentOf(conversation.lastRun)), conversation);
   return {
     model: session.model,
     budget: tokenBudget(model.contextWindow, ports.contextLimits),

@@ -43,6 +43,10 @@ export interface SessionFilter {
   readonly until?: Date;
   readonly state?: "new" | "running" | "ended";
   readonly lastStopReason?: StopReason;
+  /** Those of workers too. */
+  readonly withWorkers: boolean;
+  /** Only the workers of this session, and theirs; empty: any. */
+  readonly workersOf: string;
 }
 
 export interface FoundSession extends Session {
@@ -112,6 +116,8 @@ export interface SessionStore {
   queueMessage(sessionId: string, principal: string, message: EventPayload): Promise<QueuedAt | undefined>;
   /** @returns false where the run has ended; undefined where there is none of that organization and session */
   requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
+  /** Cancels workers whose parent has ended without them. */
+  cancelOrphans(): Promise<void>;
   /** Deletes stateless sessions whose run ended that long ago, and of which the audit log lacks nothing. */
   deleteStateless(afterSeconds: number): Promise<void>;
 }

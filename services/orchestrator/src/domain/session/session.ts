@@ -15,6 +15,25 @@ export interface SessionFacts {
   readonly stateless: boolean;
   /** Of the marks that stand in the place of secrets. */
   readonly secretKey: Uint8Array;
+  /** Set where it is the session of a worker. */
+  readonly worker?: WorkerFacts;
+}
+
+/** Whose worker a session's run is. */
+export interface WorkerFacts {
+  readonly parentSessionId: string;
+  readonly parentRunId: string;
+  /** The session whose workspace and sandbox it works in: that of the run above it which is no worker. */
+  readonly workspaceSessionId: string;
+  /** 1: its parent is no worker. */
+  readonly depth: number;
+  /** The name of its profile. */
+  readonly agentType: string;
+}
+
+/** By which id sandbox, policy and audit know a session's workspace and calls. */
+export function workspaceSessionOf({ sessionId, worker }: Pick<SessionFacts, "sessionId" | "worker">): string {
+  return worker?.workspaceSessionId ?? sessionId;
 }
 
 /** A session as it is now. */

@@ -9,6 +9,7 @@ import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
 import { retryAtReplicas } from "../loop/retry-while-away.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import type { BegunRun } from "../run/execute-run.ts";
+import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
@@ -24,7 +25,8 @@ export interface RunAsked {
   /** Whether the session is to be made. */
   readonly isNew: boolean;
   readonly runId: string;
-  /** As the edge signed it, for whoever calls for this run. */
+  readonly agent: RunAgent;
+  /** As the edge signed it, narrowed by the profile where that narrows it: for whoever calls for this run. */
   readonly delegation: string;
   readonly prompt: string;
   /** Empty when resuming, and where the session's workspace was prepared. */
@@ -81,15 +83,17 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const question = await secrets.redactInTurns(asked.prompt);
   const facts = existing ?? { ...newFacts(workspace, asked), title: titleOf(question), secretKey };
 
-  const prefix = compilePrefix(facts, model);
-  const { principal, delegation } = asked;
+  const prefix = compilePrefix(facts, model, asked.agent);
+  const { principal, delegation, settings, agent } = asked;
   const lease = { sessionId, runId: asked.runId, owner: randomUUID() };
   const events = [
     eventPayload("userMessage", { text: question, attachments: await redactAttachments(asked.attachments, secrets) }),
     eventPayload("runStarted", {
       model: model.id,
       workspace: facts.workspace,
-      settings: asked.settings,
+      settings,
+      ...(agent.profile === GENERAL_AGENT.profile ? {} : { agent: agent.profile }),
+      workerProfiles: [...agent.own],
       prefixHash: prefix.hash,
       allowedSecrets: [...asked.allowedSecrets],
       resolvedModel: model,
@@ -102,6 +106,8 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const begun: BegunRun = {
     lease,
     principal: id,
+    authority: { principal, delegation, settings },
+    agent,
     session: facts,
     question,
     model,
@@ -125,6 +131,13 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
 
 async function requireResumable(asked: RunAsked, store: SessionStore): Promise<Session> {
   const session = await requireSession(store, asked.principal, asked.sessionId, "run");
+  if (session.worker !== undefined)
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "session_of_worker",
+      message: `Session ${session.sessionId} is a worker's: it has one run, which its parent started.`,
+      advice: `Go on with its parent: \`hlvm ask --resume ${session.worker.parentSessionId} …\`, or fork it.`,
+    });
   if (session.stateless)
     throw new HlvmError({
       code: "failed_precondition",
@@ -148,7 +161,7 @@ async function openAndResolve(existing: Session | undefined, asked: RunAsked, me
   if (existing !== undefined) await requireSameWorkspace(existing, asked, mesh);
   const [opened, resolved] = await Promise.allSettled([
     retryAtReplicas(() => mesh.sandbox.openWorkspace(sessionId, path, asked.signal), asked.signal),
-    mesh.models.resolve(asked.model === "" ? (existing?.model ?? "") : asked.model, asked.signal),
+    mesh.models.resolve(asked.model || asked.agent.profile.model || (existing?.model ?? ""), asked.signal),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (resolved.status === "rejected") {

@@ -4,6 +4,7 @@ import { sessionTurns, type SessionTurn } from "../fold/without-undone.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import type { Rewound, Sandbox } from "../loop/ports.ts";
+import { workerTurns, type RunTurn } from "../workers/worker-turns.ts";
 import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -38,12 +39,17 @@ export interface Undone extends Rewound {
 export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: UndoPorts): Promise<Undone> {
   const { principal, sessionId, toTurn, preview, overwrite } = asked;
   const session = await requireSession(store, principal, sessionId, "run");
+  if (session.worker !== undefined) throw ofWorker(session.worker.parentSessionId);
   if (session.runningRunId !== "") throw runGoesOn(sessionId);
-  const turns = sessionTurns(await log.readConversation(sessionId));
+  const events = await log.readConversation(sessionId);
+  const turns = sessionTurns(events);
   if (toTurn > turns.length) throw turnNotFound(sessionId, toTurn, turns.length);
   const undone = turns.slice(toTurn);
+  const isUndone = (one: RunTurn): boolean => undone.some(({ runId, turn }) => runId === one.runId && turn === one.turn);
+  const ofWorkers = await workerTurns(principal.organization, events, isUndone, { store, log });
+  const rewinding = [...undone, ...ofWorkers].map(({ runId, turn }) => ({ runId, turn }));
   await sandbox.openWorkspace(sessionId, session.workspace, AbortSignal.timeout(OPEN_MILLISECONDS));
-  const rewound = await sandbox.rewind(sessionId, { turns: undone.map(({ runId, turn }) => ({ runId, turn })), preview, overwrite });
+  const rewound = await sandbox.rewind(sessionId, { turns: rewinding, preview, overwrite });
   const { paths, pathCount } = rewound;
   if (!preview) {
     const isLeft = (one: { readonly changedByOthers: boolean; readonly failure: string }): boolean =>
@@ -66,6 +72,15 @@ function runGoesOn(sessionId: string): HlvmError {
     reason: "run_in_progress",
     message: `Session ${sessionId} has a run that is still going on.`,
     advice: `Stop it with \`hlvm session cancel ${sessionId}\`, or wait for its end; then undo.`,
+  });
+}
+
+function ofWorker(parentSessionId: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "session_of_worker",
+    message: "What a worker did is undone with the turn of its parent that started it.",
+    advice: `Undo in its parent: \`hlvm session undo ${parentSessionId} --to TURN\`.`,
   });
 }
 

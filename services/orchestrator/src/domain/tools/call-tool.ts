@@ -1,5 +1,6 @@
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { spawnWorker } from "@hlvm/tools/worker-tools";
 import { eventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { isHandOver } from "../run/interruption.ts";
@@ -64,11 +65,14 @@ async function decideAndRun(ready: ReadyCall, place: Place, calls: TurnCalls, re
   const { run } = calls;
   const { call } = ready;
   const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, calls);
+  // A worker may take as long as its parent: who waits for it holds up no other call.
+  const isWaiting = ready.definition === spawnWorker;
   try {
     const decided = await run.toolLimit(async () => {
       const permission = await askPermission(call, calls, repeats);
-      return "grant" in permission ? { result: await runGranted(permission.grant) } : permission;
+      return "grant" in permission && !isWaiting ? { result: await runGranted(permission.grant) } : permission;
     });
+    if ("grant" in decided) return await runGranted(decided.grant);
     if ("result" in decided) return decided.result;
     if ("denial" in decided) return decided.denial;
     const answer = await awaitApproval(call, decided.approval, calls);

@@ -39,6 +39,7 @@ export async function callTools(
   const calls: TurnCalls = { turn, before: run.journal.records.written, isTakenOver: ended !== undefined, run, signal };
   let failure: { readonly cause: unknown } | undefined;
 
+  run.workers.beginTurn(parts.flatMap(({ tool }, index) => (ended?.has(callId(run.runId, turn, index + 1)) === true ? [] : [tool])));
   const { prepared, isLooping } = prepareCalls(parts, turn, run);
   const place = (index: number): Place => ({ toolIndex: index + 1, toolTotal: parts.length });
   const call = (one: ReadyCall, where: Place): Promise<ToolResult> => run.waits.call(() => callTool(one, where, calls));
@@ -115,7 +116,7 @@ function prepareCalls(parts: readonly ToolCallPart[], turn: number, run: RunCont
       return {
         refusal: failedResult("unavailable", `Not run: a turn may have ${run.limits.toolCallsPerTurn} tool calls. Make fewer at a time.`),
       };
-    const name = { sessionId: run.sessionId, runId: run.runId, callId: callId(run.runId, turn, index + 1) };
+    const name = { sessionId: run.workspaceSessionId, runId: run.runId, callId: callId(run.runId, turn, index + 1) };
     const one = refuseMarks(prepareCall(part, name, run.prefix.tools));
     const seen = run.detector.see(part.tool, "call" in one ? one.call.argumentsJson : part.argumentsJson);
     if (seen === "run" && !isLooping) return one;

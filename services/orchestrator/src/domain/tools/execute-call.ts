@@ -1,6 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { spawnWorker } from "@hlvm/tools/worker-tools";
 import { eventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { executeInSandbox } from "./execute-in-sandbox.ts";
@@ -48,7 +49,7 @@ function execute(ready: ReadyCall, grant: string, turn: number, run: RunContext,
     case "memory":
       return executeInMemory(ready, grant, run, signal);
     case "orchestrator":
-      return readResult(ready, run.log, run.sessionId);
+      return ready.definition === spawnWorker ? run.workers.spawn(ready, turn, run, signal) : readResult(ready, run.log, run.sessionId);
     case "sandbox":
       return executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
   }

@@ -49,14 +49,14 @@ async function tryOnce(attempt: () => Promise<ToolResult>, ready: ReadyCall, run
     // The sandbox was started anew.
     if (failure.reason === "session_not_found") await openAgain(run, signal);
     else if (!["unavailable", "internal", "deadline_exceeded"].includes(failure.code)) throw failure;
-    const receipt = await sandbox.receipt(run.sessionId, ready.call.callId).catch(() => undefined);
+    const receipt = await sandbox.receipt(run.workspaceSessionId, ready.call.callId).catch(() => undefined);
     return outcomeOf(receipt, failure);
   }
 }
 
 /** Where the sandbox is away again, the receipt that is asked for next finds out. */
-async function openAgain({ mesh: { sandbox }, sessionId, workspace }: RunContext, signal: AbortSignal): Promise<void> {
-  await sandbox.openWorkspace(sessionId, workspace, signal).catch((thrown: unknown) => {
+async function openAgain({ mesh: { sandbox }, workspaceSessionId, workspace }: RunContext, signal: AbortSignal): Promise<void> {
+  await sandbox.openWorkspace(workspaceSessionId, workspace, signal).catch((thrown: unknown) => {
     if (!(thrown instanceof HlvmError) || thrown.code !== "unavailable") throw thrown;
   });
 }

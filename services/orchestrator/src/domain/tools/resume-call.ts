@@ -19,7 +19,7 @@ export async function resumeCall(
   // Memory keeps no receipts: it gives the result again.
   if (ready.definition.executor !== "sandbox") return isMarked ? { result: notResumed("unknown") } : { ready };
   // Where the sandbox does not answer, the call itself finds out.
-  const receipt = await run.mesh.sandbox.receipt(run.sessionId, ready.call.callId).catch(() => undefined);
+  const receipt = await run.mesh.sandbox.receipt(run.workspaceSessionId, ready.call.callId).catch(() => undefined);
   if (receipt?.state === "done") return { result: receipt.result };
   if (isMarked) return { result: notResumed(receipt?.state === "never_started" ? "never_started" : "unknown") };
   if (receipt?.state === "unknown" && ready.definition.sideEffects === "read-only")

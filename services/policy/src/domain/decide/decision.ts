@@ -16,6 +16,10 @@ export interface PermissionSettings {
   readonly disallowedTools: readonly string[];
   /** False where nobody can be asked; an ask then becomes a deny. */
   readonly canAsk: boolean;
+  /** Nothing but these may be used; undefined: no bound. */
+  readonly onlyTools?: readonly string[];
+  /** What these were narrowed from: a call has to be allowed under both. */
+  readonly within?: PermissionSettings;
 }
 
 /** The pipeline's answer, and which step and rule gave it. */

@@ -77,17 +77,6 @@ export const planning: Section = {
   },
 };
 
-export const delegation: Section = {
-  minimumTier: "mid",
-  audience: "agent",
-  render: (input) => {
-    const [spawn] = offered(input, /^spawn_worker/);
-    if (spawn === undefined) return "";
-    return `## Helpers
-${spawn} starts a helper with a context of its own: for what can be found or done apart from the rest, such as a wide search. It knows nothing of this conversation: tell it all that it needs, and what to bring back. Several that do not need each other go into one turn. What it reports is a claim; check what matters.`;
-  },
-};
-
 export const memoryGuidance: Section = {
   minimumTier: "mid",
   audience: "agent",
