@@ -18,12 +18,14 @@ import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
+import { PostgresBudgetStore } from "./adapters/postgres/postgres-budget-store.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
+import { ConfiguredBudgets } from "./domain/budget/configured-budgets.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { Mesh } from "./domain/loop/ports.ts";
@@ -58,6 +60,8 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const deltas = new DeltaWriter(eventLog);
   const claims = new PostgresRunClaims(database, replicaId);
   const runs = new RunRegistry(claims);
+  const budgets = new PostgresBudgetStore(database);
+  const configuredBudgets = new ConfiguredBudgets(budgets);
   cancelled.onPayload((runId) => runs.cancel(runId));
   const mesh = connectMesh(config, minter);
   const delegations = new DelegationVerifier(publicKeys);
@@ -82,7 +86,17 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
+  const ports = {
+    eventLog,
+    deltas,
+    claims,
+    budgets,
+    configuredBudgets,
+    limits,
+    log,
+    draining: runs.draining,
+    asksInDoubt: config.inDoubt === "ask",
+  };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
     executeRun(run, { ...ports, answers: answered }, controller);
   const continuing: ContinuePorts = {
@@ -95,11 +109,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     log,
   };
   const beat = async (): Promise<void> => {
-    await runs.renew();
+    await Promise.all([runs.renew(), configuredBudgets.refresh()]);
     // There may be more than are claimed at once.
     while ((await runs.takeOver((run, controller) => continueRun(run, continuing, controller))) > 0);
   };
-  await runs.renew();
+  await Promise.all([runs.renew(), configuredBudgets.refresh()]);
   const heart = new Sweeper(beat, HEARTBEAT_MILLISECONDS, log);
   const answered = new AnsweredRuns({
     watchAnswers: meshAnswers(config.policyUrl, minter),

@@ -17,6 +17,7 @@ export function encodeSession(session: Session): SessionMessage {
     forkedFrom,
     forkedAtSequence: BigInt(session.forkedAtSequence),
     imported,
+    cost: session.cost,
     lastSequence: BigInt(session.lastSequence),
     createdAt: timestampFromDate(session.createdAt),
     updatedAt: timestampFromDate(session.updatedAt),

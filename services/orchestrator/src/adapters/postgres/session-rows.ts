@@ -18,12 +18,14 @@ export interface SessionRow extends Record<string, unknown> {
   readonly forked_from: string | null;
   readonly forked_at: string;
   readonly imported: boolean;
+  readonly cost: string;
+  readonly unpriced_calls: number;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 export const SESSION_COLUMNS = `
-  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, created_at, updated_at,
+  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, cost, unpriced_calls, created_at, updated_at,
   (SELECT run_id FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL) AS running_run_id,
   (SELECT stop_reason FROM run WHERE run.session_id = session.session_id AND ended_at IS NOT NULL ORDER BY started_at DESC LIMIT 1) AS last_stop_reason`;
 
@@ -45,6 +47,7 @@ export function sessionOfRow(row: SessionRow): Session {
     forkedFrom: row.forked_from ?? "",
     forkedAtSequence: Number(row.forked_at),
     imported: row.imported,
+    cost: { nanoDollars: BigInt(row.cost), unpricedCalls: row.unpriced_calls },
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Finish, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { CostSchema, type Cost, type RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 /** The last turn of which the log has the model's answer. */
@@ -25,6 +26,8 @@ export interface RunPast {
   /** Of the last answer. */
   readonly text: string;
   readonly usage: Usage;
+  readonly cost: Cost;
+  readonly budget?: RunBudget;
   /** Of all tool results, in UTF-16 units. */
   readonly resultLength: number;
   readonly answered?: AnsweredTurn;
@@ -34,6 +37,8 @@ export interface RunPast {
 export function runPast(runId: string, events: readonly Event[]): RunPast {
   const past = { question: "", allowedSecrets: [] as string[], model: "", answers: 0, toolCalls: 0, text: "", resultLength: 0 };
   let usage = create(UsageSchema);
+  let cost = create(CostSchema);
+  let budget: RunBudget | undefined;
   let answered: (AnsweredTurn & { readonly ends: Map<string, ToolResult> }) | undefined;
   for (const { turn, payload } of events.filter((event) => event.runId === runId)) {
     switch (payload.case) {
@@ -43,9 +48,12 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
       case "runStarted":
         past.allowedSecrets = payload.value.allowedSecrets;
         past.model = payload.value.model;
+        budget = payload.value.budget;
         break;
       case "assistantMessage": {
-        const { text, toolCalls, finish } = payload.value;
+        const { text, toolCalls, finish, runUsage, runCost } = payload.value;
+        usage = runUsage ?? usage;
+        cost = runCost ?? cost;
         past.answers++;
         past.text = text;
         past.toolCalls += toolCalls.length;
@@ -59,7 +67,8 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         break;
       case "usageUpdate":
         usage = payload.value.usage ?? usage;
+        cost = payload.value.cost ?? cost;
     }
   }
-  return { ...past, usage, answered };
+  return { ...past, usage, cost, budget, answered };
 }

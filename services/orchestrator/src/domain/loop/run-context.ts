@@ -1,5 +1,6 @@
 import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { Spending } from "../budget/spending.ts";
 import type { ContextWindow } from "../context/context-window.ts";
 import type { EventLog } from "../log/event-log.ts";
 import type { RunJournal } from "../log/run-journal.ts";
@@ -28,6 +29,7 @@ export interface RunContext {
   /** What the model has before it. */
   readonly context: ContextWindow;
   readonly outcomes: OutcomeRecorder;
+  readonly spending: Spending;
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
@@ -36,7 +38,7 @@ export interface RunContext {
   readonly asksInDoubt: boolean;
   /** How many tools run at a time. */
   readonly toolLimit: LimitFunction;
-  /** Aborted with an Interruption. */
+  /** Aborted with an Interruption, or with a BudgetExhausted when the time of the run's own is over. */
   readonly signal: AbortSignal;
   /** Aborted with an Interruption when the process ends: the run is handed over before its next step. */
   readonly draining: AbortSignal;

@@ -16,6 +16,7 @@ import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { BegunRun } from "./execute-run.ts";
 import { isHandOver } from "./interruption.ts";
+import { payerOf } from "../budget/payer.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { ClaimedRun, RunClaims } from "./run-claims.ts";
 
@@ -60,7 +61,8 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
   const { lease, session, principal, appended, turn, ageMilliseconds, wasParked } = claimed;
-  const mesh = ports.meshFor(delegatedTo(claimed, ports));
+  const delegated = delegatedTo(claimed, ports);
+  const mesh = ports.meshFor(delegated);
   const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
   // Whatever ended the process may have ended others too.
   const [, model] = await Promise.all([
@@ -71,6 +73,8 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
   return {
     lease,
     principal,
+    ...payerOf(delegated.delegation.principal),
+    budget: past.budget,
     session,
     question: past.question,
     model,
