@@ -11,6 +11,7 @@ import {
   type PermissionCheck,
   type ToolEnd,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
@@ -28,7 +29,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
       };
     case "runStarted": {
-      const { model, workspace, settings, prefixHash, allowedSecrets } = payload.value;
+      const { model, workspace, settings, prefixHash, allowedSecrets, budget } = payload.value;
       return {
         model,
         workspace,
@@ -38,6 +39,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         canAsk: settings?.canAsk,
         prefixHash,
         allowedSecrets,
+        ...(budget === undefined ? {} : { budget: runBudget(budget) }),
       };
     }
     case "thinking":
@@ -67,13 +69,15 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       return { toolCount, durationMs: durationMilliseconds, inputTokens: Number(inputTokens), outputTokens: Number(outputTokens) };
     }
     case "usageUpdate": {
-      const { usage } = payload.value;
+      const { usage, cost } = payload.value;
       return {
         inputTokens: Number(usage?.inputTokens ?? 0),
         outputTokens: Number(usage?.outputTokens ?? 0),
         cacheReadTokens: Number(usage?.cacheReadTokens ?? 0),
         cacheWriteTokens: Number(usage?.cacheWriteTokens ?? 0),
         reasoningTokens: Number(usage?.reasoningTokens ?? 0),
+        costNanoDollars: Number(cost?.nanoDollars ?? 0),
+        unpricedCalls: cost?.unpricedCalls ?? 0,
       };
     }
     case "memoryActivity": {
@@ -95,6 +99,11 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "sessionImported":
       return { exportedSessionId: payload.value.exportedSessionId, lines: payload.value.lines };
   }
+}
+
+function runBudget({ tokens, nanoDollars, turns, milliseconds }: RunBudget): JsonObject {
+  const number = (amount: bigint | undefined): number | undefined => (amount === undefined ? undefined : Number(amount));
+  return { tokens: number(tokens), nanoDollars: number(nanoDollars), turns: number(turns), durationMs: number(milliseconds) };
 }
 
 function assistantMessage({ text, thinking, toolCalls, finish }: AssistantMessage): JsonObject {

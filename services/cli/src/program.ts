@@ -10,6 +10,7 @@ import { keysCommand } from "./program/keys-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { sessionCommand } from "./program/session-command.ts";
+import { budgetCommand, costCommand } from "./program/spending-commands.ts";
 import { jsonOption } from "./program/values.ts";
 
 /**
@@ -28,10 +29,11 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
 Try:
   hlvm ask "What does this repository do?"
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
-  hlvm audit query --since 1h`,
+  hlvm audit query --since 1h
+  hlvm cost --by day,model`,
     );
-  for (const command of [askCommand, applyCommand, evalCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
-    program.addCommand(inherit(program, command(context, finish)));
+  const people = [askCommand, applyCommand, evalCommand, sessionCommand, approvalCommand, auditCommand, costCommand, budgetCommand];
+  for (const command of [...people, memoryCommand, keysCommand]) program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));
   return program;

@@ -12,6 +12,7 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
@@ -23,6 +24,7 @@ import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
+import { PostgresUsageLog } from "./adapters/postgres/postgres-usage-log.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
 import { ConfiguredBudgets } from "./domain/budget/configured-budgets.ts";
@@ -35,6 +37,7 @@ import { executeRun, type BegunRun } from "./domain/run/execute-run.ts";
 import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
+import { spendingRoutes } from "./rpc/spending-routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const STATELESS_KEPT_SECONDS = 60;
@@ -123,24 +126,18 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   });
   const sweepers = [heart, new Sweeper(sweep, SWEEP_MILLISECONDS, log), new Sweeper(reconcile, SWEEP_MILLISECONDS, log)];
 
+  const serving = { store, log: eventLog, wakeups, runs, delegations, mesh, execute, contextLimits: limits, closing: closing.signal };
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    services: [SessionService.typeName],
+    services: [SessionService.typeName, SpendingService.typeName],
     authenticate: new TokenVerifier("orchestrator", publicKeys),
-    routes: sessionRoutes({
-      store,
-      log: eventLog,
-      wakeups,
-      runs,
-      delegations,
-      mesh,
-      execute,
-      contextLimits: limits,
-      closing: closing.signal,
-    }),
+    routes: (router) => {
+      sessionRoutes(serving)(router);
+      spendingRoutes({ ...serving, budgets, usage: new PostgresUsageLog(database) })(router);
+    },
   });
   return {
     port: server.port,

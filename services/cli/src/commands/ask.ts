@@ -8,6 +8,7 @@ import { ApprovalDesk } from "../approval/approval-desk.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
 import { noteTrouble } from "../mesh/part-trouble.ts";
+import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { readAttachments } from "../options/read-attachments.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
@@ -27,7 +28,7 @@ const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
-export interface AskFlags extends PermissionFlags, WorkspaceFlags {
+export interface AskFlags extends PermissionFlags, WorkspaceFlags, BudgetFlags {
   readonly model?: string;
   readonly verbose?: boolean;
   readonly outputFormat: OutputFormat;
@@ -100,6 +101,7 @@ function readRequest(question: string, flags: AskFlags, { config }: CommandConte
     attachments: readAttachments(flags.attach ?? []),
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
+    budget: runBudget(flags),
   };
 }
 

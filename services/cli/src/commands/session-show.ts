@@ -2,6 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { SessionSchema, SessionService, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
+import { costText } from "../output/cost-text.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
 import { messageJson } from "../output/message-json.ts";
@@ -33,7 +34,7 @@ export function sessionShow(sessionId: string, flags: { json?: boolean; verbose?
 
 function heading(session: Session): string {
   return `session ${session.sessionId}
-owner ${session.owner} · model ${session.model} · ${sessionState(session)} · ${session.lastSequence} events
+owner ${session.owner} · model ${session.model} · ${sessionState(session)} · ${session.lastSequence} events · cost ${costText(session.cost)}
 workspace ${session.workspace}
 from ${localTime(session.createdAt)} to ${localTime(session.updatedAt)}
 

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { AskFlags } from "../commands/ask.ts";
+import { budgetOptions } from "../options/budget-flags.ts";
 import { sessionId } from "./values.ts";
 
 const ABOUT_INPUT = `
@@ -16,7 +17,9 @@ In a loop that reads standard input itself, give < /dev/null.`;
 type GivenFlags = Omit<AskFlags, "outputFormat" | "waitsForInput"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean };
 
 export function askCommand(context: CommandContext, finish: Finish): Command {
-  return new Command("ask")
+  const command = new Command("ask");
+  for (const option of budgetOptions("this run")) command.addOption(option);
+  return command
     .description("ask a question about the folder you are in, and have things done in it")
     .argument("[question...]", "what you want to know or have done")
     .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")

@@ -5,6 +5,7 @@ import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy" | "memory";
 
@@ -21,6 +22,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     ...(["startRun", "watch", "cancelRun", "listSessions", "getSession", "getContext"] as const),
     ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
   ]),
+  open(SpendingService, "orchestrator", ["listBudgets", "putBudget", "queryUsage"]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
   open(AuditService, "policy", ["query"]),
   open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),

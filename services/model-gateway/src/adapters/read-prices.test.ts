@@ -56,7 +56,11 @@ describe("an operator's file", () => {
     const table = new PriceTable(ours, own);
     expect(table.pricesOf("openai/gpt-5.5").map(({ rates }) => rates.input)).toEqual([1_500n]);
     expect(table.pricesOf("acme/one")[0]?.rates).toEqual({
-      ...{ input: 1_500n, output: 6_000n, cacheRead: 1_500n, cacheWrite: 1_500n, cacheWriteHour: 1_500n },
+      input: 1_500n,
+      output: 6_000n,
+      cacheRead: 1_500n,
+      cacheWrite: 1_500n,
+      cacheWriteHour: 1_500n,
     });
     expect(table.pricesOf("llama/x")[0]?.rates.output).toBe(6_000n);
     expect(table.pricesOf("anthropic/claude-opus-5-5")[0]?.rates.output).toBe(20_000n);

@@ -31,6 +31,8 @@ export interface Behaviour {
   receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
   rewind: (request: RewindWorkspaceRequest) => MessageInitShape<typeof RewindWorkspaceResponseSchema>;
   recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
+  /** Throws where policy does not let the budget change. */
+  recordBudgetChange: (changeJson: string, ofOwnSession: boolean) => void;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
   /** Called when a process begins to watch for answers; throws where policy does not tell of them. */
   onWatchAnswers: () => void;
@@ -64,6 +66,7 @@ export const usualBehaviour: Readonly<Behaviour> = {
   receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
   rewind: () => ({ paths: [] }),
   recordOutcome: () => undefined,
+  recordBudgetChange: () => undefined,
   recall: () => ({ facts: [] }),
   onWatchAnswers: () => undefined,
   executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),

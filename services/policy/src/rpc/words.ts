@@ -58,6 +58,7 @@ export const kinds: Readonly<Record<KindWord, AuditKind>> = {
   approval_requested: AuditKind.APPROVAL_REQUESTED,
   approval_answered: AuditKind.APPROVAL_ANSWERED,
   approval_withdrawn: AuditKind.APPROVAL_WITHDRAWN,
+  budget_changed: AuditKind.BUDGET_CHANGED,
   audit_read: AuditKind.AUDIT_READ,
   grant_renewed: AuditKind.GRANT_RENEWED,
   renewal_denied: AuditKind.RENEWAL_DENIED,

@@ -44,8 +44,19 @@ const key = (scope: BudgetScope, kind: BudgetKind, subject = "", period: BudgetP
 });
 const amounts = (tokens: bigint, money: bigint | undefined = tokens) => ({ tokens, money });
 const call = (tokens: bigint, more: Partial<SettledCall> = {}): SettledCall => ({
-  ...{ turn: 1, model: "a/b", input: tokens, output: 0n, cacheRead: 0n, cacheWrite: 0n, reasoning: 0n, cost: tokens, inputCost: tokens },
-  ...{ isEstimated: false, tokens, milliseconds: 5, ...more },
+  turn: 1,
+  model: "a/b",
+  input: tokens,
+  output: 0n,
+  cacheRead: 0n,
+  cacheWrite: 0n,
+  reasoning: 0n,
+  cost: tokens,
+  inputCost: tokens,
+  isEstimated: false,
+  tokens,
+  milliseconds: 5,
+  ...more,
 });
 const reserve = (lease: Lease, least: bigint, most = least) => budgets.reserve(lease, [], amounts(least), amounts(most));
 const event = { turn: 1, payload: eventPayload("assistantMessage", { text: "a" }) };
@@ -109,7 +120,9 @@ describe("reserving", () => {
     await budgets.put(key(USER, MONEY, "user:ada"), 300n);
     await budgets.put(key(USER, TIME, "user:ada"), 1_000n);
     expect(await reserve(lease, 200n, 900n)).toMatchObject({
-      ...{ tokens: 900n, money: 300n, milliseconds: 1_000n },
+      tokens: 900n,
+      money: 300n,
+      milliseconds: 1_000n,
       limitedBy: [{ kind: MONEY }, { kind: TIME }],
     });
     await settle(lease, 2, [call(50n, { milliseconds: 1_000 })]);
@@ -171,7 +184,7 @@ describe("a process that died in a call", () => {
     await budgets.put(key(ORGANIZATION, TOKENS), 100n);
     await reserve(lease, 80n);
     await test.database.query("UPDATE run SET held_by = gen_random_uuid() WHERE run_id = $1", [lease.runId]);
-    const [claimed] = (await new PostgresRunClaims(test.database, replica).claim([])).filter((one) => one.lease.runId === lease.runId);
+    const claimed = (await new PostgresRunClaims(test.database, replica).claim([])).find((one) => one.lease.runId === lease.runId);
     expect(await all()).toMatchObject([{ used: 0, reserved: 0 }]);
     await reserve(claimed!.lease, 90n);
     // The dead one was not dead: its append and its reservation are refused.

@@ -33,7 +33,10 @@ interface ReservedRow extends Record<string, unknown> {
 const COLUMNS = "scope, subject, kind, period, amount, CASE WHEN began < period_begin(period) THEN 0 ELSE used END AS used, reserved";
 const RESERVE = "SELECT is_held, granted, is_refused, named FROM reserve_budgets($1, $2, $3, $4, $5)";
 const CARVE = "SELECT carve_budget($1, $2, $3) AS refused_by";
-const LIST = `SELECT ${COLUMNS} FROM budget WHERE organization = $1 AND scope <> ${BudgetScope.RUN} ORDER BY scope, subject, kind, period`;
+const LIST = `SELECT ${COLUMNS} FROM budget WHERE organization = $1 AND scope <> ${BudgetScope.RUN} AND ($2::text IS NULL OR scope = ${BudgetScope.ORGANIZATION}
+    OR scope = ${BudgetScope.USER} AND subject = $2 OR scope = ${BudgetScope.SESSION} AND EXISTS (
+      SELECT FROM session WHERE session.session_id = budget.session_id AND owner = $2))
+  ORDER BY scope, subject, kind, period`;
 /** What was used until then stays used: a budget that is raised is not begun anew. */
 const PUT = `
   INSERT INTO budget (organization, scope, subject, kind, period, amount, session_id, began)
@@ -90,8 +93,8 @@ export class PostgresBudgetStore implements BudgetStore {
     await this.#database.query("SELECT close_budgets(ARRAY[$1::uuid])", [childRunId]);
   }
 
-  async list(organization: string): Promise<Budget[]> {
-    return (await this.#database.query<BudgetRow>(LIST, [organization])).map(budgetOf);
+  async list(organization: string, principal?: string): Promise<Budget[]> {
+    return (await this.#database.query<BudgetRow>(LIST, [organization, principal ?? null])).map(budgetOf);
   }
 
   async put(key: BudgetKey, limit: bigint, sessionId?: string): Promise<{ budget: Budget; existed: boolean }> {

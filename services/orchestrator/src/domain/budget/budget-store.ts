@@ -71,8 +71,11 @@ export interface BudgetStore {
   carve(parentRunId: string, childRunId: string, amounts: CarvedAmounts): Promise<Budget | undefined>;
   /** Ends a run's budget as its last append does; for a child that never began. Again, nothing changes. */
   giveBack(childRunId: string): Promise<void>;
-  /** Those of an organization that are not a run's. */
-  list(organization: string): Promise<Budget[]>;
+  /**
+   * Those of an organization that are not a run's.
+   * @param principal whose own are listed alone, with the organization's and their sessions'; undefined: all
+   */
+  list(organization: string, principal?: string): Promise<Budget[]>;
   /** @param sessionId of a session's: it goes with the session. @returns it, and whether there was one before */
   put(key: BudgetKey, limit: bigint, sessionId?: string): Promise<{ readonly budget: Budget; readonly existed: boolean }>;
   /** @returns whether there was one */

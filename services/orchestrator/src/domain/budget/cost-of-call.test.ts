@@ -60,8 +60,8 @@ describe("what a call costs", () => {
         const model = { prices: [price(START, { ...of, cacheWriteHour: 0n })] };
         const called = usage({ inputTokens: input, outputTokens: output });
         expect(costOfCall(called, model, now)!.whole <= highestCost(input, output, model, now)!).toBe(true);
-        const affordable = outputWithin(amount, input, model, now);
-        if (affordable !== undefined && affordable > 0n) expect(highestCost(input, affordable, model, now)! <= amount).toBe(true);
+        const affordable = outputWithin(amount, input, model, now) ?? 0n;
+        expect(affordable === 0n || highestCost(input, affordable, model, now)! <= amount).toBe(true);
       }),
     );
   });

@@ -1,6 +1,5 @@
+import { dollarsText } from "@hlvm/ndjson/dollars-text";
 import { BudgetKind, BudgetPeriod, BudgetScope, type Budget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
-
-const NANO = 1_000_000_000n;
 
 /** A budget for a person: `the budget of $5.00 a day of user:ada`. */
 export function describeBudget({ scope, subject, kind, period, limit }: Budget): string {
@@ -12,7 +11,7 @@ export function describeBudget({ scope, subject, kind, period, limit }: Budget):
 export function describeAmount(kind: BudgetKind, amount: bigint): string {
   switch (kind) {
     case BudgetKind.MONEY:
-      return dollars(amount);
+      return dollarsText(amount);
     case BudgetKind.TURNS:
       return `${amount} ${amount === 1n ? "turn" : "turns"}`;
     case BudgetKind.TIME:
@@ -20,15 +19,6 @@ export function describeAmount(kind: BudgetKind, amount: bigint): string {
     default:
       return `${amount} tokens`;
   }
-}
-
-/** Cents at least, and as many further places as there are, rounded up at the sixth: nothing that costs something is told as nothing. */
-function dollars(nanoDollars: bigint): string {
-  const micros = (nanoDollars + 999n) / 1_000n;
-  const places = String(micros % (NANO / 1_000n))
-    .padStart(6, "0")
-    .replace(/0{1,4}$/, "");
-  return `$${micros / (NANO / 1_000n)}.${places}`;
 }
 
 function ownerOf(scope: BudgetScope, subject: string): string {

@@ -10,7 +10,8 @@ export type AuditKind =
   | "approval_withdrawn"
   | "audit_read"
   | "grant_renewed"
-  | "renewal_denied";
+  | "renewal_denied"
+  | "budget_changed";
 export type OutcomeStatus = "succeeded" | "failed" | "timed_out" | "cancelled" | "refused" | "unknown";
 
 /** One thing that happened, as it is recorded: what does not apply is left out. */
