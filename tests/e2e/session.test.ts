@@ -20,6 +20,7 @@ const script = {
     { match: "endless", turns: [{ text: "thinking about it", delayMilliseconds: 30_000 }] },
     { match: "first", turns: [{ text: "One." }] },
     { match: "second", turns: [{ text: "Two." }] },
+    { match: "costly", turns: [{ toolCalls: [{ tool: "read_file", arguments: { path: "a.txt" } }] }, { text: "Dear." }] },
   ],
 };
 
@@ -27,7 +28,10 @@ beforeAll(async () => {
   workspace = await createWorkspace({ "a.txt": "a\n" });
   const scriptFile = join(workspace, "script.json");
   writeFileSync(scriptFile, JSON.stringify(script));
-  mesh = await startTestMesh({ HLVM_SCRIPT_FILE: scriptFile, HLVM_MODEL: "scripted/script" });
+  const pricesFile = join(workspace, "prices.json");
+  const price = { model: "scripted/script", from: "2026-01-01", input: "3", output: "15" };
+  writeFileSync(pricesFile, JSON.stringify({ prices: [price] }));
+  mesh = await startTestMesh({ HLVM_SCRIPT_FILE: scriptFile, HLVM_MODEL: "scripted/script", HLVM_PRICES_FILE: pricesFile });
 });
 
 afterAll(async () => {
@@ -131,5 +135,44 @@ describe("a session", () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain("session list");
     expect(ended.stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe("what a session costs", () => {
+  const costly = (...flags: string[]) => mesh.hlvm(["ask", "--json", ...flags, "costly"], { cwd: workspace });
+  const last = async (...parameters: Parameters<typeof mesh.hlvm>): Promise<Record<string, unknown>> =>
+    linesOf(await mesh.hlvm(...parameters)).at(-1) as unknown as Record<string, unknown>;
+
+  it("is told with it, and by tool, model and day; a run ends at its budget, and at its person's", async () => {
+    const final = linesOf(await costly()).at(-1)!;
+    expect(final).toMatchObject({ stop_reason: "completed", cost: { nano_dollars: expect.any(Number), unpriced_calls: 0 } });
+    const { cost, session_id: sessionId } = final as unknown as { cost: { nano_dollars: number }; session_id: string };
+    expect(cost.nano_dollars).toBeGreaterThan(0);
+    expect((await last(["session", "list", "--json"])).cost).toMatchObject({ nano_dollars: expect.any(Number) });
+    expect((await mesh.hlvm(["session", "show", sessionId])).stdout).toMatch(/cost \$0\.\d+/);
+    expect(await last(["cost", "--by", "tool,model", "--json"])).toMatchObject({ tool: expect.any(String), model: "scripted/script" });
+    expect((await mesh.hlvm(["cost", "--by", "day,session"])).stdout).toMatch(/DAY +SESSION +CALLS.*\n\d{4}-\d{2}-\d{2}/);
+
+    const budget = { kind: "turns", scope: "run", limit: 1, used: 1 };
+    expect(linesOf(await costly("--max-turns", "1")).at(-1)).toMatchObject({ stop_reason: "max_budget_reached", exhausted_budget: budget });
+    expect((await costly("--max-cost", "0")).stdout).toMatch(/could do nothing/);
+
+    expect((await mesh.hlvm(["budget", "set", "organization", "--max-cost", "0", "--per", "day"])).stdout).toMatch(
+      /organization +money +day +\$0\.00/,
+    );
+    // It is known within a heartbeat, which a run lasts longer than.
+    await expect.poll(async () => linesOf(await costly()).at(-1)!.stop_reason, { timeout: 15_000 }).toBe("max_budget_reached");
+    expect((await last(["budget", "list", "--json"])).kind).toBe("money");
+    expect((await mesh.hlvm(["budget", "remove", "organization", "--kind", "money", "--per", "day"])).code).toBe(0);
+    expect((await mesh.hlvm(["budget", "remove", "organization", "--kind", "money", "--per", "day"])).code).toBe(1);
+    expect((await mesh.hlvm(["audit", "query", "--kind", "budget_changed", "--json"])).stdout).toMatch(/organization.*\n.*organization/);
+  }, 60_000);
+
+  it.each([
+    ["--max-cost", "cheap"],
+    ["--max-time", "20"],
+    ["--max-tokens", "-5"],
+  ])("%s %s is refused before anything begins", async (...flags) => {
+    expect(await mesh.hlvm(["ask", ...flags, "costly"], { cwd: workspace })).toMatchObject({ code: 2 });
   });
 });

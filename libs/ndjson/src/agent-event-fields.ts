@@ -16,6 +16,7 @@ import {
   type ToolEnd,
   type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
@@ -35,7 +36,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
       };
     case "runStarted": {
-      const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin } = payload.value;
+      const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin, budget } = payload.value;
       return {
         model,
         workspace,
@@ -48,6 +49,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         onlyTools: settings?.onlyTools?.tools,
         agentType: agent?.name,
         parentSessionId: origin?.parentSessionId,
+        ...(budget === undefined ? {} : { budget: runBudget(budget) }),
       };
     }
     case "thinking":
@@ -77,13 +79,15 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       return { toolCount, durationMs: durationMilliseconds, inputTokens: Number(inputTokens), outputTokens: Number(outputTokens) };
     }
     case "usageUpdate": {
-      const { usage } = payload.value;
+      const { usage, cost } = payload.value;
       return {
         inputTokens: Number(usage?.inputTokens ?? 0),
         outputTokens: Number(usage?.outputTokens ?? 0),
         cacheReadTokens: Number(usage?.cacheReadTokens ?? 0),
         cacheWriteTokens: Number(usage?.cacheWriteTokens ?? 0),
         reasoningTokens: Number(usage?.reasoningTokens ?? 0),
+        costNanoDollars: Number(cost?.nanoDollars ?? 0),
+        unpricedCalls: cost?.unpricedCalls ?? 0,
       };
     }
     case "memoryActivity": {
@@ -137,6 +141,11 @@ function workerCompleted(value: WorkerCompleted): JsonObject {
     durationMs: value.durationMilliseconds,
     filesTouched: value.filesTouched,
   };
+}
+
+function runBudget({ tokens, nanoDollars, turns, milliseconds }: RunBudget): JsonObject {
+  const number = (amount: bigint | undefined): number | undefined => (amount === undefined ? undefined : Number(amount));
+  return { tokens: number(tokens), nanoDollars: number(nanoDollars), turns: number(turns), durationMs: number(milliseconds) };
 }
 
 function assistantMessage({ text, thinking, toolCalls, finish }: AssistantMessage): JsonObject {

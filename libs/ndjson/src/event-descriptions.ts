@@ -19,7 +19,7 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventCase, string>> = {
   toolWaiting: "a call waits for a sandbox, and in which place",
   toolEnd: "what a call came to",
   turnStats: "figures of a turn",
-  usageUpdate: "tokens of the run so far",
+  usageUpdate: "tokens and cost of the run so far",
   memoryActivity: "facts that were recalled or written",
   workerSpawned: "a worker starts, in a session of its own",
   workerPermission: "a worker asks for a permission, or got an answer",

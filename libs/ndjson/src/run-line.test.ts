@@ -58,6 +58,7 @@ describe("runLine", () => {
       tool_calls: 31,
       usage: { input_tokens: 5_000_000_000, output_tokens: 12, cache_read_tokens: 3, cache_write_tokens: 0, reasoning_tokens: 0 },
       duration_ms: 1234,
+      cost: { nano_dollars: 0, unpriced_calls: 0 },
     });
   });
 

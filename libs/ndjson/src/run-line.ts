@@ -1,6 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { StopReasonSchema, type Event, type RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { agentEventFields } from "./agent-event-fields.ts";
+import { budgetFields } from "./budget-fields.ts";
 import { enumWord } from "./enum-word.ts";
 import { eventType } from "./event-type.ts";
 import type { JsonObject } from "./json-object.ts";
@@ -31,6 +32,12 @@ export interface FinalUsage {
   readonly reasoning_tokens: number;
 }
 
+/** Of calls whose price is known, and how many there were without one. */
+export interface FinalCost {
+  readonly nano_dollars: number;
+  readonly unpriced_calls: number;
+}
+
 /** The last line of every run. */
 export interface FinalLine {
   readonly type: "final";
@@ -48,6 +55,9 @@ export interface FinalLine {
   readonly tool_calls: number;
   readonly usage: FinalUsage;
   readonly duration_ms: number;
+  readonly cost: FinalCost;
+  /** For `max_budget_reached`: which one it was; absent otherwise. */
+  readonly exhausted_budget?: JsonObject;
 }
 
 export type RunLine = TokenLine | AgentEventLine | FinalLine;
@@ -106,5 +116,7 @@ function finalLine(event: Event, stopped: RunStopped): FinalLine {
       reasoning_tokens: Number(stopped.usage?.reasoningTokens ?? 0),
     },
     duration_ms: stopped.durationMilliseconds,
+    cost: { nano_dollars: Number(stopped.cost?.nanoDollars ?? 0), unpriced_calls: stopped.cost?.unpricedCalls ?? 0 },
+    ...(stopped.exhaustedBudget === undefined ? {} : { exhausted_budget: budgetFields(stopped.exhaustedBudget) }),
   };
 }

@@ -12,6 +12,7 @@ import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { sessionCommand } from "./program/session-command.ts";
 import { trustCommand } from "./program/trust-command.ts";
+import { budgetCommand, costCommand } from "./program/spending-commands.ts";
 import { jsonOption } from "./program/values.ts";
 
 /**
@@ -30,21 +31,12 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
 Try:
   hlvm ask "What does this repository do?"
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
-  hlvm audit query --since 1h`,
+  hlvm audit query --since 1h
+  hlvm cost --by day,model`,
     );
-  for (const command of [
-    askCommand,
-    applyCommand,
-    evalCommand,
-    agentCommand,
-    sessionCommand,
-    approvalCommand,
-    auditCommand,
-    memoryCommand,
-    keysCommand,
-  ])
+  const people = [askCommand, applyCommand, evalCommand, agentCommand, sessionCommand, approvalCommand, auditCommand, trustCommand];
+  for (const command of [...people, costCommand, budgetCommand, memoryCommand, keysCommand])
     program.addCommand(inherit(program, command(context, finish)));
-  program.addCommand(inherit(program, trustCommand(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));

@@ -36,6 +36,11 @@ const settings = {
   compatibleApiKey: text({ variable: "HLVM_OPENAI_COMPATIBLE_API_KEY", description: "its key, where it wants one", fallback: "" }),
   llamaUrls: { ...llamaUrls, parse: (value: string) => llamaUrls.parse(value).map(httpUrl) },
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
+  pricesFile: text({
+    variable: "HLVM_PRICES_FILE",
+    description: "path of a JSON file with prices that replace or add to those that come with HLVM, model by model",
+    fallback: "",
+  }),
 };
 
 export type Config = ReturnType<typeof readGatewayConfig>;

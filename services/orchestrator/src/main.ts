@@ -13,19 +13,23 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
+import { PostgresBudgetStore } from "./adapters/postgres/postgres-budget-store.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
+import { PostgresUsageLog } from "./adapters/postgres/postgres-usage-log.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
+import { ConfiguredBudgets } from "./domain/budget/configured-budgets.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { Mesh } from "./domain/loop/ports.ts";
@@ -37,6 +41,7 @@ import { RunInboxes } from "./domain/run/run-inboxes.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import type { WorkerPorts } from "./domain/workers/begin-worker.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
+import { spendingRoutes } from "./rpc/spending-routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const STATELESS_KEPT_SECONDS = 60;
@@ -66,6 +71,8 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const deltas = new DeltaWriter(eventLog);
   const claims = new PostgresRunClaims(database, replicaId);
   const runs = new RunRegistry(claims);
+  const budgets = new PostgresBudgetStore(database);
+  const configuredBudgets = new ConfiguredBudgets(budgets);
   cancelled.onPayload((runId) => runs.cancel(runId));
   const inboxes = new RunInboxes(new PostgresRunMessages(database));
   const mesh = connectMesh(config, minter);
@@ -92,11 +99,23 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, inboxes, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
+  const ports = {
+    eventLog,
+    deltas,
+    claims,
+    inboxes,
+    budgets,
+    configuredBudgets,
+    limits,
+    log,
+    draining: runs.draining,
+    asksInDoubt: config.inDoubt === "ask",
+  };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
     executeRun(run, { ...ports, answers: answered, workers }, controller);
   const workers: WorkerPorts = {
     store,
+    budgets,
     log: eventLog,
     wakeups,
     runs,
@@ -116,11 +135,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     log,
   };
   const beat = async (): Promise<void> => {
-    await runs.renew();
+    await Promise.all([runs.renew(), configuredBudgets.refresh()]);
     // There may be more than are claimed at once.
     while ((await runs.takeOver((run, controller) => continueRun(run, continuing, controller))) > 0);
   };
-  await runs.renew();
+  await Promise.all([runs.renew(), configuredBudgets.refresh()]);
   const heart = new Sweeper(beat, HEARTBEAT_MILLISECONDS, log);
   // A run that waits for a person, and that nobody holds, may be interrupted.
   sent.onPayload((runId) => inboxes.wake(runId) || heart.hurry());
@@ -133,26 +152,30 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   });
   const sweepers = [heart, new Sweeper(sweep, SWEEP_MILLISECONDS, log), new Sweeper(reconcile, SWEEP_MILLISECONDS, log)];
 
+  const serving = {
+    store,
+    log: eventLog,
+    wakeups,
+    runs,
+    inboxes,
+    delegations,
+    mesh,
+    narrow,
+    execute,
+    contextLimits: limits,
+    closing: closing.signal,
+  };
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    services: [SessionService.typeName],
+    services: [SessionService.typeName, SpendingService.typeName],
     authenticate: new TokenVerifier("orchestrator", publicKeys),
-    routes: sessionRoutes({
-      store,
-      log: eventLog,
-      wakeups,
-      runs,
-      inboxes,
-      delegations,
-      mesh,
-      narrow,
-      execute,
-      contextLimits: limits,
-      closing: closing.signal,
-    }),
+    routes: (router) => {
+      sessionRoutes(serving)(router);
+      spendingRoutes({ ...serving, budgets, usage: new PostgresUsageLog(database) })(router);
+    },
   });
   return {
     port: server.port,

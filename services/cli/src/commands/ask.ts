@@ -9,6 +9,7 @@ import { ApprovalDesk } from "../approval/approval-desk.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_WRONG_USAGE, type CommandContext } from "../command.ts";
 import { connectMesh, type MeshConnection } from "../mesh/connect-mesh.ts";
 import { noteTrouble } from "../mesh/process-trouble.ts";
+import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { personalInstructions } from "../options/personal-instructions.ts";
 import { readAttachments } from "../options/read-attachments.ts";
@@ -29,7 +30,7 @@ const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
-export interface AskFlags extends PermissionFlags, WorkspaceFlags {
+export interface AskFlags extends PermissionFlags, WorkspaceFlags, BudgetFlags {
   readonly model?: string;
   /** The name of a profile. */
   readonly agent?: string;
@@ -112,6 +113,7 @@ function readRequest(question: string, flags: AskFlags, context: CommandContext)
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
     personalInstructions: ownInstructions(context),
+    budget: runBudget(flags),
   };
 }
 

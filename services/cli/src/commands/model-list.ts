@@ -1,3 +1,4 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { ModelCapabilitySchema, ModelSchema, ModelService, ModelTierSchema, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -10,12 +11,26 @@ import { table } from "../output/table.ts";
 export async function modelList(flags: { json?: boolean }, context: CommandContext): Promise<number> {
   const { models } = await withMesh(context, (transport) => createClient(ModelService, transport).listModels({}));
   if (flags.json === true) for (const model of models) process.stdout.write(jsonLine(messageJson(ModelSchema, model)));
-  else process.stdout.write(table(["MODEL", "TIER", "CAN", "CONTEXT", "STATE"], models.map(row)));
+  else process.stdout.write(table(["MODEL", "TIER", "CAN", "CONTEXT", "$ IN/OUT", "STATE"], models.map(row)));
   return EXIT_OK;
+}
+
+/** For a million tokens, as of now. */
+function priceText({ prices }: Model): string {
+  const now = prices.findLast(({ validFrom }) => validFrom !== undefined && timestampMs(validFrom) <= Date.now());
+  if (now?.rates === undefined) return "unknown";
+  return [now.rates.input, now.rates.output].map((rate) => String(Number(rate) / 1_000)).join("/");
 }
 
 function row(model: Model): string[] {
   const state = model.available ? (model.default ? "default" : "available") : model.advice || "not available";
   const context = model.contextWindow === 0 ? "" : `${Math.round(model.contextWindow / 1000)}K`;
-  return [model.id, enumWord(ModelTierSchema, model.tier), enumWord(ModelCapabilitySchema, model.capability), context, state];
+  return [
+    model.id,
+    enumWord(ModelTierSchema, model.tier),
+    enumWord(ModelCapabilitySchema, model.capability),
+    context,
+    priceText(model),
+    state,
+  ];
 }

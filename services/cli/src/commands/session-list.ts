@@ -15,6 +15,7 @@ import {
 import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { fromCurrentFolder } from "../options/from-current-folder.ts";
+import { costText } from "../output/cost-text.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
 import { messageJson } from "../output/message-json.ts";
@@ -58,7 +59,9 @@ export function sessionList(flags: SessionListFlags, context: CommandContext): P
     );
     if (flags.json === true) return;
     if (rows.length === 0) return context.screen.note(nothingFound(flags));
-    process.stdout.write(table(["SESSION", "CHANGED", "STATE", "MODEL", "TITLE", ...(flags.text === undefined ? [] : ["FOUND"])], rows));
+    process.stdout.write(
+      table(["SESSION", "CHANGED", "STATE", "MODEL", "COST", "TITLE", ...(flags.text === undefined ? [] : ["FOUND"])], rows),
+    );
     if (hasMore) context.screen.note(`These are the latest ${rows.length}; --all shows every one, --limit more.`, "dim");
   });
 }
@@ -117,7 +120,14 @@ async function* pages(
 }
 
 function row(session: Session, excerpt?: string): string[] {
-  const columns = [session.sessionId, localTime(session.updatedAt), sessionState(session), session.model, session.title];
+  const columns = [
+    session.sessionId,
+    localTime(session.updatedAt),
+    sessionState(session),
+    session.model,
+    costText(session.cost),
+    session.title,
+  ];
   return excerpt === undefined ? columns : [...columns, excerpt];
 }
 

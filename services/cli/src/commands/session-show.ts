@@ -2,6 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { SessionSchema, SessionService, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
+import { costText } from "../output/cost-text.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
 import { messageJson } from "../output/message-json.ts";
@@ -39,7 +40,7 @@ function jsonLines(session: Session, workers: readonly Session[]): string {
 
 function heading(session: Session, workers: readonly Session[]): string {
   return `session ${session.sessionId}
-owner ${session.owner} · model ${session.model} · ${sessionState(session)} · ${session.lastSequence} events
+owner ${session.owner} · model ${session.model} · ${sessionState(session)} · ${session.lastSequence} events · cost ${costText(session.cost)}
 workspace ${session.workspace}
 ${session.parentSessionId === "" ? "" : `worker ${session.agentType} of session ${session.parentSessionId}\n`}from ${localTime(session.createdAt)} to ${localTime(session.updatedAt)}
 ${workerTree(session.sessionId, workers)}

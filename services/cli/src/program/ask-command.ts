@@ -3,6 +3,7 @@ import { PERMISSION_MODE_DESCRIPTIONS } from "@hlvm/ndjson/permission-mode-descr
 import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { AskFlags } from "../commands/ask.ts";
+import { budgetOptions } from "../options/budget-flags.ts";
 import { sessionId } from "./values.ts";
 
 const ABOUT_INPUT = `
@@ -22,7 +23,9 @@ ${PERMISSION_MODES.map((mode) => `  ${mode.padEnd(18)} ${PERMISSION_MODE_DESCRIP
 type GivenFlags = Omit<AskFlags, "outputFormat" | "waitsForInput"> & { outputFormat?: AskFlags["outputFormat"]; json?: boolean };
 
 export function askCommand(context: CommandContext, finish: Finish): Command {
-  return new Command("ask")
+  const command = new Command("ask");
+  for (const option of budgetOptions("this run")) command.addOption(option);
+  return command
     .description("ask a question about the folder you are in, and have things done in it")
     .argument("[question...]", "what you want to know or have done")
     .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")

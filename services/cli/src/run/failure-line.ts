@@ -15,5 +15,6 @@ export function failureLine(error: HlvmError, sessionId: string, stopReason: str
     tool_calls: 0,
     usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
     duration_ms: 0,
+    cost: { nano_dollars: 0, unpriced_calls: 0 },
   };
 }

@@ -11,6 +11,7 @@ import {
   type ToolEnd,
   type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { costText } from "../output/cost-text.ts";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
@@ -206,6 +207,8 @@ export class TextView implements RunView {
         `${enumWord(StopReasonSchema, stopped.reason)} · ${counted(stopped.turns, "turn")} · ${counted(stopped.toolCalls, "tool call")} · ${shortDuration(stopped.durationMilliseconds)}`,
         "dim",
       );
+    const { nanoDollars = 0n, unpricedCalls = 0 } = stopped.cost ?? {};
+    if (nanoDollars > 0n || unpricedCalls > 0) this.#screen.note(`cost: ${costText(stopped.cost)}`, "dim");
     if (stopped.reason === StopReason.COMPLETED) return;
     if (stopped.reason === StopReason.USER_CANCELLED) return this.#screen.note("cancelled", "warning");
     this.#screen.note(stopped.message || `The run stopped: ${enumWord(StopReasonSchema, stopped.reason)}.`, "bad");

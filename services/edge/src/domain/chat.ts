@@ -74,5 +74,6 @@ function unwatchable(run: StartedRun, cause: HlvmError): FinalLine {
     tool_calls: 0,
     usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
     duration_ms: 0,
+    cost: { nano_dollars: 0, unpriced_calls: 0 },
   };
 }

@@ -9,12 +9,15 @@ import {
   type StartRunRequest,
   type UndoToTurnRequest,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { BudgetScope, PutBudgetRequestSchema, type PutBudgetRequest } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 /** The requests as the orchestrator gets them. */
 export interface DelegateRun {
   (principal: Principal, request: StartRunRequest): StartRunRequest;
   /** What the undo of a person lets the orchestrator do for them: with settings of which none was made. */
   readonly undo: (principal: Principal, request: UndoToTurnRequest) => UndoToTurnRequest;
+  /** What the change of a budget lets it do: have it recorded. It is of a session where the budget is. */
+  readonly budgetChange: (principal: Principal, request: PutBudgetRequest) => PutBudgetRequest;
 }
 
 /**
@@ -36,5 +39,11 @@ export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
     const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
     return Object.assign(clone(UndoToTurnRequestSchema, request), { runId, delegation });
   };
-  return Object.assign(delegateRun, { undo });
+  const budgetChange = (principal: Principal, request: PutBudgetRequest): PutBudgetRequest => {
+    const runId = randomUUID();
+    const sessionId = request.scope === BudgetScope.SESSION ? request.subject : randomUUID();
+    const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
+    return Object.assign(clone(PutBudgetRequestSchema, request), { sessionId, runId, delegation });
+  };
+  return Object.assign(delegateRun, { undo, budgetChange });
 }

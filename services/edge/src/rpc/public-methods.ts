@@ -6,6 +6,7 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy" | "memory";
 
@@ -22,6 +23,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     ...(["startRun", "watch", "cancelRun", "sendMessage", "listSessions", "getSession", "getContext"] as const),
     ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
   ]),
+  open(SpendingService, "orchestrator", ["listBudgets", "putBudget", "queryUsage"]),
   open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
   open(TrustService, "policy", ["addTrust", "listTrust", "removeTrust"]),
   open(AuditService, "policy", ["query"]),

@@ -3,6 +3,7 @@ import type { ConnectRouter, MethodImpl } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { DelegateRun } from "../domain/delegate-run.ts";
 import type { Backend, Backends } from "./backends.ts";
@@ -27,6 +28,8 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
         router.rpc(SessionService.method.startRun, startRunMethod(backend, minter, delegate));
       else if (isOpen && method === SessionService.method.undoToTurn)
         router.rpc(SessionService.method.undoToTurn, undoMethod(backend, minter, delegate));
+      else if (isOpen && method === SpendingService.method.putBudget)
+        router.rpc(SpendingService.method.putBudget, putBudgetMethod(backend, minter, delegate));
       else if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backend, minter) : () => refuse(method));
       else if (isServerStreaming(method))
         router.rpc(method, isOpen ? forwardServerStreaming(method, backend, minter) : () => refuse(method));
@@ -67,4 +70,15 @@ function undoMethod(
     typeof SessionService.method.undoToTurn
   >;
   return (request, context) => forward(delegate.undo(callContext(context).principal, request), context);
+}
+
+/** With what lets the orchestrator have the change recorded in the person's name. */
+function putBudgetMethod(
+  orchestrator: Backend,
+  minter: TokenMinter,
+  delegate: DelegateRun,
+): MethodImpl<typeof SpendingService.method.putBudget> {
+  const { putBudget } = SpendingService.method;
+  const forward = forwardUnary(putBudget, orchestrator, minter) as MethodImpl<typeof putBudget>;
+  return (request, context) => forward(delegate.budgetChange(callContext(context).principal, request), context);
 }

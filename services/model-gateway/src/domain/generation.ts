@@ -58,6 +58,8 @@ export interface Usage {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** Part of `cacheWrite`: what the cache keeps for an hour, where that has a price of its own. */
+  readonly cacheWriteHour?: number;
   /** Part of `output`, where the provider tells. */
   readonly reasoning: number;
 }

@@ -31,6 +31,7 @@ function eventOf(delta: Told): NonNullable<Parameters<typeof create<typeof Gener
           outputTokens: BigInt(delta.output),
           cacheReadTokens: BigInt(delta.cacheRead),
           cacheWriteTokens: BigInt(delta.cacheWrite),
+          cacheWriteHourTokens: BigInt(delta.cacheWriteHour ?? 0),
           reasoningTokens: BigInt(delta.reasoning),
         },
       };

@@ -1,6 +1,15 @@
 import { create } from "@bufbuild/protobuf";
-import { ModelCapability, ModelSchema, ModelTier, type Model as WireModel } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  ModelCapability,
+  ModelPriceSchema,
+  ModelSchema,
+  ModelTier,
+  type Model as WireModel,
+  type ModelPrice as WirePrice,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Model } from "../domain/model.ts";
+import type { ModelPrice, PriceTable } from "../domain/price-table.ts";
 
 const TIERS: Readonly<Record<Model["tier"], ModelTier>> = { weak: ModelTier.WEAK, mid: ModelTier.MID, frontier: ModelTier.FRONTIER };
 const CAPABILITIES: Readonly<Record<Model["capability"], ModelCapability>> = {
@@ -9,7 +18,7 @@ const CAPABILITIES: Readonly<Record<Model["capability"], ModelCapability>> = {
   agent: ModelCapability.AGENT,
 };
 
-export function encodeModel(model: Model): WireModel {
+export function encodeModel(model: Model, prices: PriceTable): WireModel {
   return create(ModelSchema, {
     id: model.id,
     provider: model.provider,
@@ -20,5 +29,15 @@ export function encodeModel(model: Model): WireModel {
     default: model.isDefault,
     available: model.isAvailable,
     advice: model.advice,
+    prices: prices.pricesOf(model.id).map(encodePrice),
+  });
+}
+
+function encodePrice({ validFrom, rates, longInput }: ModelPrice): WirePrice {
+  return create(ModelPriceSchema, {
+    validFrom: timestampFromDate(validFrom),
+    rates,
+    longInputTokens: BigInt(longInput?.above ?? 0),
+    longInputRates: longInput?.rates,
   });
 }

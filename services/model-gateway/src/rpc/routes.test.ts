@@ -11,6 +11,7 @@ import { DemoProvider } from "../adapters/demo/demo-provider.ts";
 import { ScriptedProvider } from "../adapters/scripted/scripted-provider.ts";
 import type { Delta, Generation } from "../domain/generation.ts";
 import { ModelCatalogue } from "../domain/model-catalogue.ts";
+import { PriceTable } from "../domain/price-table.ts";
 import type { ModelDescription } from "../domain/model.ts";
 import type { Provider } from "../domain/provider.ts";
 import { routes } from "./routes.ts";
@@ -71,7 +72,7 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: routes(catalogue, testLog),
+    routes: routes(catalogue, new PriceTable(), testLog),
     services: [ModelService.typeName],
     authenticate: verifier("model-gateway"),
   });

@@ -20,6 +20,7 @@ export function encodeSession(session: Session): SessionMessage {
     parentSessionId: session.worker?.parentSessionId,
     agentType: session.worker?.agentType,
     workerDepth: session.worker?.depth,
+    cost: session.cost,
     lastSequence: BigInt(session.lastSequence),
     createdAt: timestampFromDate(session.createdAt),
     updatedAt: timestampFromDate(session.updatedAt),

@@ -13,7 +13,7 @@ export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof S
   return async (request, context) => {
     const { principal, signal } = callContext(context);
     const { sessionId, newSessionId, runId, prompt, workspace, model, attachments, stateless } = request;
-    const { allowedSecrets, personalInstructions } = request;
+    const { allowedSecrets, personalInstructions, budget } = request;
     const isPrepared = sessionId === "" && request.preparedSessionId !== "";
     const delegated = { principal, sessionId: sessionId || newSessionId, runId };
     const person = requireDelegation(orchestrator.delegations.verify(request.delegation), delegated);
@@ -21,7 +21,7 @@ export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof S
     const settings = narrowSettings(person.settings, agent.profile);
     const isNarrowed = !equals(PermissionSettingsSchema, settings, person.settings);
     const delegation = isNarrowed ? orchestrator.narrow(request.delegation, { runId, settings }) : request.delegation;
-    const what = { prompt, workspace: isPrepared ? "" : workspace, isPrepared, model, settings, attachments, stateless };
+    const what = { prompt, workspace: isPrepared ? "" : workspace, isPrepared, model, settings, attachments, stateless, budget };
     const asked = { ...delegated, ...what, allowedSecrets, personalInstructions, isNew: sessionId === "", agent, delegation, signal };
     const { store, runs, execute } = orchestrator;
     const started = await startRun(asked, { store, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });

@@ -3,7 +3,7 @@ import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
-import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
@@ -137,6 +137,13 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       checkTrust: (request, context) => {
         note(context);
         return { states: request.files.map((file) => behaviour.checkTrust(file, request.workspace)) };
+      },
+    });
+    router.service(AuditService, {
+      recordBudgetChange: ({ changeJson, ofOwnSession }, context) => {
+        note(context);
+        behaviour.recordBudgetChange(changeJson, ofOwnSession);
+        return {};
       },
     });
     router.service(SandboxService, {

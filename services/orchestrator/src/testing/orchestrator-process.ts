@@ -5,6 +5,7 @@ import { createClient, type CallOptions, type Client } from "@connectrpc/connect
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import type { StartMessage } from "@hlvm/service/run-service";
 
@@ -13,6 +14,7 @@ const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 export interface OrchestratorProcess {
   readonly pid: number;
   readonly client: Client<typeof SessionService>;
+  readonly spending: Client<typeof SpendingService>;
   /** What it logged so far. */
   readonly output: () => string;
   /** Call options in somebody's name. */
@@ -30,9 +32,11 @@ export async function startOrchestratorProcess(
   let output = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const port = await portOf(child, () => output);
+  const transport = createMeshTransport(`http://127.0.0.1:${port}`);
   return {
     pid: child.pid!,
-    client: createClient(SessionService, createMeshTransport(`http://127.0.0.1:${port}`)),
+    client: createClient(SessionService, transport),
+    spending: createClient(SpendingService, transport),
     output: () => output,
     as: async (principal, signal) => ({ headers: { authorization: `Bearer ${minter.mint(principal, "orchestrator")}` }, signal }),
     stop: async (signal = "SIGTERM") => {

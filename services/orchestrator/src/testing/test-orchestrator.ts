@@ -21,6 +21,7 @@ import type {
   UndoToTurnRequestSchema,
   UndoToTurnResponse,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { BudgetScope, type PutBudgetRequestSchema, type PutBudgetResponse } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { testLog } from "@hlvm/testing/test-log";
 import { valuesOf } from "./event-values.ts";
@@ -55,6 +56,8 @@ export interface TestOrchestrator {
   readonly asEdge: (request: RunRequest, principal?: Principal) => RunRequest;
   /** An undo as the edge hands it on. */
   readonly undo: (request: MessageInitShape<typeof UndoToTurnRequestSchema>, principal?: Principal) => Promise<UndoToTurnResponse>;
+  /** The change of a budget as the edge hands it on. */
+  readonly putBudget: (request: MessageInitShape<typeof PutBudgetRequestSchema>, principal: Principal) => Promise<PutBudgetResponse>;
   readonly ask: (prompt: string, more?: RunSettings) => Promise<StartRunResponse>;
   /** Follows the log up to the first event for which `isLast` holds; the run's end if left out. */
   readonly watch: (sessionId: string, from?: bigint, isLast?: (event: Event) => boolean) => Promise<Event[]>;
@@ -129,6 +132,11 @@ export async function startTestOrchestrator(
       const sessionId = request.sessionId ?? "";
       const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
       return test.orchestrator.client.undoToTurn({ sessionId, ...request, runId, delegation }, await test.orchestrator.as(principal));
+    },
+    putBudget: async (request, principal) => {
+      const [sessionId, runId] = [request.scope === BudgetScope.SESSION ? request.subject! : randomUUID(), randomUUID()];
+      const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
+      return test.orchestrator.spending.putBudget({ ...request, sessionId, runId, delegation }, await test.orchestrator.as(principal));
     },
     ask: async (prompt, more = {}) => {
       const request = {

@@ -36,6 +36,8 @@ export interface Behaviour {
   readInstructions: (request: ReadInstructionsRequest) => MessageInitShape<typeof ReadInstructionsResponseSchema>;
   checkTrust: (file: TrustedFile, workspace: string) => TrustState;
   recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
+  /** Throws where policy does not let the budget change. */
+  recordBudgetChange: (changeJson: string, ofOwnSession: boolean) => void;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
   /** Called when a process begins to watch for answers; throws where policy does not tell of them. */
   onWatchAnswers: () => void;
@@ -71,6 +73,7 @@ export const usualBehaviour: Readonly<Behaviour> = {
   readInstructions: () => ({ workspace: "/work" }),
   checkTrust: () => TrustState.UNTRUSTED,
   recordOutcome: () => undefined,
+  recordBudgetChange: () => undefined,
   recall: () => ({ facts: [] }),
   onWatchAnswers: () => undefined,
   executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),

@@ -4,6 +4,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 const NEEDED = {
   run_tools: { roles: ["developer", "admin"], words: "run tools" },
   answer_approvals: { roles: ["approver", "admin"], words: "answer approvals" },
+  set_budgets: { roles: ["admin"], words: "set budgets" },
   read_audit: { roles: ["security-auditor", "admin"], words: "read the audit log" },
 } as const satisfies Record<string, { roles: readonly Role[]; words: string }>;
 

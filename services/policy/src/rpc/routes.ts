@@ -12,6 +12,7 @@ import { listApprovals } from "../domain/approval/list-approvals.ts";
 import { watchAnswers } from "../domain/approval/watch-answers.ts";
 import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
 import type { AuditLog } from "../domain/audit/audit-log.ts";
+import { recordBudgetChange } from "../domain/audit/record-budget-change.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer, WHOLE_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
@@ -51,6 +52,12 @@ export function policyRoutes(ports: DecideCallPorts & { readonly trust: TrustSto
     router.service(TrustService, trustMethods(ports.trust));
     router.service(AuditService, {
       recordOutcome,
+      recordBudgetChange: async ({ changeJson, ofOwnSession }, context) => {
+        const { principal, delegation, traceId } = callContext(context);
+        const { sessionId } = demandDelegation(delegation);
+        refuseControlCharacters({ change_json: changeJson });
+        return { id: await recordBudgetChange(ports.audit, principal, traceId, { json: changeJson, ofOwnSession, sessionId }) };
+      },
       query: queryMethod(ports.audit),
     });
   };

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/audit/v1/audit.proto.
  */
 export const file_hlvm_audit_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIogDCgxRdWVyeVJlcXVlc3QSDAoEdG9vbBgBIAEoCRIRCglwcmluY2lwYWwYAiABKAkSHwoKc2Vzc2lvbl9pZBgDIAEoCUILukgI2AEBcgOwAQESNAoIZGVjaXNpb24YBCABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbkIIukgFggECEAESNAoEc3RlcBgFIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcEIIukgFggECEAESKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCgR0ZXh0GAggASgJQgi6SAVyAxjIARIwCgRraW5kGAkgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmRCCLpIBYIBAhABEhcKBWxpbWl0GAogASgNQgi6SAUqAxjoBxIRCgliZWZvcmVfaWQYCyABKAQiUgoNUXVlcnlSZXNwb25zZRIpCgZldmVudHMYASADKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQSFgoObmV4dF9iZWZvcmVfaWQYAiABKAQq0AIKCUF1ZGl0S2luZBIaChZBVURJVF9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRQVVESVRfS0lORF9JTlRFTlQQARIWChJBVURJVF9LSU5EX09VVENPTUUQAhIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1JFUVVFU1RFRBADEiAKHEFVRElUX0tJTkRfQVBQUk9WQUxfQU5TV0VSRUQQBBIZChVBVURJVF9LSU5EX0FVRElUX1JFQUQQBRIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1dJVEhEUkFXThAGEhwKGEFVRElUX0tJTkRfR1JBTlRfUkVORVdFRBAHEh0KGUFVRElUX0tJTkRfUkVORVdBTF9ERU5JRUQQCBIaChZBVURJVF9LSU5EX1RSVVNUX0FEREVEEG4SHAoYQVVESVRfS0lORF9UUlVTVF9SRU1PVkVEEG8q3AEKDU91dGNvbWVTdGF0dXMSHgoaT1VUQ09NRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhPVVRDT01FX1NUQVRVU19TVUNDRUVERUQQARIZChVPVVRDT01FX1NUQVRVU19GQUlMRUQQAhIcChhPVVRDT01FX1NUQVRVU19USU1FRF9PVVQQAxIcChhPVVRDT01FX1NUQVRVU19DQU5DRUxMRUQQBBIaChZPVVRDT01FX1NUQVRVU19SRUZVU0VEEAUSGgoWT1VUQ09NRV9TVEFUVVNfVU5LTk9XThAGMrMBCgxBdWRpdFNlcnZpY2USWgoNUmVjb3JkT3V0Y29tZRIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZE91dGNvbWVSZXNwb25zZRJHCgVRdWVyeRIbLmhsdm0uYXVkaXQudjEuUXVlcnlSZXF1ZXN0GhwuaGx2bS5hdWRpdC52MS5RdWVyeVJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQiiAMKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCrvAgoJQXVkaXRLaW5kEhoKFkFVRElUX0tJTkRfVU5TUEVDSUZJRUQQABIVChFBVURJVF9LSU5EX0lOVEVOVBABEhYKEkFVRElUX0tJTkRfT1VUQ09NRRACEiEKHUFVRElUX0tJTkRfQVBQUk9WQUxfUkVRVUVTVEVEEAMSIAocQVVESVRfS0lORF9BUFBST1ZBTF9BTlNXRVJFRBAEEhkKFUFVRElUX0tJTkRfQVVESVRfUkVBRBAFEiEKHUFVRElUX0tJTkRfQVBQUk9WQUxfV0lUSERSQVdOEAYSHAoYQVVESVRfS0lORF9HUkFOVF9SRU5FV0VEEAcSHQoZQVVESVRfS0lORF9SRU5FV0FMX0RFTklFRBAIEhoKFkFVRElUX0tJTkRfVFJVU1RfQURERUQQbhIcChhBVURJVF9LSU5EX1RSVVNUX1JFTU9WRUQQbxIdChlBVURJVF9LSU5EX0JVREdFVF9DSEFOR0VEEGQq3AEKDU91dGNvbWVTdGF0dXMSHgoaT1VUQ09NRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhPVVRDT01FX1NUQVRVU19TVUNDRUVERUQQARIZChVPVVRDT01FX1NUQVRVU19GQUlMRUQQAhIcChhPVVRDT01FX1NUQVRVU19USU1FRF9PVVQQAxIcChhPVVRDT01FX1NUQVRVU19DQU5DRUxMRUQQBBIaChZPVVRDT01FX1NUQVRVU19SRUZVU0VEEAUSGgoWT1VUQ09NRV9TVEFUVVNfVU5LTk9XThAGMp4CCgxBdWRpdFNlcnZpY2USWgoNUmVjb3JkT3V0Y29tZRIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZE91dGNvbWVSZXNwb25zZRJpChJSZWNvcmRCdWRnZXRDaGFuZ2USKC5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QaKS5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlc3BvbnNlEkcKBVF1ZXJ5EhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3QaHC5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.audit.v1.AuditEvent
@@ -385,6 +385,82 @@ export const RecordOutcomeResponseSchema: GenMessage<RecordOutcomeResponse, {jso
   messageDesc(file_hlvm_audit_v1_audit, 2);
 
 /**
+ * For the orchestrator, in the name of whoever changes the budget.
+ *
+ * @generated from message hlvm.audit.v1.RecordBudgetChangeRequest
+ */
+export type RecordBudgetChangeRequest = Message<"hlvm.audit.v1.RecordBudgetChangeRequest"> & {
+  /**
+   * The change in canonical JSON.
+   *
+   * @generated from field: string change_json = 1;
+   */
+  changeJson: string;
+
+  /**
+   * Whether the budget is of one's own session, which takes no administrator.
+   *
+   * @generated from field: bool of_own_session = 2;
+   */
+  ofOwnSession: boolean;
+};
+
+/**
+ * For the orchestrator, in the name of whoever changes the budget.
+ *
+ * @generated from message hlvm.audit.v1.RecordBudgetChangeRequest
+ */
+export type RecordBudgetChangeRequestJson = {
+  /**
+   * The change in canonical JSON.
+   *
+   * @generated from field: string change_json = 1;
+   */
+  changeJson?: string;
+
+  /**
+   * Whether the budget is of one's own session, which takes no administrator.
+   *
+   * @generated from field: bool of_own_session = 2;
+   */
+  ofOwnSession?: boolean;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.RecordBudgetChangeRequest.
+ * Use `create(RecordBudgetChangeRequestSchema)` to create a new message.
+ */
+export const RecordBudgetChangeRequestSchema: GenMessage<RecordBudgetChangeRequest, {jsonType: RecordBudgetChangeRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 3);
+
+/**
+ * @generated from message hlvm.audit.v1.RecordBudgetChangeResponse
+ */
+export type RecordBudgetChangeResponse = Message<"hlvm.audit.v1.RecordBudgetChangeResponse"> & {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.RecordBudgetChangeResponse
+ */
+export type RecordBudgetChangeResponseJson = {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.RecordBudgetChangeResponse.
+ * Use `create(RecordBudgetChangeResponseSchema)` to create a new message.
+ */
+export const RecordBudgetChangeResponseSchema: GenMessage<RecordBudgetChangeResponse, {jsonType: RecordBudgetChangeResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 4);
+
+/**
  * @generated from message hlvm.audit.v1.QueryRequest
  */
 export type QueryRequest = Message<"hlvm.audit.v1.QueryRequest"> & {
@@ -525,7 +601,7 @@ export type QueryRequestJson = {
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export const QueryRequestSchema: GenMessage<QueryRequest, {jsonType: QueryRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 3);
+  messageDesc(file_hlvm_audit_v1_audit, 5);
 
 /**
  * @generated from message hlvm.audit.v1.QueryResponse
@@ -570,7 +646,7 @@ export type QueryResponseJson = {
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export const QueryResponseSchema: GenMessage<QueryResponse, {jsonType: QueryResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 4);
+  messageDesc(file_hlvm_audit_v1_audit, 6);
 
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
@@ -644,6 +720,13 @@ export const AuditKind = {
    * @generated from enum value: AUDIT_KIND_TRUST_REMOVED = 111;
    */
   TRUST_REMOVED: 111,
+
+  /**
+   * A budget was set or removed.
+   *
+   * @generated from enum value: AUDIT_KIND_BUDGET_CHANGED = 100;
+   */
+  BUDGET_CHANGED: 100,
 } as const;
 
 /**
@@ -654,7 +737,7 @@ export type AuditKind = (typeof AuditKind)[keyof typeof AuditKind] | UnknownEnum
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
  */
-export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED";
+export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED";
 
 /**
  * Describes the enum hlvm.audit.v1.AuditKind.
@@ -733,6 +816,16 @@ export const AuditService: GenService<{
     methodKind: "unary";
     input: typeof RecordOutcomeRequestSchema;
     output: typeof RecordOutcomeResponseSchema;
+  },
+  /**
+   * Commits that a budget changes, before it does.
+   *
+   * @generated from rpc hlvm.audit.v1.AuditService.RecordBudgetChange
+   */
+  recordBudgetChange: {
+    methodKind: "unary";
+    input: typeof RecordBudgetChangeRequestSchema;
+    output: typeof RecordBudgetChangeResponseSchema;
   },
   /**
    * @generated from rpc hlvm.audit.v1.AuditService.Query

@@ -7,6 +7,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { CallHead, CallHeadJson, Cancel, CancelJson, Draining, DrainingJson, Status, StatusJson } from "../../call/v1/call_pb.ts";
 import { file_hlvm_call_v1_call } from "../../call/v1/call_pb.ts";
 import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
@@ -15,7 +17,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIoUBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIgcKBUFsaXZlIqgCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJItsBCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMy7QIKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESXAoMUmVzb2x2ZU1vZGVsEiIuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXF1ZXN0GiMuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXNwb25zZSIDkAICElYKCkxpc3RNb2RlbHMSIC5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiEuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_hlvm_call_v1_call]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIqYBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBBIfChdjYWNoZV93cml0ZV9ob3VyX3Rva2VucxhkIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIgcKBUFsaXZlIqgCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJIpQBCgpUb2tlblJhdGVzEg0KBWlucHV0GAEgASgEEg4KBm91dHB1dBgCIAEoBBISCgpjYWNoZV9yZWFkGAMgASgEEhMKC2NhY2hlX3dyaXRlGAQgASgEEhgKEGNhY2hlX3dyaXRlX2hvdXIYBSABKAQSFgoJcmVhc29uaW5nGAYgASgESACIAQFCDAoKX3JlYXNvbmluZyK2AQoKTW9kZWxQcmljZRIuCgp2YWxpZF9mcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgVyYXRlcxgCIAEoCzIZLmhsdm0ubW9kZWwudjEuVG9rZW5SYXRlcxIZChFsb25nX2lucHV0X3Rva2VucxgDIAEoBBIzChBsb25nX2lucHV0X3JhdGVzGAQgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzIoYCCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJEikKBnByaWNlcxhkIAMoCzIZLmhsdm0ubW9kZWwudjEuTW9kZWxQcmljZSIuChNSZXNvbHZlTW9kZWxSZXF1ZXN0EhcKBW1vZGVsGAEgASgJQgi6SAVyAxiAAiI7ChRSZXNvbHZlTW9kZWxSZXNwb25zZRIjCgVtb2RlbBgBIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiEwoRTGlzdE1vZGVsc1JlcXVlc3QiOgoSTGlzdE1vZGVsc1Jlc3BvbnNlEiQKBm1vZGVscxgBIAMoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiuAEKElN0cmVhbUNhbGxzUmVxdWVzdBIsCgRoZWFkGAEgASgLMhYuaGx2bS5jYWxsLnYxLkNhbGxIZWFkQga6SAPIAQESOgoIZ2VuZXJhdGUYAiABKAsyHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdEIGukgD2AEDSAASJgoGY2FuY2VsGAMgASgLMhQuaGx2bS5jYWxsLnYxLkNhbmNlbEgAQhAKB3JlcXVlc3QSBbpIAggBIrUBChNTdHJlYW1DYWxsc1Jlc3BvbnNlEgoKAmlkGAEgASgNEjMKCGdlbmVyYXRlGAIgASgLMh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlSAASJQoFZXJyb3IYAyABKAsyFC5obHZtLmNhbGwudjEuU3RhdHVzSAASKgoIZHJhaW5pbmcYBCABKAsyFi5obHZtLmNhbGwudjEuRHJhaW5pbmdIAEIKCghyZXNwb25zZSpfCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1NZU1RFTRABEg0KCVJPTEVfVVNFUhACEhIKDlJPTEVfQVNTSVNUQU5UEAMSDQoJUk9MRV9UT09MEAQqmAEKDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAISGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAxIZChVGSU5JU0hfUkVBU09OX1JFRlVTQUwQBCrmAQoKRXJyb3JDbGFzcxIbChdFUlJPUl9DTEFTU19VTlNQRUNJRklFRBAAEhUKEUVSUk9SX0NMQVNTX0FCT1JUEAESFwoTRVJST1JfQ0xBU1NfVElNRU9VVBACEhoKFkVSUk9SX0NMQVNTX1JBVEVfTElNSVQQAxIgChxFUlJPUl9DTEFTU19DT05URVhUX09WRVJGTE9XEAQSGQoVRVJST1JfQ0xBU1NfVFJBTlNJRU5UEAUSGQoVRVJST1JfQ0xBU1NfUEVSTUFORU5UEAYSFwoTRVJST1JfQ0xBU1NfVU5LTk9XThAHKmkKCU1vZGVsVGllchIaChZNT0RFTF9USUVSX1VOU1BFQ0lGSUVEEAASEwoPTU9ERUxfVElFUl9XRUFLEAESEgoOTU9ERUxfVElFUl9NSUQQAhIXChNNT0RFTF9USUVSX0ZST05USUVSEAMqhQEKD01vZGVsQ2FwYWJpbGl0eRIgChxNT0RFTF9DQVBBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVTU9ERUxfQ0FQQUJJTElUWV9DSEFUEAESGQoVTU9ERUxfQ0FQQUJJTElUWV9UT09MEAISGgoWTU9ERUxfQ0FQQUJJTElUWV9BR0VOVBADMu0CCgxNb2RlbFNlcnZpY2USTQoIR2VuZXJhdGUSHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdBofLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZTABElgKC1N0cmVhbUNhbGxzEiEuaGx2bS5tb2RlbC52MS5TdHJlYW1DYWxsc1JlcXVlc3QaIi5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABElwKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2UiA5ACAhJWCgpMaXN0TW9kZWxzEiAuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVxdWVzdBohLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -455,6 +457,13 @@ export type Usage = Message$1<"hlvm.model.v1.Usage"> & {
    * @generated from field: uint64 reasoning_tokens = 5;
    */
   reasoningTokens: bigint;
+
+  /**
+   * Part of cache_write_tokens: what the cache keeps for an hour, where that has a price of its own.
+   *
+   * @generated from field: uint64 cache_write_hour_tokens = 100;
+   */
+  cacheWriteHourTokens: bigint;
 };
 
 /**
@@ -489,6 +498,13 @@ export type UsageJson = {
    * @generated from field: uint64 reasoning_tokens = 5;
    */
   reasoningTokens?: string;
+
+  /**
+   * Part of cache_write_tokens: what the cache keeps for an hour, where that has a price of its own.
+   *
+   * @generated from field: uint64 cache_write_hour_tokens = 100;
+   */
+  cacheWriteHourTokens?: string;
 };
 
 /**
@@ -759,6 +775,156 @@ export const ModelErrorSchema: GenMessage<ModelError, {jsonType: ModelErrorJson}
   messageDesc(file_hlvm_model_v1_model, 11);
 
 /**
+ * Nano-dollars (10^-9 US dollars) a token, by the class in which it is counted.
+ *
+ * @generated from message hlvm.model.v1.TokenRates
+ */
+export type TokenRates = Message$1<"hlvm.model.v1.TokenRates"> & {
+  /**
+   * @generated from field: uint64 input = 1;
+   */
+  input: bigint;
+
+  /**
+   * @generated from field: uint64 output = 2;
+   */
+  output: bigint;
+
+  /**
+   * @generated from field: uint64 cache_read = 3;
+   */
+  cacheRead: bigint;
+
+  /**
+   * @generated from field: uint64 cache_write = 4;
+   */
+  cacheWrite: bigint;
+
+  /**
+   * @generated from field: uint64 cache_write_hour = 5;
+   */
+  cacheWriteHour: bigint;
+
+  /**
+   * Where reasoning has a price of its own; else it is output.
+   *
+   * @generated from field: optional uint64 reasoning = 6;
+   */
+  reasoning?: bigint | undefined;
+};
+
+/**
+ * Nano-dollars (10^-9 US dollars) a token, by the class in which it is counted.
+ *
+ * @generated from message hlvm.model.v1.TokenRates
+ */
+export type TokenRatesJson = {
+  /**
+   * @generated from field: uint64 input = 1;
+   */
+  input?: string;
+
+  /**
+   * @generated from field: uint64 output = 2;
+   */
+  output?: string;
+
+  /**
+   * @generated from field: uint64 cache_read = 3;
+   */
+  cacheRead?: string;
+
+  /**
+   * @generated from field: uint64 cache_write = 4;
+   */
+  cacheWrite?: string;
+
+  /**
+   * @generated from field: uint64 cache_write_hour = 5;
+   */
+  cacheWriteHour?: string;
+
+  /**
+   * Where reasoning has a price of its own; else it is output.
+   *
+   * @generated from field: optional uint64 reasoning = 6;
+   */
+  reasoning?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.TokenRates.
+ * Use `create(TokenRatesSchema)` to create a new message.
+ */
+export const TokenRatesSchema: GenMessage<TokenRates, {jsonType: TokenRatesJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 12);
+
+/**
+ * What a model costs from a time on.
+ *
+ * @generated from message hlvm.model.v1.ModelPrice
+ */
+export type ModelPrice = Message$1<"hlvm.model.v1.ModelPrice"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp valid_from = 1;
+   */
+  validFrom?: Timestamp | undefined;
+
+  /**
+   * @generated from field: hlvm.model.v1.TokenRates rates = 2;
+   */
+  rates?: TokenRates | undefined;
+
+  /**
+   * For calls whose whole input is longer than this: all their tokens have the other rates. 0: there are none.
+   *
+   * @generated from field: uint64 long_input_tokens = 3;
+   */
+  longInputTokens: bigint;
+
+  /**
+   * @generated from field: hlvm.model.v1.TokenRates long_input_rates = 4;
+   */
+  longInputRates?: TokenRates | undefined;
+};
+
+/**
+ * What a model costs from a time on.
+ *
+ * @generated from message hlvm.model.v1.ModelPrice
+ */
+export type ModelPriceJson = {
+  /**
+   * @generated from field: google.protobuf.Timestamp valid_from = 1;
+   */
+  validFrom?: TimestampJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.TokenRates rates = 2;
+   */
+  rates?: TokenRatesJson;
+
+  /**
+   * For calls whose whole input is longer than this: all their tokens have the other rates. 0: there are none.
+   *
+   * @generated from field: uint64 long_input_tokens = 3;
+   */
+  longInputTokens?: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.TokenRates long_input_rates = 4;
+   */
+  longInputRates?: TokenRatesJson;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ModelPrice.
+ * Use `create(ModelPriceSchema)` to create a new message.
+ */
+export const ModelPriceSchema: GenMessage<ModelPrice, {jsonType: ModelPriceJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 13);
+
+/**
  * @generated from message hlvm.model.v1.Model
  */
 export type Model = Message$1<"hlvm.model.v1.Model"> & {
@@ -812,6 +978,13 @@ export type Model = Message$1<"hlvm.model.v1.Model"> & {
    * @generated from field: string advice = 9;
    */
   advice: string;
+
+  /**
+   * The oldest first. Empty: nobody knows what it costs.
+   *
+   * @generated from field: repeated hlvm.model.v1.ModelPrice prices = 100;
+   */
+  prices: ModelPrice[];
 };
 
 /**
@@ -868,6 +1041,13 @@ export type ModelJson = {
    * @generated from field: string advice = 9;
    */
   advice?: string;
+
+  /**
+   * The oldest first. Empty: nobody knows what it costs.
+   *
+   * @generated from field: repeated hlvm.model.v1.ModelPrice prices = 100;
+   */
+  prices?: ModelPriceJson[];
 };
 
 /**
@@ -875,7 +1055,7 @@ export type ModelJson = {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model, {jsonType: ModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 12);
+  messageDesc(file_hlvm_model_v1_model, 14);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelRequest
@@ -906,7 +1086,7 @@ export type ResolveModelRequestJson = {
  * Use `create(ResolveModelRequestSchema)` to create a new message.
  */
 export const ResolveModelRequestSchema: GenMessage<ResolveModelRequest, {jsonType: ResolveModelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 13);
+  messageDesc(file_hlvm_model_v1_model, 15);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelResponse
@@ -933,7 +1113,7 @@ export type ResolveModelResponseJson = {
  * Use `create(ResolveModelResponseSchema)` to create a new message.
  */
 export const ResolveModelResponseSchema: GenMessage<ResolveModelResponse, {jsonType: ResolveModelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 14);
+  messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsRequest
@@ -952,7 +1132,7 @@ export type ListModelsRequestJson = {
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest, {jsonType: ListModelsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 15);
+  messageDesc(file_hlvm_model_v1_model, 17);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsResponse
@@ -979,7 +1159,7 @@ export type ListModelsResponseJson = {
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType: ListModelsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 16);
+  messageDesc(file_hlvm_model_v1_model, 18);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsRequest
@@ -1035,7 +1215,7 @@ export type StreamCallsRequestJson = {
  * Use `create(StreamCallsRequestSchema)` to create a new message.
  */
 export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 17);
+  messageDesc(file_hlvm_model_v1_model, 19);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsResponse
@@ -1110,7 +1290,7 @@ export type StreamCallsResponseJson = {
  * Use `create(StreamCallsResponseSchema)` to create a new message.
  */
 export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 18);
+  messageDesc(file_hlvm_model_v1_model, 20);
 
 /**
  * @generated from enum hlvm.model.v1.Role

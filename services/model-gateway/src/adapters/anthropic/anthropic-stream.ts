@@ -101,11 +101,13 @@ function finishOf(delta: Anthropic.RawMessageDeltaEvent["delta"]): Finish {
 
 /** `input_tokens` leaves out what the cache gave or took, as ours does. */
 function usageOf(usage: Partial<Anthropic.Usage>): Usage {
+  const kept = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0;
   return {
     input: usage.input_tokens ?? 0,
     output: usage.output_tokens ?? 0,
     cacheRead: usage.cache_read_input_tokens ?? 0,
     cacheWrite: usage.cache_creation_input_tokens ?? 0,
     reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
+    ...(kept === 0 ? {} : { cacheWriteHour: kept }),
   };
 }

@@ -35,7 +35,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
     return {
       models: new MeshModels(models, callerOf("model-gateway")),
       policy: new MeshPolicy(policy, calls, policyCaller),
-      audit: new MeshAudit(calls, policyCaller),
+      audit: new MeshAudit(policy, calls, policyCaller),
       sandbox: new MeshSandbox(sandboxes, callerOf("sandbox")),
       trust: new MeshTrust(policy, policyCaller),
       memory: new MeshMemory(memory, callerOf("memory")),

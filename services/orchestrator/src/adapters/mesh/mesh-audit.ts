@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { RecordOutcomeRequestSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import type { Audit, Outcome } from "../../domain/loop/ports.ts";
+import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import { AuditService, RecordOutcomeRequestSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { Audit, BudgetAudit, Outcome } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
@@ -10,11 +11,13 @@ const DEADLINE_MILLISECONDS = 5_000;
 const SUMMARY_LENGTH = 2_000;
 
 /** The audit log. */
-export class MeshAudit implements Audit {
+export class MeshAudit implements Audit, BudgetAudit {
+  readonly #client: Client<typeof AuditService>;
   readonly #calls: PolicyCalls;
   readonly #caller: MeshCaller;
 
-  constructor(calls: PolicyCalls, caller: MeshCaller) {
+  constructor(transport: Transport, calls: PolicyCalls, caller: MeshCaller) {
+    this.#client = createClient(AuditService, transport);
     this.#calls = calls;
     this.#caller = caller;
   }
@@ -23,6 +26,14 @@ export class MeshAudit implements Audit {
     try {
       const value = create(RecordOutcomeRequestSchema, { ...outcome, summary: outcome.summary.slice(0, SUMMARY_LENGTH) });
       await this.#calls.ask({ case: "recordOutcome", value }, this.#caller.limits(DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw meshError(thrown);
+    }
+  }
+
+  async recordBudgetChange(changeJson: string, ofOwnSession: boolean): Promise<void> {
+    try {
+      await this.#client.recordBudgetChange({ changeJson, ofOwnSession }, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

@@ -2,6 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { SettledCall } from "../../domain/budget/budget-store.ts";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventWords } from "../../domain/log/search-words.ts";
 import { undoneTo, withoutUndone } from "../../domain/fold/without-undone.ts";
@@ -18,14 +19,14 @@ const READ_EVENTS = 500;
  * append or this append for them, and finds it lost. The sequence is taken from the locked row of the session, which
  * people and approvals grow as well.
  */
-const append = (ending: string): string => `
+const append = (ending: string, spent = "", last = ""): string => `
   WITH held AS (
     UPDATE run SET appended = appended + cardinality($5::int[])${ending}
     WHERE run_id = $2::uuid AND session_id = $1::uuid AND lease_owner = $3::uuid AND lease_until > now() AND ended_at IS NULL AND appended = $4
     RETURNING run_id
   ),
   grown AS (
-    UPDATE session SET last_seq = last_seq + cardinality($5::int[]), updated_at = now()
+    UPDATE session SET last_seq = last_seq + cardinality($5::int[]), updated_at = now()${spent}
     FROM held WHERE session.session_id = $1::uuid
     RETURNING session.session_id, last_seq - cardinality($5::int[]) AS before
   ),
@@ -34,13 +35,23 @@ const append = (ending: string): string => `
     SELECT session_id, before + item.place, $2::uuid, item.turn, item.type, item.payload, $8, $9, ${wordsOf("item.words")}
     FROM grown, unnest($5::int[], $6::text[], $7::bytea[], $10::text[]) WITH ORDINALITY AS item (turn, type, payload, words, place)
   )
-  SELECT before FROM grown`;
+  SELECT before${last} FROM grown`;
 
 /** What policy was still asked when a run ended has been decided by then. */
 const DECIDED = "interval '10 seconds'";
 const APPEND = append("");
-const APPEND_LAST = append(`, ended_at = now(), stop_reason = $11, delegation = CASE WHEN $12 THEN delegation END,
-    reconcile_at = CASE WHEN $12 THEN now() + ${DECIDED} END`);
+/** The calls count, and are on record, where the append is: whoever gives it again finds it there and settles nothing twice. */
+const APPEND_SETTLED = append(
+  "",
+  ", cost = cost + $11, unpriced_calls = unpriced_calls + $12",
+  ", settle_calls($2::uuid, $13::text[], $14::jsonb)",
+);
+const APPEND_LAST = append(
+  `, ended_at = now(), stop_reason = $11, delegation = CASE WHEN $12 THEN delegation END,
+    reconcile_at = CASE WHEN $12 THEN now() + ${DECIDED} END`,
+  ", cost = cost + $13, unpriced_calls = unpriced_calls + $14",
+  ", settle_calls($2::uuid, $15::text[], $16::jsonb), close_budgets(ARRAY[$2::uuid])",
+);
 
 const FOUND = "SELECT appended, ended_at IS NOT NULL AS ended FROM run WHERE run_id = $2 AND session_id = $1 AND lease_owner = $3";
 
@@ -100,19 +111,19 @@ export class PostgresEventLog implements EventLog {
       at,
       events.map((event) => eventWords(event.payload)),
     ];
-    const appending =
-      request.stopReason === undefined
-        ? this.#database.query<{ before: string }>(APPEND, values, "append")
-        : this.#database.query<{ before: string }>(
-            APPEND_LAST,
-            [...values, request.stopReason, request.isUnreconciled === true],
-            "append_last",
-          );
-    const [appended] = await appending.catch((cause: unknown) => {
+    const [appended] = await this.#insert(request, values).catch((cause: unknown) => {
       throw isConflict(cause) ? writeConflict(cause) : cause;
     });
     if (appended === undefined) await this.#requireThere(request);
     this.#onAppend(lease.sessionId, appended === undefined ? [] : eventsOfAppend(request, Number(appended.before), at));
+  }
+
+  #insert({ stopReason, isUnreconciled, settled = [], teams = [] }: Append, values: readonly unknown[]): Promise<{ before: string }[]> {
+    const spending = [...spendingOf(settled), teams, JSON.stringify(settled, bigintAsText)];
+    if (stopReason !== undefined)
+      return this.#database.query(APPEND_LAST, [...values, stopReason, isUnreconciled === true, ...spending], "append_last");
+    if (settled.length === 0) return this.#database.query(APPEND, values, "append");
+    return this.#database.query(APPEND_SETTLED, [...values, ...spending], "append_settled");
   }
 
   async appendEach(requests: readonly Append[]): Promise<readonly boolean[]> {
@@ -197,4 +208,14 @@ function writeConflict(cause: unknown): HlvmError {
     advice: "Try again.",
     cause,
   });
+}
+
+/** What the session's calls cost together, and how many of them have no known price. */
+function spendingOf(settled: readonly SettledCall[]): [string, number] {
+  const cost = settled.reduce((sum, call) => sum + (call.cost ?? 0n), 0n);
+  return [cost.toString(), settled.filter((call) => call.cost === undefined).length];
+}
+
+function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
 }

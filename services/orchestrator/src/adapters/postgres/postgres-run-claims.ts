@@ -48,7 +48,8 @@ const CLAIM = `
       cancel_requested_at IS NOT NULL AS cancel_requested, (extract(epoch FROM now() - started_at) * 1000)::float AS age
   )
   SELECT ${SESSION_COLUMNS}, claimed.*,
-    (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turn
+    (SELECT coalesce(max(turn), 0) FROM event WHERE event.session_id = claimed.session_id AND event.run_id = claimed.run_id) AS turn,
+    (SELECT free_reservations(array_agg(run_id)) FROM claimed) AS freed
   FROM claimed JOIN session USING (session_id)`;
 
 const PARK = `

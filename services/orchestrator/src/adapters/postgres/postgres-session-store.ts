@@ -1,7 +1,9 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { eventType } from "@hlvm/ndjson/event-type";
-import type { Database } from "@hlvm/postgres/database";
+import type { Database, Queries } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import type { Lease } from "../../domain/log/event-log.ts";
 import type { Session, SessionFacts } from "../../domain/session/session.ts";
 import type {
   CopiedEvent,
@@ -22,6 +24,7 @@ import { deleteSession, runInProgress, updateSession } from "./change-session.ts
 import { insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
 import { insertMessage } from "./postgres-run-messages.ts";
 import { listSessions } from "./list-sessions.ts";
+import { insertRunBudget } from "./postgres-budget-store.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
 const UNIQUE_VIOLATION = "23505";
@@ -143,9 +146,15 @@ export class PostgresSessionStore implements SessionStore {
       this.#replicaId,
       events.map(eventWords),
     ];
-    const begin = session.isNew
-      ? this.#database.query<{ before: string }>(BEGIN_NEW, [...values, ...newSessionValues(facts)], "begin_new")
-      : this.#database.query<{ before: string }>(BEGIN_AGAIN, values, "begin_again");
+    const insert = (queries: Queries): Promise<{ before: string }[]> =>
+      session.isNew
+        ? queries.query(BEGIN_NEW, [...values, ...newSessionValues(facts)], "begin_new")
+        : queries.query(BEGIN_AGAIN, values, "begin_again");
+    const { budget } = run;
+    const begin =
+      budget === undefined
+        ? insert(this.#database)
+        : this.#database.transaction((queries) => insertWithBudget(queries, insert, lease, budget));
     const [begun] = await begin.catch((cause: unknown) => {
       throw isUniqueViolation(cause) ? runInProgress(lease.sessionId, cause) : cause;
     });
@@ -185,6 +194,17 @@ export class PostgresSessionStore implements SessionStore {
       [afterSeconds],
     );
   }
+}
+
+async function insertWithBudget(
+  queries: Queries,
+  insert: (queries: Queries) => Promise<{ before: string }[]>,
+  lease: Lease,
+  budget: RunBudget,
+): Promise<{ before: string }[]> {
+  const begun = await insert(queries);
+  await insertRunBudget(queries, lease, budget);
+  return begun;
 }
 
 function newSessionValues({ owner, title, workspace, gitRepository, gitBranch, stateless, secretKey, worker }: SessionFacts): unknown[] {

@@ -23,12 +23,14 @@ export interface SessionRow extends Record<string, unknown> {
   readonly work_session_id: string | null;
   readonly worker_depth: number;
   readonly agent_type: string;
+  readonly cost: string;
+  readonly unpriced_calls: number;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 export const SESSION_COLUMNS = `
-  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, parent_session_id, parent_run_id, work_session_id, worker_depth, agent_type, created_at, updated_at,
+  session_id, owner, title, workspace, git_repository, git_branch, stateless, secret_key, model, last_seq, archived, forked_from, forked_at, imported, parent_session_id, parent_run_id, work_session_id, worker_depth, agent_type, cost, unpriced_calls, created_at, updated_at,
   (SELECT run_id FROM run WHERE run.session_id = session.session_id AND ended_at IS NULL) AS running_run_id,
   (SELECT stop_reason FROM run WHERE run.session_id = session.session_id AND ended_at IS NOT NULL ORDER BY started_at DESC LIMIT 1) AS last_stop_reason`;
 
@@ -51,6 +53,7 @@ export function sessionOfRow(row: SessionRow): Session {
     forkedFrom: row.forked_from ?? "",
     forkedAtSequence: Number(row.forked_at),
     imported: row.imported,
+    cost: { nanoDollars: BigInt(row.cost), unpricedCalls: row.unpriced_calls },
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -126,12 +126,14 @@ export class ContextWindow {
       plan.folded.length === 0
         ? former(conversation.compaction)
         : await summarizeContext({ units: plan.folded, formerSummary, tokens: sizes.summary, limit }, run);
-    if (summary.usage !== undefined) progress.addUsage(summary.usage);
+    if (summary.call !== undefined) progress.addUsage(summary.call.usage);
     const compaction = compactionOf(plan, summary, conversation, cause);
     conversation.add({ runId: run.runId, turn: progress.turn, payload: eventPayload("compaction", compaction) });
     compaction.tokensBefore = full.tokens;
     compaction.tokensAfter = this.#assemble(run, conversation).tokens;
-    await run.journal.append(progress.turn, eventPayload("compaction", compaction));
+    const entry = eventPayload("compaction", compaction);
+    if (summary.call === undefined) await run.journal.append(progress.turn, entry);
+    else await run.spending.settle(summary.call, progress.turn, run.journal, () => [entry]);
     this.#conversation = conversation;
     countCompaction(1, { cause: isOverflow ? "overflow" : "threshold" });
   }

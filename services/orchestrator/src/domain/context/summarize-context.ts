@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { FinishReason, MessageSchema, Role, type Message, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { FinishReason, MessageSchema, Role, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { messageOf } from "@hlvm/errors/message-of";
 import { SummaryMethod } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { ModelCall } from "../budget/model-call.ts";
 import { askModel } from "../loop/ask-model.ts";
+import type { ModelRequest } from "../loop/ports.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
@@ -27,8 +29,8 @@ export interface ContextSummary {
   readonly method: SummaryMethod;
   /** Why it is not the model's; empty where it is. */
   readonly methodReason: string;
-  /** Of the call, where there was one. */
-  readonly usage?: Usage;
+  /** Where there was one: it is settled with the compaction. */
+  readonly call?: ModelCall;
 }
 
 export interface ToSummarize {
@@ -44,30 +46,40 @@ export interface ToSummarize {
 export async function summarizeContext(given: ToSummarize, run: RunContext): Promise<ContextSummary> {
   const replaced = given.units.reduce((sum, unit) => sum + unit.tokens, estimateTokens(given.formerSummary));
   const most = Math.max(LEAST_TOKENS, Math.min(given.tokens, replaced));
-  let usage: Usage | undefined;
+  let call: ModelCall | undefined;
   let methodReason: string;
   try {
-    const answer = await ask(given, most, run);
-    usage = answer.usage;
+    const request = requestOf(given, most, run);
+    call = await run.spending.begin(estimateTokens(transcriptOf(request)), request.maximumOutputTokens, run.signal);
+    const answer = await ask(request, call, run);
     const text = answer.text.trim();
     methodReason = unusable(text, answer.finish.reason, replaced, most);
-    if (methodReason === "") return { text, method: SummaryMethod.MODEL, methodReason, usage };
+    if (methodReason === "") return { text, method: SummaryMethod.MODEL, methodReason, call };
   } catch (thrown) {
     run.signal.throwIfAborted();
     if (isHandOver(thrown)) throw thrown;
     methodReason = `the model failed: ${messageOf(thrown)}`;
   }
   const text = mechanicalSummary(given.units, given.formerSummary, Math.min(most, replaced) * CHARACTERS_A_TOKEN);
-  return { text, method: SummaryMethod.MECHANICAL, methodReason, usage };
+  return { text, method: SummaryMethod.MECHANICAL, methodReason, call };
 }
 
-function ask({ units, formerSummary, limit }: ToSummarize, most: number, run: RunContext): ReturnType<typeof askModel> {
+function requestOf({ units, formerSummary, limit }: ToSummarize, most: number, run: RunContext): ModelRequest {
   const transcript = renderTranscript(units, formerSummary, Math.floor(limit * TRANSCRIPT_SHARE) * CHARACTERS_A_TOKEN);
   const instruction = INSTRUCTION.replace("WORDS", String(Math.max(60, Math.floor(most * WORDS_A_TOKEN))));
   const messages = [message(Role.SYSTEM, instruction), message(Role.USER, `<transcript>\n${transcript}\n</transcript>`)];
-  const { sessionId, runId, model, limits, signal } = run;
-  const request = { model: model.id, messages, tools: [], maximumOutputTokens: most * 2, sessionId, runId };
-  return askModel({ models: run.mesh.models, request, limits, signal, onEvent: () => undefined, onAttempt: () => undefined });
+  const { sessionId, runId, model } = run;
+  return { model: model.id, messages, tools: [], maximumOutputTokens: most * 2, sessionId, runId };
+}
+
+function ask(request: ModelRequest, call: ModelCall, { mesh, limits, signal: ofRun }: RunContext): ReturnType<typeof askModel> {
+  const signal = AbortSignal.any([ofRun, call.signal]);
+  const asked = { ...request, maximumOutputTokens: call.outputTokens };
+  return askModel({ models: mesh.models, request: asked, limits, signal, onEvent: (event) => call.see(event), onAttempt: () => undefined });
+}
+
+function transcriptOf({ messages }: ModelRequest): string {
+  return messages.flatMap(({ parts }) => parts.map(({ part }) => (part.case === "text" ? part.value : ""))).join("");
 }
 
 function unusable(text: string, finish: FinishReason, replaced: number, most: number): string {

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Finish, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Event, RunStarted, WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { CostSchema, type Cost, type RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
@@ -38,12 +39,14 @@ export interface RunPast {
   readonly usage: Usage;
   /** Of the messages that were sent to it while it went on: those that it has read. */
   readonly readSequences: readonly bigint[];
+  readonly cost: Cost;
+  readonly budget?: RunBudget;
   /** Of all tool results, in UTF-16 units. */
   readonly resultLength: number;
   readonly answered?: AnsweredTurn;
   readonly agent: RunAgent;
-  /** Of a worker: what it may use up. */
-  readonly budget?: WorkerBudget;
+  /** Of a worker: what it may use up of its parent's. */
+  readonly allowance?: WorkerBudget;
   /** By the ids of the calls that started them. */
   readonly workers: ReadonlyMap<string, PastWorker>;
 }
@@ -55,7 +58,9 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
   let usage = create(UsageSchema);
   const workers = new Map<string, PastWorker>();
   let agent = GENERAL_AGENT;
-  let budget: WorkerBudget | undefined;
+  let allowance: WorkerBudget | undefined;
+  let cost = create(CostSchema);
+  let budget: RunBudget | undefined;
   let answered: (AnsweredTurn & { readonly ends: Map<string, ToolResult> }) | undefined;
   for (const { turn, payload } of events.filter((event) => event.runId === runId)) {
     switch (payload.case) {
@@ -69,10 +74,13 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         past.allowedSecrets = payload.value.allowedSecrets;
         past.model = payload.value.model;
         agent = agentOf(payload.value);
-        budget = payload.value.origin?.budget;
+        allowance = payload.value.origin?.budget;
+        budget = payload.value.budget;
         break;
       case "assistantMessage": {
-        const { text, toolCalls, finish } = payload.value;
+        const { text, toolCalls, finish, runUsage, runCost } = payload.value;
+        usage = runUsage ?? usage;
+        cost = runCost ?? cost;
         past.answers++;
         past.text = text;
         past.toolCalls += toolCalls.length;
@@ -95,9 +103,10 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         break;
       case "usageUpdate":
         usage = payload.value.usage ?? usage;
+        cost = payload.value.cost ?? cost;
     }
   }
-  return { ...past, readSequences, usage, answered, agent, budget, workers };
+  return { ...past, readSequences, usage, cost, budget, answered, agent, allowance, workers };
 }
 
 /** As what a run works that began so. */

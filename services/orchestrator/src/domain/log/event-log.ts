@@ -1,4 +1,5 @@
 import type { Event, StopReason, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { SettledCall } from "../budget/budget-store.ts";
 import type { EventPayload } from "./event-payload.ts";
 
 /** The right to append a run's events: renewed while the run lives, lost to whoever claims the run next. */
@@ -26,6 +27,10 @@ export interface Append {
   readonly stopReason?: StopReason;
   /** Of a run that ends: the audit log may lack outcomes of its calls, which whoever reconciles it adds. */
   readonly isUnreconciled?: boolean;
+  /** Model calls that ended before these events: they count and are on record once, with the append. */
+  readonly settled?: readonly SettledCall[];
+  /** Of the run's person: whose budgets those calls count against. */
+  readonly teams?: readonly string[];
 }
 
 export interface LogPage {

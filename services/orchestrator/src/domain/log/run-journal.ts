@@ -5,6 +5,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
 import { inSpan } from "@hlvm/telemetry/span";
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { SettledCall } from "../budget/budget-store.ts";
 import type { DeltaSource, DeltaWriter, TakenDeltas } from "./delta-writer.ts";
 import type { Append, EventLog, Lease, NewEvent } from "./event-log.ts";
 import { joinProgress, progressLength, type EventPayload } from "./event-payload.ts";
@@ -23,6 +24,7 @@ const recordAppend = durationHistogram("hlvm.append.duration", "How long it take
 interface Waiting {
   events: readonly NewEvent[];
   readonly isDelta?: boolean;
+  readonly settled?: readonly SettledCall[];
   readonly stopReason?: StopReason;
   readonly isUnreconciled?: boolean;
   readonly written: () => void;
@@ -34,6 +36,8 @@ export interface JournalOptions {
   readonly deltas: DeltaWriter;
   readonly lease: Lease;
   readonly principal: string;
+  /** Of whoever that is: their budgets count. */
+  readonly teams?: readonly string[];
   /** How many events the run has in the log. */
   readonly position: number;
   /** Called once, when the log cannot be written any more: nothing of the run may happen after it. */
@@ -67,6 +71,11 @@ export class RunJournal implements DeltaSource {
   /** Resolves when the entries are durable. Nobody needs to wait for that: a failure reaches `onFailure` too. */
   append(turn: number, ...payloads: readonly EventPayload[]): Promise<void> {
     return this.#enqueue({ events: payloads.map((payload) => ({ turn, payload })) });
+  }
+
+  /** The same with model calls that ended: they are settled with the entries. */
+  appendSettled(turn: number, settled: readonly SettledCall[], ...payloads: readonly EventPayload[]): Promise<void> {
+    return this.#enqueue({ events: payloads.map((payload) => ({ turn, payload })), settled });
   }
 
   /** The same for entries that nobody waits for at once: they are written together with what comes next, within some milliseconds. */
@@ -167,9 +176,11 @@ export class RunJournal implements DeltaSource {
   }
 
   #appendOf(batch: readonly Waiting[]): Append {
-    const { lease, principal } = this.#options;
+    const { lease, principal, teams } = this.#options;
     const { stopReason, isUnreconciled } = batch.at(-1)!;
-    return { lease, principal, position: this.#position, events: batch.flatMap(({ events }) => events), stopReason, isUnreconciled };
+    const settled = batch.flatMap((waiting) => waiting.settled ?? []);
+    const events = batch.flatMap((waiting) => waiting.events);
+    return { lease, principal, position: this.#position, events, stopReason, isUnreconciled, settled, teams };
   }
 
   #takeBatch(isWanted: (waiting: Waiting) => boolean): Waiting[] {

@@ -66,6 +66,11 @@ export interface Audit {
   recordOutcome(outcome: Outcome): Promise<void>;
 }
 
+export interface BudgetAudit {
+  /** Commits that a budget changes, before it does. @throws HlvmError `role_missing` */
+  recordBudgetChange(changeJson: string, ofOwnSession: boolean): Promise<void>;
+}
+
 export interface OpenedWorkspace {
   /** Every symlink resolved. */
   readonly path: string;
@@ -141,7 +146,7 @@ export interface Memory {
 export interface Mesh {
   readonly models: Models;
   readonly policy: Policy;
-  readonly audit: Audit;
+  readonly audit: Audit & BudgetAudit;
   readonly sandbox: Sandbox;
   readonly trust: WorkspaceTrust;
   readonly memory: Memory;

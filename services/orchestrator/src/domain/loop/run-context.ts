@@ -1,6 +1,7 @@
 import type { LimitFunction } from "p-limit";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { AgentProfile } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Spending } from "../budget/spending.ts";
 import type { ContextWindow } from "../context/context-window.ts";
 import type { InstructionFinder } from "../instructions/instruction-finder.ts";
 import type { EventLog } from "../log/event-log.ts";
@@ -36,6 +37,7 @@ export interface RunContext {
   /** What the model has before it. */
   readonly context: ContextWindow;
   readonly outcomes: OutcomeRecorder;
+  readonly spending: Spending;
   readonly limits: Limits;
   readonly detector: LoopDetector;
   readonly results: ResultBudget;
@@ -49,7 +51,7 @@ export interface RunContext {
   readonly asksInDoubt: boolean;
   /** How many tools run at a time. */
   readonly toolLimit: LimitFunction;
-  /** Aborted with an Interruption. */
+  /** Aborted with an Interruption, or with a BudgetExhausted when the time of the run's own is over. */
   readonly signal: AbortSignal;
   /** Aborted with an Interruption when the process ends: the run is handed over before its next step. */
   readonly draining: AbortSignal;

@@ -1,8 +1,9 @@
 import { ErrorClass, FinishReason, type Finish } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
+import { estimateTokens } from "../context/estimate-tokens.ts";
 import type { AnsweredTurn } from "../fold/run-past.ts";
-import { eventPayload } from "../log/event-payload.ts";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
 import { callTools } from "../tools/call-tools.ts";
 import { ModelFailure } from "./model-failure.ts";
@@ -46,12 +47,15 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
       continue;
     }
     lostInARow = 0;
-    const { message, toolCalls, answer, estimate } = taken;
+    const { message, toolCalls, answer, estimate, exhausted } = taken;
     run.context.add({ runId: run.runId, turn, payload: message });
 
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, turnRun);
     progress.toolCalls += toolCalls.length;
-    for (const payload of called?.ends ?? []) run.context.add({ runId: run.runId, turn, payload });
+    for (const payload of called?.ends ?? []) {
+      run.context.add({ runId: run.runId, turn, payload });
+      noteResult(payload, run);
+    }
     if (called !== undefined) await run.instructions.follow(toolCalls, turn, run);
     const { usage } = answer;
     const took = performance.now() - began;
@@ -64,8 +68,12 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
       estimatedInputTokens: BigInt(estimate),
     });
     run.context.add({ runId: run.runId, turn, payload: stats });
-    void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage }));
+    void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage, cost: run.spending.cost }));
     if (run.signal.aborted) await run.journal.records.settle(run.signal);
+    if (exhausted !== undefined) {
+      await run.journal.records.settle(run.signal);
+      throw exhausted;
+    }
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined && (await mayStop(stop, run))) {
       await run.journal.records.settle(run.signal);
@@ -115,6 +123,10 @@ async function askWithinWindow(run: RunContext, progress: RunProgress, mayLose: 
   }
 }
 
+function noteResult({ case: type, value }: EventPayload, { spending }: RunContext): void {
+  if (type === "toolEnd") spending.addResult(value.tool, estimateTokens(value.result?.content ?? ""));
+}
+
 /** Sees to the calls of a turn that have no result yet. @returns why the run ends, where it does */
 async function resumeTurn(answered: AnsweredTurn, run: RunContext): Promise<Stop | undefined> {
   const { turn, toolCalls, finish, ends } = answered;
@@ -123,7 +135,10 @@ async function resumeTurn(answered: AnsweredTurn, run: RunContext): Promise<Stop
     return { reason: StopReason.ERROR, message: "The model's answer was cut off before its end.", advice: resumeAdvice(run) };
   if (toolCalls.length === 0) return stopOfAnswer(finish, run);
   const called = await callTools(toolCalls, turn, run, ends);
-  for (const payload of called.ends) run.context.add({ runId: run.runId, turn, payload });
+  for (const payload of called.ends) {
+    run.context.add({ runId: run.runId, turn, payload });
+    noteResult(payload, run);
+  }
   return stopOfLooping(called.isLooping);
 }
 

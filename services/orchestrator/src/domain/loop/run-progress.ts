@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Cost } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunPast } from "../fold/run-past.ts";
+import { addUsage } from "./add-usage.ts";
 import type { Stop } from "./stop.ts";
 
 /** How far a run has come: kept as it goes, told when it stops. */
@@ -34,8 +36,8 @@ export class RunProgress {
     this.usage = addUsage(this.usage, usage);
   }
 
-  stopped({ reason, message: why, advice }: Stop): EventPayload {
-    const isFull = reason === StopReason.CONTEXT_EXHAUSTED && this.toolCalls > 0;
+  stopped({ reason, message: why, advice, exhausted }: Stop, cost: Cost): EventPayload {
+    const isFull = (reason === StopReason.CONTEXT_EXHAUSTED || reason === StopReason.MAX_BUDGET_REACHED) && this.toolCalls > 0;
     const message = isFull ? `${why} Until then ${this.toolCalls} tool calls were made; the session's log has what came of them.` : why;
     return eventPayload("runStopped", {
       reason,
@@ -45,18 +47,9 @@ export class RunProgress {
       turns: this.turn,
       toolCalls: this.toolCalls,
       usage: this.usage,
+      cost,
+      exhaustedBudget: exhausted,
       durationMilliseconds: Math.round(performance.now() - this.#started),
     });
   }
-}
-
-/** The tokens of both together. */
-export function addUsage(one: Usage, other: Usage): Usage {
-  return create(UsageSchema, {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-  });
 }

@@ -1,6 +1,8 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Budget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { BudgetExhausted } from "../budget/budget-exhausted.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { Interruption } from "../run/interruption.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
@@ -12,6 +14,8 @@ export interface Stop {
   /** What happened, for a person; empty for a plain end. */
   readonly message: string;
   readonly advice: string;
+  /** The budget that was used up. */
+  readonly exhausted?: Budget;
 }
 
 const MODEL_REASONS: Partial<Record<ErrorClass, StopReason>> = {
@@ -23,6 +27,10 @@ const MODEL_REASONS: Partial<Record<ErrorClass, StopReason>> = {
 export function stopOf(thrown: unknown, session: Pick<SessionFacts, "sessionId" | "stateless">): Stop {
   const resume = resumeAdvice(session);
   if (thrown instanceof Interruption) return { ...stopOfInterruption(thrown), advice: resume };
+  if (thrown instanceof BudgetExhausted) {
+    const { message, advice, budget } = thrown;
+    return { reason: StopReason.MAX_BUDGET_REACHED, message, advice: `${advice} ${resume}`, exhausted: budget };
+  }
   if (thrown instanceof ModelFailure) {
     const advice = thrown.errorClass === ErrorClass.TIMEOUT ? `${thrown.advice} ${resume}`.trim() : thrown.advice || resume;
     return { reason: MODEL_REASONS[thrown.errorClass] ?? StopReason.ERROR, message: thrown.message, advice };

@@ -3,6 +3,8 @@ import { FinishReason, ToolCallPartSchema, type ToolCallPart } from "@hlvm/proto
 import { ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { TokenBudget } from "../context/token-budget.ts";
 import type { AssembledContext } from "../context/assemble-context.ts";
+import type { BudgetExhausted } from "../budget/budget-exhausted.ts";
+import type { ModelCall } from "../budget/model-call.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { callId } from "../tools/call-id.ts";
@@ -30,6 +32,8 @@ export interface Taken {
   readonly answer: Answer;
   /** What the input was estimated at, uncorrected. */
   readonly estimate: number;
+  /** The budget that kept the answer from being longer, where it was cut. */
+  readonly exhausted?: BudgetExhausted;
 }
 
 /**
@@ -47,6 +51,11 @@ export async function takeTurn(
   const { turn } = progress;
   const { journal, model } = run;
   let answer = new Answer();
+  const call = await run.spending.begin(context.tokens, outputTokens(context, run), run.signal).catch((cause: unknown) => {
+    // The turn was not taken.
+    progress.turn--;
+    throw cause;
+  });
   journal.appendDelta(turn, eventPayload("thinking", {}));
   try {
     await askModel({
@@ -55,30 +64,34 @@ export async function takeTurn(
         model: model.id,
         messages: context.messages,
         tools: run.prefix.modelTools,
-        maximumOutputTokens: outputTokens(context, run),
+        maximumOutputTokens: call.outputTokens,
         temperature: run.agent.temperature,
         sessionId: run.sessionId,
         runId: run.runId,
       },
       limits: run.limits,
-      signal: run.signal,
-      onAttempt: (attempt) => {
-        progress.addUsage(answer.usage);
-        answer = attempt;
-      },
+      signal: AbortSignal.any([run.signal, call.signal]),
+      onAttempt: (attempt) => void (answer = attempt),
       onEvent: (event) => {
+        call.see(event);
         if (event.case === "textDelta") journal.appendDelta(turn, eventPayload("messageDelta", { text: event.value }));
         if (event.case === "thinkingDelta") journal.appendDelta(turn, eventPayload("reasoningUpdate", { text: event.value }));
       },
     });
   } catch (thrown) {
-    if (mayLose && !run.signal.aborted && thrown instanceof ModelFailure && thrown.isConnectionLost && answer.isShown) return undefined;
-    if (!isHandOver(run.signal.reason)) keepPartial(answer, run, progress);
+    progress.addUsage(call.usage);
+    const isLost = mayLose && !run.signal.aborted && thrown instanceof ModelFailure && thrown.isConnectionLost && answer.isShown;
+    const keeps = !isLost && !isHandOver(run.signal.reason) && answer.text !== "";
+    if (keeps) {
+      progress.text = answer.text;
+      run.context.add({ runId: run.runId, turn, payload: eventPayload("assistantMessage", { text: answer.text }) });
+    }
+    void run.spending.settle(call, turn, journal, () => [keeps ? partOf(answer, run, progress) : spentSoFar(run, progress)]);
+    if (isLost) return undefined;
     throw thrown;
-  } finally {
-    progress.addUsage(answer.usage);
   }
-  return { ...give(answer, run, progress), estimate: context.estimate };
+  progress.addUsage(call.usage);
+  return { ...give(answer, call, run, progress), estimate: context.estimate };
 }
 
 function outputTokens({ tokens }: AssembledContext, { context: { budget }, agent }: RunContext): number {
@@ -92,15 +105,15 @@ function roomFor(tokens: number, budget: TokenBudget): number {
 }
 
 /** What was shown of an answer that was cut stays in the conversation; its calls do not, since none of them ran. */
-function keepPartial(answer: Answer, run: RunContext, progress: RunProgress): void {
-  if (answer.text === "") return;
-  progress.text = answer.text;
-  const message = eventPayload("assistantMessage", { text: answer.text });
-  run.context.add({ runId: run.runId, turn: progress.turn, payload: message });
-  void run.journal.append(progress.turn, message);
+function partOf({ text }: Answer, { spending }: RunContext, { usage }: RunProgress): EventPayload {
+  return eventPayload("assistantMessage", { text, runUsage: usage, runCost: spending.cost });
 }
 
-function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {
+function spentSoFar({ spending }: RunContext, { usage }: RunProgress): EventPayload {
+  return eventPayload("usageUpdate", { usage, cost: spending.cost });
+}
+
+function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {
   const { turn } = progress;
   const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, toolNames(run), wasGiven(run.context.conversation)) : undefined;
   const text = repaired?.text ?? answer.text;
@@ -109,7 +122,8 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Take
   const shown = toolCalls.map((call) =>
     create(ToolCallPartSchema, { ...call, argumentsJson: run.secrets.redactArguments(call.argumentsJson) }),
   );
-  const message = eventPayload("assistantMessage", { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish });
+  const said = { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish, runUsage: progress.usage };
+  let message = eventPayload("assistantMessage", said);
   const selected = shown.map(({ tool, argumentsJson }, index) =>
     eventPayload("toolSelected", {
       callId: callId(run.runId, turn, index + 1),
@@ -120,8 +134,11 @@ function give(answer: Answer, run: RunContext, progress: RunProgress): Omit<Take
     }),
   );
   progress.text = text;
-  void run.journal.append(turn, message, ...selected);
-  return { message, toolCalls, answer };
+  void run.spending.settle(call, turn, run.journal, () => {
+    message = eventPayload("assistantMessage", { ...said, runCost: run.spending.cost });
+    return [message, ...selected];
+  });
+  return { message, toolCalls, answer, exhausted: answer.finish.reason === FinishReason.LENGTH ? call.exhausted() : undefined };
 }
 
 /** A call that was found in the answer's text, in which the marks of allowed secrets stand. */

@@ -17,6 +17,7 @@ import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { BegunRun } from "./execute-run.ts";
 import { workspaceSessionOf } from "../session/session.ts";
 import { isHandOver } from "./interruption.ts";
+import { payerOf } from "../budget/payer.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { ClaimedRun, RunClaims } from "./run-claims.ts";
 
@@ -79,6 +80,8 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
     principal,
     authority: { principal: delegated.delegation.principal, delegation: delegated.text, settings: delegated.delegation.settings },
     agent: past.agent,
+    allowance: past.allowance,
+    ...payerOf(delegated.delegation.principal),
     budget: past.budget,
     session,
     question: past.question,

@@ -5,6 +5,12 @@ import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { BudgetExhausted } from "../budget/budget-exhausted.ts";
+import type { BudgetStore } from "../budget/budget-store.ts";
+import type { ConfiguredBudgets } from "../budget/configured-budgets.ts";
+import { runTime } from "../budget/run-time.ts";
+import { Spending } from "../budget/spending.ts";
 import { ContextWindow } from "../context/context-window.ts";
 import { tokenBudget } from "../context/token-budget.ts";
 import type { RunPast } from "../fold/run-past.ts";
@@ -31,6 +37,7 @@ import type { RunAgent } from "../workers/run-agent.ts";
 import { RunWorkers } from "../workers/run-workers.ts";
 import type { AnsweredRuns } from "./answered-runs.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
+import { isLeaseLost } from "./lease-lost.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { RunClaims } from "./run-claims.ts";
@@ -52,10 +59,15 @@ export interface BegunRun {
   readonly principal: string;
   readonly authority: RunAuthority;
   readonly agent: RunAgent;
-  /** Of a worker. */
-  readonly budget?: WorkerBudget;
+  /** Of a worker: what it may use up of its parent's. */
+  readonly allowance?: WorkerBudget;
+  readonly organization: string;
+  /** Of the person, whose budgets count too. */
+  readonly teams: readonly string[];
   readonly session: SessionFacts;
   readonly question: string;
+  /** What it may use, where it has a budget of its own. */
+  readonly budget?: RunBudget;
   readonly model: Model;
   readonly prefix: Prefix;
   /** Lets no secret in. */
@@ -75,6 +87,8 @@ export interface RunPorts {
   readonly deltas: DeltaWriter;
   readonly claims: Pick<RunClaims, "release" | "park">;
   readonly inboxes: Pick<RunInboxes, "open">;
+  readonly budgets: Pick<BudgetStore, "reserve">;
+  readonly configuredBudgets: ConfiguredBudgets;
   readonly asksInDoubt: boolean;
   readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
@@ -97,18 +111,29 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   const { eventLog, deltas, log, draining, answers, asksInDoubt } = ports;
   const limits = limitsOf(begun, ports.limits);
   const { signal } = controller;
-  const left = limits.runMilliseconds - (past?.ageMilliseconds ?? 0);
+  const limit = runTime(begun, limits.runMilliseconds);
+  const left = limit.milliseconds - (past?.ageMilliseconds ?? 0);
   const endsAt = Date.now() + left;
-  const timer = setTimeout(() => controller.abort(new Interruption("timeout")), Math.max(0, left));
+  const timer = setTimeout(() => controller.abort(limit.reason), Math.max(0, left));
   const journal = new RunJournal({
     log: eventLog,
     deltas,
     lease,
     principal: begun.principal,
+    teams: begun.teams,
     position: begun.appended,
-    onFailure: (cause) => controller.abort(new Interruption(isLost(cause) ? "lease_lost" : "log_unavailable", cause)),
+    onFailure: (cause) => controller.abort(new Interruption(isLeaseLost(cause) ? "lease_lost" : "log_unavailable", cause)),
   });
   const progress = new RunProgress(past);
+  const spending = new Spending({
+    budgets: ports.budgets,
+    isLimited: () => begun.budget !== undefined || ports.configuredBudgets.has(begun.organization),
+    lease,
+    teams: begun.teams,
+    model: begun.model,
+    past: past?.cost,
+    serviceMilliseconds: limits.serviceMilliseconds,
+  });
   let parked: PersonWait | undefined;
   using waits = new CallWaits(limits.parkMilliseconds, (wait) => {
     if (!answers.isWatching) return false;
@@ -144,6 +169,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       log: eventLog,
       context,
       outcomes,
+      spending,
       limits,
       detector: new LoopDetector(limits.identicalCallsInARow),
       results: new ResultBudget(Math.max(0, limits.toolResultLength - (past?.resultLength ?? 0))),
@@ -160,7 +186,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     stop = await runLoop(begun.question, run, progress, past?.answered);
   } catch (thrown) {
     const cause: unknown = signal.aborted ? signal.reason : thrown;
-    if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError))
+    if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError || cause instanceof BudgetExhausted))
       log.error({ err: cause, runId: lease.runId }, "a run ended with an error that nobody expected");
     if (!isHandOver(cause)) stop = stopOf(cause, session);
     else if (cause.kind === "parked") log.debug({ runId: lease.runId }, "a run that waits for a person was put aside");
@@ -168,16 +194,16 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   }
   clearTimeout(timer);
   const isUnreconciled = outcomes.close();
-  if (stop !== undefined) await end(stop, { journal, progress, begun, log, isUnreconciled });
+  if (stop !== undefined) await end(stop, { journal, progress, spending, begun, log, isUnreconciled });
   else await handOver(lease, journal, ports, parked);
-  return { reason: stop?.reason, progress };
+  return { reason: stop?.reason, progress, cost: spending.cost };
 }
 
 /** A worker has what was carved for it, and no more than any run. */
-function limitsOf({ budget }: BegunRun, limits: Limits): Limits {
-  if (budget === undefined) return limits;
-  const turns = Math.min(limits.turns, budget.turns);
-  return { ...limits, turns, runMilliseconds: Math.min(limits.runMilliseconds, budget.milliseconds) };
+function limitsOf({ allowance }: BegunRun, limits: Limits): Limits {
+  if (allowance === undefined) return limits;
+  const turns = Math.min(limits.turns, allowance.turns);
+  return { ...limits, turns, runMilliseconds: Math.min(limits.runMilliseconds, allowance.milliseconds) };
 }
 
 /** What is on its way into the log comes first, as far as that is possible. */
@@ -191,16 +217,17 @@ async function handOver(lease: Lease, { records }: RunJournal, { claims, log, an
 interface RunEnd {
   readonly journal: RunJournal;
   readonly progress: RunProgress;
+  readonly spending: Spending;
   readonly begun: BegunRun;
   readonly log: Log;
   /** Whether the audit log may lack outcomes. */
   readonly isUnreconciled: boolean;
 }
 
-async function end(stop: Stop, { journal, progress, begun, log, isUnreconciled }: RunEnd): Promise<void> {
+async function end(stop: Stop, { journal, progress, spending, begun, log, isUnreconciled }: RunEnd): Promise<void> {
   const { runId, sessionId } = begun.lease;
   try {
-    await journal.end(progress.turn, progress.stopped(stop), stop.reason, isUnreconciled);
+    await journal.end(progress.turn, progress.stopped(stop, spending.cost), stop.reason, isUnreconciled);
     log.info({ runId, reason: stop.reason, turns: progress.turn, toolCalls: progress.toolCalls }, "run ended");
   } catch (cause) {
     log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
@@ -210,8 +237,4 @@ async function end(stop: Stop, { journal, progress, begun, log, isUnreconciled }
     await begun.mesh.sandbox
       .closeWorkspace(sessionId)
       .catch((cause: unknown) => log.warn({ err: cause, sessionId }, "a workspace was not closed"));
-}
-
-function isLost(cause: unknown): boolean {
-  return cause instanceof HlvmError && cause.reason === "lease_lost";
 }

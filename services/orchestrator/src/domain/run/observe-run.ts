@@ -3,6 +3,7 @@ import { genAi, genAiMetric, genAiOperation } from "@hlvm/telemetry/gen-ai-names
 import { failSpan, inSpan } from "@hlvm/telemetry/span";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { StopReason, StopReasonSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Cost } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { RunProgress } from "../loop/run-progress.ts";
 import type { BegunRun } from "./execute-run.ts";
 
@@ -19,6 +20,7 @@ export interface EndedRun {
   /** Undefined where the run was handed over to another process. */
   readonly reason?: StopReason;
   readonly progress: RunProgress;
+  readonly cost: Cost;
 }
 
 /** A run as a span, which outlives the call that started it, and in the metrics of runs. */
@@ -37,12 +39,14 @@ export async function observeRun(begun: BegunRun, execute: () => Promise<EndedRu
   active(1);
   try {
     await inSpan(`${genAiOperation.invokeAgent} ${AGENT}`, { attributes }, async (span) => {
-      const { reason, progress } = await execute();
+      const { reason, progress, cost } = await execute();
       const word = reason === undefined ? "handed_over" : enumWord(StopReasonSchema, reason);
       span.setAttributes({
         "hlvm.run.stop_reason": word,
         "hlvm.run.turns": progress.turn,
         "hlvm.run.tool_calls": progress.toolCalls,
+        "hlvm.run.cost_usd": Number(cost.nanoDollars) / 1e9,
+        "hlvm.run.unpriced_calls": cost.unpricedCalls,
         [genAi.inputTokens]: Number(progress.usage.inputTokens),
         [genAi.outputTokens]: Number(progress.usage.outputTokens),
         [genAi.cacheReadTokens]: Number(progress.usage.cacheReadTokens),

@@ -1,4 +1,5 @@
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { Lease } from "../log/event-log.ts";
 import type { EventPayload } from "../log/event-payload.ts";
 import type { Session, SessionFacts } from "./session.ts";
@@ -15,6 +16,8 @@ export interface NewRun {
   readonly model: string;
   /** The run's first events, of turn 0. */
   readonly events: readonly EventPayload[];
+  /** What the run may use, where it has a budget of its own. */
+  readonly budget?: RunBudget;
 }
 
 export interface SessionOwner {

@@ -50,6 +50,8 @@ export interface Session extends SessionFacts {
   readonly forkedFrom: string;
   readonly forkedAtSequence: number;
   readonly imported: boolean;
+  /** Of all its model calls, in nano-dollars; those without a known price are counted apart. */
+  readonly cost: { readonly nanoDollars: bigint; readonly unpricedCalls: number };
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -4,6 +4,9 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { payerOf } from "../budget/payer.ts";
+import { requireSpendable } from "../budget/require-spendable.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
 import { retryAtReplicas } from "../loop/retry-while-away.ts";
@@ -42,6 +45,8 @@ export interface RunAsked {
   readonly personalInstructions: string;
   /** Fingerprints or kinds of secrets that the model may see in this run. */
   readonly allowedSecrets: readonly string[];
+  /** What the run may use, of its own choosing. */
+  readonly budget?: RunBudget;
   readonly signal: AbortSignal;
 }
 
@@ -75,7 +80,8 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
       message: "The orchestrator is stopping.",
       advice: "Try again in a moment.",
     });
-  const { sessionId } = asked;
+  const { sessionId, budget } = asked;
+  requireSpendable(budget);
   const existing = asked.isNew ? undefined : await requireResumable(asked, starter.store);
   const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
   const secretKey = existing?.secretKey ?? randomBytes(32);
@@ -97,17 +103,20 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
       prefixHash: prefix.hash,
       allowedSecrets: [...asked.allowedSecrets],
       resolvedModel: model,
+      budget,
     }),
     ...personalInstructions(asked.personalInstructions, secrets),
   ];
   const session = { isNew: existing === undefined, facts };
   const { organization, id } = principal;
-  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events };
+  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events, budget };
   const begun: BegunRun = {
     lease,
     principal: id,
     authority: { principal, delegation, settings },
     agent,
+    ...payerOf(principal),
+    budget,
     session: facts,
     question,
     model,

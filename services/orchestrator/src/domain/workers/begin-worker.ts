@@ -11,6 +11,8 @@ import { compilePrefix } from "../prompt/compile-prefix.ts";
 import type { BegunRun } from "../run/execute-run.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
+import type { BudgetStore } from "../budget/budget-store.ts";
+import { payerOf } from "../budget/payer.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { WatchPorts } from "../session/watch-session.ts";
 import { workspaceSessionOf } from "../session/session.ts";
@@ -27,6 +29,7 @@ export interface WorkerPorts extends WatchPorts {
   readonly execute: (run: BegunRun, controller: AbortController) => Promise<void>;
   /** How far a worker may be below a run that is none. */
   readonly maximumDepth: number;
+  readonly budgets: Pick<BudgetStore, "carve" | "giveBack">;
   /** Workers of one run that are at work at the same time. */
   readonly maximumAtOnce: number;
 }
@@ -90,6 +93,7 @@ export async function beginWorker(
       agent: agent.profile,
       workerProfiles: [...agent.own],
       origin,
+      budget: parent.budget,
     }),
   ];
   const childLease = { ...ids, owner: randomUUID() };
@@ -98,7 +102,9 @@ export async function beginWorker(
     principal: parent.principal,
     authority: { principal, delegation, settings },
     agent,
-    budget,
+    ...payerOf(principal),
+    allowance: budget,
+    budget: parent.budget,
     session: facts,
     question,
     model,

@@ -5,7 +5,7 @@ import { DecidingStep } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, RunStopped, WorkerPermission } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { findNativeTool } from "@hlvm/tools/native-tools";
-import { addUsage } from "../loop/run-progress.ts";
+import { addUsage } from "../loop/add-usage.ts";
 import { watchSession, type WatchPorts } from "../session/watch-session.ts";
 
 const MAXIMUM_FILES = 200;

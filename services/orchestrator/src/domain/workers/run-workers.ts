@@ -25,6 +25,8 @@ interface Spawning {
   readonly agent: RunAgent;
   readonly task: string;
   readonly budget: WorkerBudget;
+  /** Of what the run's own budget has left: the worker gets one. */
+  readonly shares: number;
 }
 
 /** The workers of one run: what they may use up, how many are at work at once, and what became of them. */
@@ -68,13 +70,15 @@ export class RunWorkers {
     const depth = (this.#parent.session.worker?.depth ?? 0) + 1;
     const agent = workerAgent(this.#parent.agent, String(value.profile), depth < this.#ports.maximumDepth);
     if (agent === undefined || depth > this.#ports.maximumDepth) return this.#refusal(String(value.profile), depth);
+    // One for each worker that this turn may still start, and one for the run itself.
+    const shares = Math.max(1, this.#awaited) + 1;
     const budget = this.#known.get(callId)?.budget ?? this.#carve(callId, value);
     if (budget === undefined)
       return failedResult(
         "unavailable",
         "Not run: too little of your turns or your time is left for a worker. Start fewer, or do it yourself.",
       );
-    const spawning = { ids: workerIds(callId), agent, task: run.secrets.redact(String(value.task)), budget };
+    const spawning = { ids: workerIds(callId), agent, task: run.secrets.redact(String(value.task)), budget, shares };
     try {
       return await this.#limit(() => this.#run(spawning, callId, turn, run, signal));
     } finally {
@@ -106,11 +110,16 @@ export class RunWorkers {
     const { ids, agent, task, budget } = spawning;
     const agentType = agent.profile.name;
     const about = { callId, childSessionId: ids.sessionId, childRunId: ids.runId, agentType };
+    const refusal = await this.#pay(spawning);
+    if (refusal !== undefined) return refusal;
     if (!this.#known.has(callId)) await run.journal.append(turn, eventPayload("workerSpawned", { ...about, task, budget }));
     const { store } = this.#ports;
     const { organization } = this.#parent.authority.principal;
     if ((await store.find(organization, ids.sessionId)) === undefined)
-      await beginWorker({ ...spawning, callId }, this.#parent, run, this.#ports);
+      await beginWorker({ ...spawning, callId }, this.#parent, run, this.#ports).catch(async (cause: unknown) => {
+        await this.#ports.budgets.giveBack(ids.runId);
+        throw cause;
+      });
     const end = await this.#follow(ids, about, turn, run, signal);
     this.#progress.workerTurns += end.turns;
     const { stopped, usage, turns, toolCalls, filesTouched } = end;
@@ -128,6 +137,14 @@ export class RunWorkers {
       }),
     );
     return workerResult(agentType, end);
+  }
+
+  /** Gives the worker its part of the run's own budget, where that has one. Once: a worker that is found again has it. */
+  async #pay({ ids, shares }: Spawning): Promise<ToolResult | undefined> {
+    if (this.#parent.budget === undefined) return undefined;
+    const exhausted = await this.#ports.budgets.carve(this.#parent.lease.runId, ids.runId, {}, shares);
+    if (exhausted === undefined) return undefined;
+    return failedResult("unavailable", "Not run: too little of the run's budget is left for a worker. Do it yourself, or answer now.");
   }
 
   async #follow(

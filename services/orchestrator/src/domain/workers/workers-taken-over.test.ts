@@ -5,6 +5,7 @@ import { createTestDatabase } from "@hlvm/testing/create-test-database";
 import { valuesOf } from "../../testing/event-values.ts";
 import { say } from "../../testing/say.ts";
 import { scriptByTask, taskOf } from "../../testing/script-by-task.ts";
+import { untilBegun } from "../../testing/until-begun.ts";
 import { startTestOrchestrator, type TestOrchestrator } from "../../testing/test-orchestrator.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
@@ -41,6 +42,7 @@ async function runningWorker(test: TestOrchestrator) {
   });
   const asked = await test.ask("q");
   const [worker] = valuesOf(await test.watch(asked.sessionId, 1n, isCase("workerSpawned")), "workerSpawned");
+  await untilBegun(test, worker!.childSessionId);
   await test.watch(worker!.childSessionId, 1n, isCase("messageDelta"));
   return { ...asked, worker: worker!, answer: gate.resolve };
 }

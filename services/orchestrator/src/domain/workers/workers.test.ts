@@ -8,6 +8,7 @@ import { readCall } from "../../testing/read-call.ts";
 import type { SaidCall } from "../../testing/say.ts";
 import { scriptByTask, taskOf } from "../../testing/script-by-task.ts";
 import { ada } from "../../testing/test-orchestrator.ts";
+import { untilBegun } from "../../testing/until-begun.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
 import type { Deltas } from "../../testing/usual-behaviour.ts";
 
@@ -112,6 +113,7 @@ describe("spawn_worker", { timeout: 30_000 }, () => {
     const asked = await test.ask("q");
     const before = await test.watch(asked.sessionId, asked.sequence, isCase("workerCompleted"));
     const slow = valuesOf(before, "workerSpawned").find(({ task }) => task === "slow")!;
+    await untilBegun(test, slow.childSessionId);
     await test.watch(slow.childSessionId, 1n, isCase("messageDelta"));
     await test.cancel({ sessionId: slow.childSessionId, runId: slow.childRunId });
     const events = await test.watch(asked.sessionId, asked.sequence);
@@ -128,7 +130,9 @@ describe("spawn_worker", { timeout: 30_000 }, () => {
     });
     const asked = await test.ask("q");
     const [middle] = valuesOf(await test.watch(asked.sessionId, 1n, isCase("workerSpawned")), "workerSpawned");
+    await untilBegun(test, middle!.childSessionId);
     const [deep] = valuesOf(await test.watch(middle!.childSessionId, 1n, isCase("workerSpawned")), "workerSpawned");
+    await untilBegun(test, deep!.childSessionId);
     await test.watch(deep!.childSessionId, 1n, isCase("messageDelta"));
     await test.cancel(asked);
     for (const sessionId of [deep!.childSessionId, middle!.childSessionId, asked.sessionId])

@@ -83,6 +83,11 @@ export class PostgresAuditLog implements AuditLog {
     return row === undefined || row.id === null ? undefined : BigInt(row.id);
   }
 
+  async appendBudgetChange(event: AuditEvent): Promise<bigint> {
+    const [row] = await this.#database.query<Appended>(`SELECT ${appendEvent(1)}`, [recordOf(event)], "append_budget_change");
+    return BigInt(row?.id ?? 0);
+  }
+
   async read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]> {
     const values: unknown[] = [recordOf(reading), reading.organization];
     const parameter = (value: unknown): string => `$${values.push(value)}`;

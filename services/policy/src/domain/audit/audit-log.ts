@@ -43,6 +43,8 @@ export interface AuditLog {
    * where there is no such call, or its outcome is there already.
    */
   appendOutcome(event: OutcomeEvent): Promise<bigint | undefined>;
+  /** Commits that a budget changes. */
+  appendBudgetChange(event: AuditEvent): Promise<bigint>;
   /** Newest first, of the reader's organization; an intent has its outcome joined to it. No reading without its event being committed. */
   read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]>;
 }

@@ -1,0 +1,217 @@
+import { fileURLToPath } from "node:url";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { describe, expect, it } from "vitest";
+import { FinishReason, ModelPriceSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { BudgetKind, BudgetScope } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { valuesOf } from "../../testing/event-values.ts";
+import { readCall } from "../../testing/read-call.ts";
+import { say } from "../../testing/say.ts";
+import { createTestDatabase } from "@hlvm/testing/create-test-database";
+import { ada, startTestOrchestrator } from "../../testing/test-orchestrator.ts";
+import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
+import { usualBehaviour } from "../../testing/usual-behaviour.ts";
+
+const test = useTestOrchestrator({ HLVM_MAXIMUM_TURNS: "6" });
+const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
+
+/** What `say` tells of a call is 10 tokens of input and 5 of output: 20 nano-dollars. */
+const prices = [
+  create(ModelPriceSchema, { validFrom: timestampFromDate(new Date(0)), rates: { input: 1n, output: 2n, cacheRead: 1n, cacheWrite: 1n } }),
+];
+const priced = (): void => void (test.fake.behaviour.model = { ...usualBehaviour.model, prices });
+const reserved = async (): Promise<unknown[]> => test.database.query("SELECT FROM budget_reservation");
+const noBudgets = (): Promise<unknown> => test.database.query("DELETE FROM budget");
+const setBudget = async (scope: BudgetScope, subject: string, kind: BudgetKind, limit: number): Promise<void> => {
+  await test.database.query(
+    "INSERT INTO budget (organization, scope, subject, kind, period, amount, began) VALUES ('local', $1, $2, $3, 1, $4, '-infinity')",
+    [scope, subject, kind, limit],
+  );
+  // It is known within a heartbeat.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+};
+const calls = async (sessionId: string) =>
+  test.database.query<{ turn: number; cost: number | null; is_estimated: boolean; tool_tokens: unknown }>(
+    "SELECT turn, cost::int, is_estimated, tool_tokens FROM model_call WHERE session_id = $1 ORDER BY call_id",
+    [sessionId],
+  );
+
+describe("what a run costs", () => {
+  it("is in its events, in its session, and on record call by call", async () => {
+    priced();
+    test.answers(["", [readCall("a")]], ["Done."]);
+    const { events, stopped, sessionId } = await test.run();
+    expect(stopped.cost).toMatchObject({ nanoDollars: 40n, unpricedCalls: 0 });
+    expect(valuesOf(events, "usageUpdate").map(({ cost }) => cost?.nanoDollars)).toEqual([20n, 40n]);
+    const { session } = await test.orchestrator.client.getSession({ sessionId }, await test.orchestrator.as(ada));
+    expect(session?.cost).toMatchObject({ nanoDollars: 40n, unpricedCalls: 0 });
+    expect(await calls(sessionId)).toEqual([
+      { turn: 1, cost: 20, is_estimated: false, tool_tokens: null },
+      { turn: 2, cost: 20, is_estimated: false, tool_tokens: { read_file: expect.any(Number) } },
+    ]);
+  });
+
+  it("is unknown, and not nothing, where nobody knows the model's price", async () => {
+    test.answers(["Done."]);
+    const { stopped, sessionId } = await test.run();
+    expect(stopped.cost).toMatchObject({ nanoDollars: 0n, unpricedCalls: 1 });
+    expect(await calls(sessionId)).toMatchObject([{ cost: null }]);
+  });
+
+  it("of an answer that was cut is estimated from what was seen of it", async () => {
+    priced();
+    const seen = Promise.withResolvers<void>();
+    test.fake.behaviour.generate = async function* (_, __, { signal }) {
+      yield { event: { case: "textDelta", value: "abcdefgh ".repeat(100) } };
+      seen.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    const run = await test.ask("q");
+    await seen.promise;
+    await test.watch(run.sessionId, 1n, ({ payload }) => payload.case === "messageDelta");
+    await test.cancel(run);
+    const events = await test.watch(run.sessionId);
+    expect(valuesOf(events, "runStopped")[0]).toMatchObject({ reason: StopReason.USER_CANCELLED, usage: { outputTokens: 225n } });
+    expect(await calls(run.sessionId)).toMatchObject([{ is_estimated: true, cost: expect.any(Number) }]);
+  });
+});
+
+describe("a run with a budget of its own", () => {
+  it("stops before the call that it has no room for, and says which budget it was and what was done", async () => {
+    test.answers(["Looking.", [readCall("a")]]);
+    const { stopped, sessionId } = await test.run("q", { budget: { turns: 2n } as never });
+    expect(stopped).toMatchObject({
+      reason: StopReason.MAX_BUDGET_REACHED,
+      text: "Looking.",
+      turns: 2,
+      toolCalls: 2,
+      message: expect.stringMatching(
+        /^The budget of 2 turns of this run is used up \(2 turns used\), before the next model call\. Until then 2 tool calls/,
+      ),
+      advice: expect.stringMatching(/larger budget \(--max-cost.*--resume/),
+      exhaustedBudget: { scope: BudgetScope.RUN, kind: BudgetKind.TURNS, limit: 2n, used: 2n },
+    });
+    expect(await calls(sessionId)).toHaveLength(2);
+    expect(await reserved()).toEqual([]);
+    expect(await test.database.query("SELECT FROM budget")).toEqual([]);
+  });
+
+  it("tells the model how much it may write, and ends where that was too little", async () => {
+    test.fake.behaviour.generate = () => say("cut", [], FinishReason.LENGTH);
+    const { stopped } = await test.run("q", { budget: { tokens: 8_000n } as never });
+    const asked = test.fake.seen.requests[0]!.maxOutputTokens;
+    expect(asked).toBeGreaterThan(256);
+    expect(asked).toBeLessThan(8_000);
+    expect(stopped).toMatchObject({ reason: StopReason.MAX_BUDGET_REACHED, text: "cut", exhaustedBudget: { kind: BudgetKind.TOKENS } });
+  });
+
+  it("is stopped while it streams, where the provider goes on beyond what it was told", async () => {
+    priced();
+    let pieces = 0;
+    test.fake.behaviour.generate = async function* (_, __, { signal }) {
+      while (!signal.aborted && pieces < 100_000) {
+        pieces++;
+        yield { event: { case: "textDelta", value: "and on and on and on and on and " } };
+        if (pieces % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const { stopped, sessionId } = await test.run("q", { budget: { nanoDollars: 12_000n } as never });
+    expect(stopped).toMatchObject({
+      reason: StopReason.MAX_BUDGET_REACHED,
+      text: expect.stringContaining("and on"),
+      message: expect.stringContaining("in the middle of an answer"),
+      exhaustedBudget: { kind: BudgetKind.MONEY, limit: 12_000n },
+    });
+    expect(stopped.cost!.nanoDollars).toBeLessThanOrEqual(12_100n);
+    expect(pieces).toBeLessThan(50_000);
+    expect(await calls(sessionId)).toMatchObject([{ is_estimated: true }]);
+    expect(await reserved()).toEqual([]);
+  });
+
+  it("is stopped when its time is over", async () => {
+    test.fake.behaviour.generate = async function* (_, __, { signal }) {
+      yield { event: { case: "textDelta", value: "Well, " } };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    const { stopped } = await test.run("q", { budget: { milliseconds: 700n } as never });
+    expect(stopped).toMatchObject({
+      reason: StopReason.MAX_BUDGET_REACHED,
+      text: "Well, ",
+      exhaustedBudget: { scope: BudgetScope.RUN, kind: BudgetKind.TIME, limit: 700n },
+    });
+  });
+
+  it("of 0 is refused, and nothing begins", async () => {
+    await expect(test.run("q", { budget: { nanoDollars: 0n } as never })).rejects.toThrow(
+      "A run with a budget of 0 (--max-cost) could do nothing.",
+    );
+    await expect(test.run("q", { budget: { tokens: -1n } as never })).rejects.toThrow(/tokens/);
+    expect(test.fake.seen.opened).toEqual([]);
+  });
+
+  it("of money cannot be held with a model that nobody knows the price of", async () => {
+    const { stopped } = await test.run("q", { budget: { nanoDollars: 10n ** 9n } as never });
+    expect(stopped).toMatchObject({
+      reason: StopReason.ERROR,
+      message: expect.stringContaining("Nobody knows what test/model costs"),
+      advice: expect.stringContaining("HLVM_PRICES_FILE"),
+    });
+    expect(test.fake.seen.requests).toEqual([]);
+  });
+});
+
+describe("a budget that was set for others too", () => {
+  it("of 0 stops a run before its first call", { timeout: 30_000 }, async () => {
+    await setBudget(BudgetScope.USER, "user:ada", BudgetKind.MONEY, 0);
+    priced();
+    const { stopped } = await test.run();
+    await noBudgets();
+    expect(stopped).toMatchObject({
+      reason: StopReason.MAX_BUDGET_REACHED,
+      message: "The budget of $0.00 of user:ada lets nothing happen, before the next model call.",
+      advice: expect.stringContaining("hlvm budget set"),
+      turns: 0,
+    });
+    expect(test.fake.seen.requests).toEqual([]);
+  });
+
+  it("is freed of what a process held that died in a call, whose run goes on elsewhere", { timeout: 60_000 }, async () => {
+    const { database, url, drop } = await createTestDatabase(MIGRATIONS);
+    await database.query(
+      "INSERT INTO budget (organization, scope, subject, kind, period, amount, began) VALUES ('local', 1, '', 1, 1, 20000000, '-infinity')",
+    );
+    const own = await startTestOrchestrator(url);
+    try {
+      const held = () => database.query("SELECT used::int, reserved > 0 AS holds FROM budget");
+      own.fake.behaviour.model = { ...usualBehaviour.model, prices };
+      const asked = Promise.withResolvers<void>();
+      own.fake.behaviour.generate = (_, call, { signal }) => {
+        if (call === 1) return say("", [readCall("a")]);
+        if (call > 2) return say("Done.");
+        asked.resolve();
+        return (async function* () {
+          yield { event: { case: "alive" as const, value: {} } };
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        })();
+      };
+      const run = await own.ask("q");
+      await asked.promise;
+      expect(await held()).toEqual([{ used: 15, holds: true }]);
+      await own.orchestrator.stop("SIGKILL");
+      own.orchestrator = await own.startProcess();
+      const events = await own.watch(run.sessionId);
+      expect(valuesOf(events, "runStopped")[0]).toMatchObject({
+        reason: StopReason.COMPLETED,
+        text: "Done.",
+        usage: { inputTokens: 20n },
+        cost: { nanoDollars: 40n },
+      });
+      expect(await held()).toEqual([{ used: 30, holds: false }]);
+      expect(await database.query("SELECT FROM budget_reservation")).toEqual([]);
+    } finally {
+      await own.stop();
+      await drop();
+    }
+  });
+});
