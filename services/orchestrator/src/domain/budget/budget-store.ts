@@ -65,7 +65,8 @@ export interface BudgetStore {
   reserve(lease: Lease, teams: readonly string[], least: CallAmounts, most: CallAmounts): Promise<Reservation | Budget>;
   /**
    * Takes amounts out of what a run has left and makes them the budget of a child run. Once: given again for the same child,
-   * nothing changes. The child's end gives back what it did not use.
+   * nothing changes. The child's end gives back what it did not use. It is begun with its parent's budget as its run_started's and
+   * BegunRun's, which says that it has one, and without one in NewRun: that would be a second one.
    * @param shares of what is left, of which the child gets one; 1: all
    * @returns the parent's budget that does not have that much; undefined where it is done
    */

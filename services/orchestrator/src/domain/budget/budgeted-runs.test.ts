@@ -121,7 +121,7 @@ describe("a run with a budget of its own", () => {
       reason: StopReason.MAX_BUDGET_REACHED,
       text: expect.stringContaining("and on"),
       message: expect.stringContaining("in the middle of an answer"),
-      exhaustedBudget: { kind: BudgetKind.MONEY, limit: 12_000n },
+      exhaustedBudget: { kind: BudgetKind.MONEY, limit: 12_000n, used: 12_000n },
     });
     expect(stopped.cost!.nanoDollars).toBeLessThanOrEqual(12_100n);
     expect(pieces).toBeLessThan(50_000);

@@ -115,7 +115,8 @@ export class ModelCall {
 
   #exhausted(kind: BudgetKind): BudgetExhausted {
     const budget = this.#begun.limit!.limitedBy.find((one) => one.kind === kind)!;
-    return new BudgetExhausted(budget, "in the middle of an answer");
+    // The call was given all that was left of it.
+    return new BudgetExhausted({ ...budget, used: budget.limit - budget.reserved }, "in the middle of an answer");
   }
 }
 
