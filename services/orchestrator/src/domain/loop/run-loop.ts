@@ -99,7 +99,11 @@ function isInterrupted(turnRun: RunContext, run: RunContext): boolean {
 
 /** What people said meanwhile is before the model in this turn. */
 async function readMessages(turn: number, run: RunContext): Promise<void> {
-  for (const { sequence, author, text } of await run.inbox.take()) {
+  const messages = await run.inbox.take();
+  // Of a run that was taken over, calls may have been interrupted before they came to waiting for their answers.
+  if (messages.some(({ interrupts }) => interrupts))
+    run.journal.records.add(run.mesh.policy.withdrawApprovals(run.runId).catch(() => undefined));
+  for (const { sequence, author, text } of messages) {
     const payload = eventPayload("userMessage", { text, author, queuedSequence: sequence });
     run.context.add({ runId: run.runId, turn, payload });
     void run.journal.append(turn, payload);
