@@ -5,8 +5,9 @@ import { bootstrapInterval, mean, passAll, passAny, wilsonInterval } from "./sta
 
 /** A trial as it ends. */
 export function trialLine({ task, setting, repeat, trial }: Judged): string {
-  const { outcome, why, errors, denied, asked, turns, tokens, milliseconds, sessionId, checkSessionId } = trial;
-  const figures = { errors, denied, asked, turns, tokens, duration_ms: milliseconds };
+  const { outcome, why, errors, denied, asked, turns, tokens, cost, milliseconds, sessionId, checkSessionId } = trial;
+  const spent = { cost_nano_dollars: Number(cost?.nanoDollars ?? 0n), unpriced_calls: cost?.unpricedCalls ?? 0 };
+  const figures = { errors, denied, asked, turns, tokens, ...spent, duration_ms: milliseconds };
   const sessions = { session_id: sessionId, check_session_id: checkSessionId };
   return jsonLine({ type: "trial", task, setting, repeat, outcome, why, ...figures, ...sessions });
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { create } from "@bufbuild/protobuf";
+import { CostSchema } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { reportLines, type Judged } from "./report.ts";
 import type { Outcome } from "./run-trial.ts";
 
@@ -18,6 +20,7 @@ function trials(task: string, setting: string, outcomes: readonly Outcome[]): Ju
       tokens: 100,
       milliseconds: 1_500,
       denied: 1,
+      cost: create(CostSchema, { nanoDollars: 2_000_000n, unpricedCalls: setting === "b/m" ? 1 : 0 }),
       asked: 0,
       errors: outcome === "error" ? 3 : 0,
     },
@@ -35,8 +38,8 @@ describe("reportLines", () => {
   const lines = reportLines(judged, new Map([["four", "its check\n passes"]])).split("\n");
 
   it("has a row a task and setting, in which errors count for nothing", () => {
-    expect(lines[1]).toMatch(/^one +a\/m +2 of 3 +67 % \(21 %-94 %\) +100 % +0 % +3 +1\.0 +2\.0 +100 +1\.5$/);
-    expect(lines[2]).toMatch(/^one +b\/m +4 of 4 +100 % \(51 %-100 %\) +100 % +100 % +0 /);
+    expect(lines[1]).toMatch(/^one +a\/m +2 of 3 +67 % \(21 %-94 %\) +100 % +0 % +3 +1\.0 +2\.0 +100 +\$0\.002\S* +1\.5$/);
+    expect(lines[2]).toMatch(/^one +b\/m +4 of 4 +100 % \(51 %-100 %\) +100 % +100 % +0 .* at least \$0\.002/);
     expect(lines.find((line) => /^three +b/.test(line))).toMatch(/0 of 0 +- +- +- +3 /);
   });
 

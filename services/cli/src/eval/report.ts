@@ -1,3 +1,6 @@
+import { create } from "@bufbuild/protobuf";
+import { CostSchema } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { costText } from "../output/cost-text.ts";
 import { table } from "../output/table.ts";
 import { printableLine } from "../terminal/printable.ts";
 import { compareSettings, passRates, type Attempt, type Comparison } from "./compare-settings.ts";
@@ -12,7 +15,20 @@ export interface Judged {
   readonly trial: Trial;
 }
 
-const HEADINGS = ["TASK", "SETTING", "PASSED", "RATE (95 %)", "EVER", "EVERY TIME", "ERRORS", "DENIED", "TURNS", "TOKENS", "SECONDS"];
+const HEADINGS = [
+  "TASK",
+  "SETTING",
+  "PASSED",
+  "RATE (95 %)",
+  "EVER",
+  "EVERY TIME",
+  "ERRORS",
+  "DENIED",
+  "TURNS",
+  "TOKENS",
+  "COST",
+  "SECONDS",
+];
 
 export function attemptsOf(judged: readonly Judged[], setting: string): Attempt[] {
   return judged.filter((one) => one.setting === setting).map(({ task, trial }) => ({ task, setting, outcome: trial.outcome }));
@@ -32,7 +48,7 @@ export function reportLines(judged: readonly Judged[], flaws: ReadonlyMap<string
   const means = settings.map((setting) => {
     const rates = [...passRates(attemptsOf(judged, setting)).values()];
     const [ever, always] = [mean(rates.map((rate) => (rate > 0 ? 1 : 0))), mean(rates.map((rate) => (rate === 1 ? 1 : 0)))];
-    return ["all tasks", setting, "", share(mean(rates), bootstrapInterval(rates)), percent(ever), percent(always), "", "", "", "", ""];
+    return ["all tasks", setting, "", share(mean(rates), bootstrapInterval(rates)), percent(ever), percent(always), "", "", "", "", "", ""];
   });
   const lines = [judged.length === 0 ? "No trial has ended.\n" : table(HEADINGS, [...rows, ...means])];
   const first = settings[0] ?? "";
@@ -68,8 +84,16 @@ function taskRow(task: string, setting: string, trials: readonly Judged[]): stri
     figure(({ denied }) => denied, 1),
     figure(({ turns }) => turns, 1),
     figure(({ tokens }) => tokens, 0),
+    meanCost(counted),
     figure(({ milliseconds }) => milliseconds / 1_000, 1),
   ];
+}
+
+/** Of a trial; `at least` where the price of some model's calls is not known. */
+function meanCost(counted: readonly Judged[]): string {
+  const sum = counted.reduce((all, { trial }) => all + (trial.cost?.nanoDollars ?? 0n), 0n);
+  const unpricedCalls = counted.reduce((all, { trial }) => all + (trial.cost?.unpricedCalls ?? 0), 0);
+  return costText(create(CostSchema, { nanoDollars: sum / BigInt(Math.max(1, counted.length)), unpricedCalls }));
 }
 
 function share(value: number, { low, high }: Interval): string {

@@ -25,7 +25,7 @@ export interface SessionAsked {
 
 export interface SessionEnd {
   readonly sessionId: string;
-  readonly stopped: Pick<RunStopped, "reason" | "message" | "turns" | "durationMilliseconds">;
+  readonly stopped: Pick<RunStopped, "reason" | "message" | "turns" | "durationMilliseconds" | "cost">;
   readonly tokens: number;
   /** What of the budget was used up, which ended the run. */
   readonly exceeded?: "time" | "turns" | "tokens";

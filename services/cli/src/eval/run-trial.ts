@@ -6,6 +6,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Cost } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { mergeChanges } from "../workspace/merge-changes.ts";
@@ -41,6 +42,8 @@ export interface Trial extends Checked {
   readonly turns: number;
   readonly tokens: number;
   readonly milliseconds: number;
+  /** Undefined where the run told of none. */
+  readonly cost: Cost | undefined;
   readonly denied: number;
   readonly asked: number;
   /** Times that it ended in an error, and was made again where that is not what it came to. */
@@ -68,7 +71,15 @@ async function attempt(task: EvalTask, setting: EvalSetting, running: Running): 
   try {
     end = await runSession(running.transport, { ...running, folder: copy.folder, prompt: task.instruction, setting, budget: task.budget });
     const { sessionId, tokens, stopped, exceeded, denied, asked } = end;
-    const figures = { sessionId, tokens, denied, asked, turns: stopped.turns, milliseconds: stopped.durationMilliseconds };
+    const figures = {
+      sessionId,
+      tokens,
+      cost: stopped.cost,
+      denied,
+      asked,
+      turns: stopped.turns,
+      milliseconds: stopped.durationMilliseconds,
+    };
     if (exceeded !== undefined) return { ...figures, outcome: "failed", why: `its budget of ${exceeded} was used up`, checkSessionId: "" };
     if (stopped.reason !== StopReason.COMPLETED)
       return { ...figures, outcome: INFRASTRUCTURE.has(stopped.reason) ? "error" : "failed", why: stopped.message, checkSessionId: "" };
@@ -77,7 +88,16 @@ async function attempt(task: EvalTask, setting: EvalSetting, running: Running): 
     return { ...figures, ...(await check(task, copy.folder, running)) };
   } catch (thrown) {
     running.signal.throwIfAborted();
-    const none = { sessionId: end?.sessionId ?? "", turns: 0, tokens: 0, milliseconds: 0, denied: 0, asked: 0, checkSessionId: "" };
+    const none = {
+      sessionId: end?.sessionId ?? "",
+      turns: 0,
+      tokens: 0,
+      cost: undefined,
+      milliseconds: 0,
+      denied: 0,
+      asked: 0,
+      checkSessionId: "",
+    };
     return { ...none, outcome: "error", why: fromConnectError(thrown).message };
   }
 }
