@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/policy/v1/policy.proto.
  */
 export const file_hlvm_policy_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxItoBChJQZXJtaXNzaW9uU2V0dGluZ3MSOAoEbW9kZRgBIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlQgq6SAeCAQQQASAAEjoKDWFsbG93ZWRfdG9vbHMYAiADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEj0KEGRpc2FsbG93ZWRfdG9vbHMYAyADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEg8KB2Nhbl9hc2sYBCABKAgimgIKB1ZlcmRpY3QSKgoIZGVjaXNpb24YASABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAIgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYAyABKAkSDgoGcmVhc29uGAQgASgJEi8KDHNhZmV0eV9sZXZlbBgFIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGAYgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEg0KBWdyYW50GAcgASgJEioKCGFwcHJvdmFsGAggASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwi9QMKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmciXAoRQXBwcm92YWxSZW5kZXJpbmcSKwoFbGluZXMYASADKAsyHC5obHZtLnBvbGljeS52MS5SZW5kZXJlZExpbmUSGgoSb21pdHRlZF9jaGFyYWN0ZXJzGAIgASgNIjsKDFJlbmRlcmVkTGluZRIrCgVzcGFucxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkU3BhbiKuAQoMUmVuZGVyZWRTcGFuEgwKBHRleHQYASABKAkSLwoEa2luZBgCIAEoDjIhLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkU3Bhbi5LaW5kIl8KBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg4KCktJTkRfUExBSU4QARIOCgpLSU5EX0xBQkVMEAISEAoMS0lORF9FU0NBUEVEEAMSDwoLS0lORF9NQVJLRUQQBCLPAQoNRGVjaWRlUmVxdWVzdBIsCgRjYWxsGAEgASgLMhYuaGx2bS50b29sLnYxLlRvb2xDYWxsQga6SAPIAQESPgoIc2V0dGluZ3MYAiABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3NCCBgBukgD2AEDEi0KC3RydXN0X2Zsb29yGCggASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3ISIQoPcmVwZWF0c19jYWxsX2lkGDwgASgJQgi6SAVyAyiAAiI6Cg5EZWNpZGVSZXNwb25zZRIoCgd2ZXJkaWN0GAEgASgLMhcuaGx2bS5wb2xpY3kudjEuVmVyZGljdCI1ChRBd2FpdEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoVQXdhaXRBcHByb3ZhbFJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjcKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBIkQKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIrCglhcHByb3ZhbHMYASADKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCIzChJHZXRBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBIkEKE0dldEFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKkAQoVQW5zd2VyQXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABARI6CgZhbnN3ZXIYAiABKA4yHi5obHZtLnBvbGljeS52MS5BcHByb3ZhbEFuc3dlckIKukgHggEEEAEgABIwCg5hcmd1bWVudHNfaGFzaBgDIAEoCUIYukgV2AEBchAyDl5bMC05YS1mXXs2NH0kIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCI0ChhXaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASIxChlXaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlEhQKDGFwcHJvdmFsX2lkcxgBIAMoCSrQAQoOUGVybWlzc2lvbk1vZGUSHwobUEVSTUlTU0lPTl9NT0RFX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9NT0RFX0RFRkFVTFQQARIYChRQRVJNSVNTSU9OX01PREVfUExBThACEiAKHFBFUk1JU1NJT05fTU9ERV9BQ0NFUFRfRURJVFMQAxImCiJQRVJNSVNTSU9OX01PREVfQllQQVNTX1BFUk1JU1NJT05TEAQSHAoYUEVSTUlTU0lPTl9NT0RFX0RPTlRfQVNLEAUqXQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABISCg5ERUNJU0lPTl9BTExPVxABEhAKDERFQ0lTSU9OX0FTSxACEhEKDURFQ0lTSU9OX0RFTlkQAyrXAgoMRGVjaWRpbmdTdGVwEh0KGURFQ0lESU5HX1NURVBfVU5TUEVDSUZJRUQQABIcChhERUNJRElOR19TVEVQX0RFRklOSVRJT04QARIbChdERUNJRElOR19TVEVQX0RFTllfTElTVBACEiAKHERFQ0lESU5HX1NURVBfRVhQTElDSVRfQUxMT1cQAxIbChdERUNJRElOR19TVEVQX1JFQURfT05MWRAEEh0KGURFQ0lESU5HX1NURVBfREVTVFJVQ1RJVkUQBRIgChxERUNJRElOR19TVEVQX0NPTU1BTkRfU0FGRVRZEAYSFgoSREVDSURJTkdfU1RFUF9NT0RFEAcSGgoWREVDSURJTkdfU1RFUF9BUFBST1ZBTBAIEh0KGURFQ0lESU5HX1NURVBfVFJVU1RfRkxPT1IQCRIaChZERUNJRElOR19TVEVQX0lOX0RPVUJUEAoqbQoJVHJ1c3RUaWVyEhoKFlRSVVNUX1RJRVJfVU5TUEVDSUZJRUQQABIXChNUUlVTVF9USUVSX0JVSUxUX0lOEAESFQoRVFJVU1RfVElFUl9QTFVHSU4QAhIUChBUUlVTVF9USUVSX1NLSUxMEAMqvQEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIZChVBUFBST1ZBTF9TVEFURV9ERU5JRUQQAxIaChZBUFBST1ZBTF9TVEFURV9FWFBJUkVEEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUqggEKDkFwcHJvdmFsQW5zd2VyEh8KG0FQUFJPVkFMX0FOU1dFUl9VTlNQRUNJRklFRBAAEhgKFEFQUFJPVkFMX0FOU1dFUl9PTkNFEAESGwoXQVBQUk9WQUxfQU5TV0VSX1NFU1NJT04QAhIYChRBUFBST1ZBTF9BTlNXRVJfREVOWRADMsYECg1Qb2xpY3lTZXJ2aWNlEkcKBkRlY2lkZRIdLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlcXVlc3QaHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZRJhCg1Bd2FpdEFwcHJvdmFsEiQuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlcXVlc3QaJS5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJhCg1MaXN0QXBwcm92YWxzEiQuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaJS5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiA5ACAhJbCgtHZXRBcHByb3ZhbBIiLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVxdWVzdBojLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJfCg5BbnN3ZXJBcHByb3ZhbBIlLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVxdWVzdBomLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxItoBChJQZXJtaXNzaW9uU2V0dGluZ3MSOAoEbW9kZRgBIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlQgq6SAeCAQQQASAAEjoKDWFsbG93ZWRfdG9vbHMYAiADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEj0KEGRpc2FsbG93ZWRfdG9vbHMYAyADKAlCI7pIIJIBHRCAAiIYchYyFF5bYS16XVthLXowLTlfXSpcKj8kEg8KB2Nhbl9hc2sYBCABKAgizwIKB1ZlcmRpY3QSKgoIZGVjaXNpb24YASABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAIgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYAyABKAkSDgoGcmVhc29uGAQgASgJEi8KDHNhZmV0eV9sZXZlbBgFIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGAYgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEg0KBWdyYW50GAcgASgJEioKCGFwcHJvdmFsGAggASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwSMwoNcGVyc29uX2Fuc3dlchhGIAEoCzIcLmhsdm0ucG9saWN5LnYxLlBlcnNvbkFuc3dlciJzCgxQZXJzb25BbnN3ZXISDAoEdGV4dBgBIAEoCRITCgthbnN3ZXJlZF9ieRgCIAEoCRIsCgRtb2RlGAMgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGUSEgoKZGVsZWdhdGlvbhgEIAEoCSLsBAoIQXBwcm92YWwSEwoLYXBwcm92YWxfaWQYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCRIOCgZydW5faWQYAyABKAkSDwoHY2FsbF9pZBgEIAEoCRIMCgR0b29sGAUgASgJEhYKDmFyZ3VtZW50c19qc29uGAYgASgJEhYKDmFyZ3VtZW50c19oYXNoGAcgASgJEi8KDHNhZmV0eV9sZXZlbBgIIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBIOCgZyZWFzb24YCSABKAkSLAoFc3RhdGUYCiABKA4yHS5obHZtLnBvbGljeS52MS5BcHByb3ZhbFN0YXRlEjAKDHJlcXVlc3RlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcmVxdWVzdGVkX2J5GA0gASgJEhMKC2Fuc3dlcmVkX2J5GA4gASgJEi8KC2Fuc3dlcmVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0CglyZW5kZXJpbmcYFCABKAsyIS5obHZtLnBvbGljeS52MS5BcHByb3ZhbFJlbmRlcmluZxIqCgRraW5kGEYgASgOMhwuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxLaW5kEjQKCHNldHRpbmdzGEcgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzEhMKC2Fuc3dlcl90ZXh0GEggASgJIlwKEUFwcHJvdmFsUmVuZGVyaW5nEisKBWxpbmVzGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRMaW5lEhoKEm9taXR0ZWRfY2hhcmFjdGVycxgCIAEoDSI7CgxSZW5kZXJlZExpbmUSKwoFc3BhbnMYASADKAsyHC5obHZtLnBvbGljeS52MS5SZW5kZXJlZFNwYW4irgEKDFJlbmRlcmVkU3BhbhIMCgR0ZXh0GAEgASgJEi8KBGtpbmQYAiABKA4yIS5obHZtLnBvbGljeS52MS5SZW5kZXJlZFNwYW4uS2luZCJfCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX1BMQUlOEAESDgoKS0lORF9MQUJFTBACEhAKDEtJTkRfRVNDQVBFRBADEg8KC0tJTkRfTUFSS0VEEAQizwEKDURlY2lkZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEj4KCHNldHRpbmdzGAIgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQggYAbpIA9gBAxItCgt0cnVzdF9mbG9vchgoIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yEiEKD3JlcGVhdHNfY2FsbF9pZBg8IAEoCUIIukgFcgMogAIiOgoORGVjaWRlUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiNQoUQXdhaXRBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBIkEKFUF3YWl0QXBwcm92YWxSZXNwb25zZRIoCgd2ZXJkaWN0GAEgASgLMhcuaGx2bS5wb2xpY3kudjEuVmVyZGljdCI3ChRMaXN0QXBwcm92YWxzUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABASJEChVMaXN0QXBwcm92YWxzUmVzcG9uc2USKwoJYXBwcm92YWxzGAEgAygLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwiMwoSR2V0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChNHZXRBcHByb3ZhbFJlc3BvbnNlEioKCGFwcHJvdmFsGAEgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwilAIKFUFuc3dlckFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQESOgoGYW5zd2VyGAIgASgOMh4uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxBbnN3ZXJCCrpIB4IBBBABIAASMAoOYXJndW1lbnRzX2hhc2gYAyABKAlCGLpIFdgBAXIQMg5eWzAtOWEtZl17NjR9JBIXCgR0ZXh0GEYgASgJQgm6SAZyBCiAgBASNgoEbW9kZRhHIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlQgi6SAWCAQIQARIdCgpkZWxlZ2F0aW9uGEggASgJQgm6SAZyBCiAgAQiRAoWQW5zd2VyQXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIjQKGFdpdGhkcmF3QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIjEKGVdpdGhkcmF3QXBwcm92YWxzUmVzcG9uc2USFAoMYXBwcm92YWxfaWRzGAEgAygJKtABCg5QZXJtaXNzaW9uTW9kZRIfChtQRVJNSVNTSU9OX01PREVfVU5TUEVDSUZJRUQQABIbChdQRVJNSVNTSU9OX01PREVfREVGQVVMVBABEhgKFFBFUk1JU1NJT05fTU9ERV9QTEFOEAISIAocUEVSTUlTU0lPTl9NT0RFX0FDQ0VQVF9FRElUUxADEiYKIlBFUk1JU1NJT05fTU9ERV9CWVBBU1NfUEVSTUlTU0lPTlMQBBIcChhQRVJNSVNTSU9OX01PREVfRE9OVF9BU0sQBSpdCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhIKDkRFQ0lTSU9OX0FMTE9XEAESEAoMREVDSVNJT05fQVNLEAISEQoNREVDSVNJT05fREVOWRADKvMCCgxEZWNpZGluZ1N0ZXASHQoZREVDSURJTkdfU1RFUF9VTlNQRUNJRklFRBAAEhwKGERFQ0lESU5HX1NURVBfREVGSU5JVElPThABEhsKF0RFQ0lESU5HX1NURVBfREVOWV9MSVNUEAISIAocREVDSURJTkdfU1RFUF9FWFBMSUNJVF9BTExPVxADEhsKF0RFQ0lESU5HX1NURVBfUkVBRF9PTkxZEAQSHQoZREVDSURJTkdfU1RFUF9ERVNUUlVDVElWRRAFEiAKHERFQ0lESU5HX1NURVBfQ09NTUFORF9TQUZFVFkQBhIWChJERUNJRElOR19TVEVQX01PREUQBxIaChZERUNJRElOR19TVEVQX0FQUFJPVkFMEAgSHQoZREVDSURJTkdfU1RFUF9UUlVTVF9GTE9PUhAJEhoKFkRFQ0lESU5HX1NURVBfSU5fRE9VQlQQChIaChZERUNJRElOR19TVEVQX1FVRVNUSU9OEEYqbQoJVHJ1c3RUaWVyEhoKFlRSVVNUX1RJRVJfVU5TUEVDSUZJRUQQABIXChNUUlVTVF9USUVSX0JVSUxUX0lOEAESFQoRVFJVU1RfVElFUl9QTFVHSU4QAhIUChBUUlVTVF9USUVSX1NLSUxMEAMqYQoMQXBwcm92YWxLaW5kEh0KGUFQUFJPVkFMX0tJTkRfVU5TUEVDSUZJRUQQABIWChJBUFBST1ZBTF9LSU5EX1BMQU4QRhIaChZBUFBST1ZBTF9LSU5EX1FVRVNUSU9OEEcqvQEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIZChVBUFBST1ZBTF9TVEFURV9ERU5JRUQQAxIaChZBUFBST1ZBTF9TVEFURV9FWFBJUkVEEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUqggEKDkFwcHJvdmFsQW5zd2VyEh8KG0FQUFJPVkFMX0FOU1dFUl9VTlNQRUNJRklFRBAAEhgKFEFQUFJPVkFMX0FOU1dFUl9PTkNFEAESGwoXQVBQUk9WQUxfQU5TV0VSX1NFU1NJT04QAhIYChRBUFBST1ZBTF9BTlNXRVJfREVOWRADMsYECg1Qb2xpY3lTZXJ2aWNlEkcKBkRlY2lkZRIdLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlcXVlc3QaHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZRJhCg1Bd2FpdEFwcHJvdmFsEiQuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlcXVlc3QaJS5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJhCg1MaXN0QXBwcm92YWxzEiQuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaJS5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiA5ACAhJbCgtHZXRBcHByb3ZhbBIiLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVxdWVzdBojLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJfCg5BbnN3ZXJBcHByb3ZhbBIlLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVxdWVzdBomLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * What a session's owner set for one run.
@@ -139,6 +139,13 @@ export type Verdict = Message<"hlvm.policy.v1.Verdict"> & {
    * @generated from field: hlvm.policy.v1.Approval approval = 8;
    */
   approval?: Approval | undefined;
+
+  /**
+   * Set with ALLOW where the call was a question to a person: what they said.
+   *
+   * @generated from field: hlvm.policy.v1.PersonAnswer person_answer = 70;
+   */
+  personAnswer?: PersonAnswer | undefined;
 };
 
 /**
@@ -192,6 +199,13 @@ export type VerdictJson = {
    * @generated from field: hlvm.policy.v1.Approval approval = 8;
    */
   approval?: ApprovalJson;
+
+  /**
+   * Set with ALLOW where the call was a question to a person: what they said.
+   *
+   * @generated from field: hlvm.policy.v1.PersonAnswer person_answer = 70;
+   */
+  personAnswer?: PersonAnswerJson;
 };
 
 /**
@@ -200,6 +214,79 @@ export type VerdictJson = {
  */
 export const VerdictSchema: GenMessage<Verdict, {jsonType: VerdictJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_policy_v1_policy, 1);
+
+/**
+ * What a person said to a question, or to a plan.
+ *
+ * @generated from message hlvm.policy.v1.PersonAnswer
+ */
+export type PersonAnswer = Message<"hlvm.policy.v1.PersonAnswer"> & {
+  /**
+   * The answer; the plan as it was accepted.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: string answered_by = 2;
+   */
+  answeredBy: string;
+
+  /**
+   * Of a plan: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 3;
+   */
+  mode: PermissionMode;
+
+  /**
+   * Of a plan: what the person lets the run do from now on, signed by the edge.
+   *
+   * @generated from field: string delegation = 4;
+   */
+  delegation: string;
+};
+
+/**
+ * What a person said to a question, or to a plan.
+ *
+ * @generated from message hlvm.policy.v1.PersonAnswer
+ */
+export type PersonAnswerJson = {
+  /**
+   * The answer; the plan as it was accepted.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: string answered_by = 2;
+   */
+  answeredBy?: string;
+
+  /**
+   * Of a plan: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 3;
+   */
+  mode?: PermissionModeJson;
+
+  /**
+   * Of a plan: what the person lets the run do from now on, signed by the edge.
+   *
+   * @generated from field: string delegation = 4;
+   */
+  delegation?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.PersonAnswer.
+ * Use `create(PersonAnswerSchema)` to create a new message.
+ */
+export const PersonAnswerSchema: GenMessage<PersonAnswer, {jsonType: PersonAnswerJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 2);
 
 /**
  * @generated from message hlvm.policy.v1.Approval
@@ -291,6 +378,25 @@ export type Approval = Message<"hlvm.policy.v1.Approval"> & {
    * @generated from field: hlvm.policy.v1.ApprovalRendering rendering = 20;
    */
   rendering?: ApprovalRendering | undefined;
+
+  /**
+   * @generated from field: hlvm.policy.v1.ApprovalKind kind = 70;
+   */
+  kind: ApprovalKind;
+
+  /**
+   * Of a plan: under which it was made.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionSettings settings = 71;
+   */
+  settings?: PermissionSettings | undefined;
+
+  /**
+   * What was said to a question or a plan.
+   *
+   * @generated from field: string answer_text = 72;
+   */
+  answerText: string;
 };
 
 /**
@@ -383,6 +489,25 @@ export type ApprovalJson = {
    * @generated from field: hlvm.policy.v1.ApprovalRendering rendering = 20;
    */
   rendering?: ApprovalRenderingJson;
+
+  /**
+   * @generated from field: hlvm.policy.v1.ApprovalKind kind = 70;
+   */
+  kind?: ApprovalKindJson;
+
+  /**
+   * Of a plan: under which it was made.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionSettings settings = 71;
+   */
+  settings?: PermissionSettingsJson;
+
+  /**
+   * What was said to a question or a plan.
+   *
+   * @generated from field: string answer_text = 72;
+   */
+  answerText?: string;
 };
 
 /**
@@ -390,7 +515,7 @@ export type ApprovalJson = {
  * Use `create(ApprovalSchema)` to create a new message.
  */
 export const ApprovalSchema: GenMessage<Approval, {jsonType: ApprovalJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 2);
+  messageDesc(file_hlvm_policy_v1_policy, 3);
 
 /**
  * A call's arguments for a person, made of `arguments_json`: nothing hides in it, and nothing of it is lost, so arguments that
@@ -445,7 +570,7 @@ export type ApprovalRenderingJson = {
  * Use `create(ApprovalRenderingSchema)` to create a new message.
  */
 export const ApprovalRenderingSchema: GenMessage<ApprovalRendering, {jsonType: ApprovalRenderingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 3);
+  messageDesc(file_hlvm_policy_v1_policy, 4);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedLine
@@ -472,7 +597,7 @@ export type RenderedLineJson = {
  * Use `create(RenderedLineSchema)` to create a new message.
  */
 export const RenderedLineSchema: GenMessage<RenderedLine, {jsonType: RenderedLineJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 4);
+  messageDesc(file_hlvm_policy_v1_policy, 5);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedSpan
@@ -509,7 +634,7 @@ export type RenderedSpanJson = {
  * Use `create(RenderedSpanSchema)` to create a new message.
  */
 export const RenderedSpanSchema: GenMessage<RenderedSpan, {jsonType: RenderedSpanJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 5);
+  messageDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
@@ -564,7 +689,7 @@ export type RenderedSpan_KindJson = "KIND_UNSPECIFIED" | "KIND_PLAIN" | "KIND_LA
  * Describes the enum hlvm.policy.v1.RenderedSpan.Kind.
  */
 export const RenderedSpan_KindSchema: GenEnum<RenderedSpan_Kind, RenderedSpan_KindJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 5, 0);
+  enumDesc(file_hlvm_policy_v1_policy, 6, 0);
 
 /**
  * @generated from message hlvm.policy.v1.DecideRequest
@@ -637,7 +762,7 @@ export type DecideRequestJson = {
  * Use `create(DecideRequestSchema)` to create a new message.
  */
 export const DecideRequestSchema: GenMessage<DecideRequest, {jsonType: DecideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 6);
+  messageDesc(file_hlvm_policy_v1_policy, 7);
 
 /**
  * @generated from message hlvm.policy.v1.DecideResponse
@@ -664,7 +789,7 @@ export type DecideResponseJson = {
  * Use `create(DecideResponseSchema)` to create a new message.
  */
 export const DecideResponseSchema: GenMessage<DecideResponse, {jsonType: DecideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 7);
+  messageDesc(file_hlvm_policy_v1_policy, 8);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalRequest
@@ -691,7 +816,7 @@ export type AwaitApprovalRequestJson = {
  * Use `create(AwaitApprovalRequestSchema)` to create a new message.
  */
 export const AwaitApprovalRequestSchema: GenMessage<AwaitApprovalRequest, {jsonType: AwaitApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 8);
+  messageDesc(file_hlvm_policy_v1_policy, 9);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalResponse
@@ -722,7 +847,7 @@ export type AwaitApprovalResponseJson = {
  * Use `create(AwaitApprovalResponseSchema)` to create a new message.
  */
 export const AwaitApprovalResponseSchema: GenMessage<AwaitApprovalResponse, {jsonType: AwaitApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 9);
+  messageDesc(file_hlvm_policy_v1_policy, 10);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsRequest
@@ -753,7 +878,7 @@ export type ListApprovalsRequestJson = {
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonType: ListApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 10);
+  messageDesc(file_hlvm_policy_v1_policy, 11);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsResponse
@@ -784,7 +909,7 @@ export type ListApprovalsResponseJson = {
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse, {jsonType: ListApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 11);
+  messageDesc(file_hlvm_policy_v1_policy, 12);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalRequest
@@ -811,7 +936,7 @@ export type GetApprovalRequestJson = {
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest, {jsonType: GetApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 12);
+  messageDesc(file_hlvm_policy_v1_policy, 13);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalResponse
@@ -842,7 +967,7 @@ export type GetApprovalResponseJson = {
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse, {jsonType: GetApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 13);
+  messageDesc(file_hlvm_policy_v1_policy, 14);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalRequest
@@ -865,6 +990,27 @@ export type AnswerApprovalRequest = Message<"hlvm.policy.v1.AnswerApprovalReques
    * @generated from field: string arguments_hash = 3;
    */
   argumentsHash: string;
+
+  /**
+   * To a question: the answer. To a plan: the plan as it is accepted; with DENY to either, why. Refused for an action.
+   *
+   * @generated from field: string text = 70;
+   */
+  text: string;
+
+  /**
+   * To a plan that is accepted: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 71;
+   */
+  mode: PermissionMode;
+
+  /**
+   * The edge fills it in for a plan that is accepted; what a client sends in it is overwritten.
+   *
+   * @generated from field: string delegation = 72;
+   */
+  delegation: string;
 };
 
 /**
@@ -888,6 +1034,27 @@ export type AnswerApprovalRequestJson = {
    * @generated from field: string arguments_hash = 3;
    */
   argumentsHash?: string;
+
+  /**
+   * To a question: the answer. To a plan: the plan as it is accepted; with DENY to either, why. Refused for an action.
+   *
+   * @generated from field: string text = 70;
+   */
+  text?: string;
+
+  /**
+   * To a plan that is accepted: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 71;
+   */
+  mode?: PermissionModeJson;
+
+  /**
+   * The edge fills it in for a plan that is accepted; what a client sends in it is overwritten.
+   *
+   * @generated from field: string delegation = 72;
+   */
+  delegation?: string;
 };
 
 /**
@@ -895,7 +1062,7 @@ export type AnswerApprovalRequestJson = {
  * Use `create(AnswerApprovalRequestSchema)` to create a new message.
  */
 export const AnswerApprovalRequestSchema: GenMessage<AnswerApprovalRequest, {jsonType: AnswerApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 14);
+  messageDesc(file_hlvm_policy_v1_policy, 15);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalResponse
@@ -922,7 +1089,7 @@ export type AnswerApprovalResponseJson = {
  * Use `create(AnswerApprovalResponseSchema)` to create a new message.
  */
 export const AnswerApprovalResponseSchema: GenMessage<AnswerApprovalResponse, {jsonType: AnswerApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 15);
+  messageDesc(file_hlvm_policy_v1_policy, 16);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsRequest
@@ -949,7 +1116,7 @@ export type WithdrawApprovalsRequestJson = {
  * Use `create(WithdrawApprovalsRequestSchema)` to create a new message.
  */
 export const WithdrawApprovalsRequestSchema: GenMessage<WithdrawApprovalsRequest, {jsonType: WithdrawApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 16);
+  messageDesc(file_hlvm_policy_v1_policy, 17);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsResponse
@@ -980,7 +1147,7 @@ export type WithdrawApprovalsResponseJson = {
  * Use `create(WithdrawApprovalsResponseSchema)` to create a new message.
  */
 export const WithdrawApprovalsResponseSchema: GenMessage<WithdrawApprovalsResponse, {jsonType: WithdrawApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 17);
+  messageDesc(file_hlvm_policy_v1_policy, 18);
 
 /**
  * @generated from enum hlvm.policy.v1.PermissionMode
@@ -1140,6 +1307,13 @@ export const DecidingStep = {
    * @generated from enum value: DECIDING_STEP_IN_DOUBT = 10;
    */
   IN_DOUBT: 10,
+
+  /**
+   * Asked right after the deny list: the call is itself a question to a person, and no action.
+   *
+   * @generated from enum value: DECIDING_STEP_QUESTION = 70;
+   */
+  QUESTION: 70,
 } as const;
 
 /**
@@ -1154,7 +1328,7 @@ export type DecidingStep = (typeof DecidingStep)[keyof typeof DecidingStep] | Un
  *
  * @generated from enum hlvm.policy.v1.DecidingStep
  */
-export type DecidingStepJson = "DECIDING_STEP_UNSPECIFIED" | "DECIDING_STEP_DEFINITION" | "DECIDING_STEP_DENY_LIST" | "DECIDING_STEP_EXPLICIT_ALLOW" | "DECIDING_STEP_READ_ONLY" | "DECIDING_STEP_DESTRUCTIVE" | "DECIDING_STEP_COMMAND_SAFETY" | "DECIDING_STEP_MODE" | "DECIDING_STEP_APPROVAL" | "DECIDING_STEP_TRUST_FLOOR" | "DECIDING_STEP_IN_DOUBT";
+export type DecidingStepJson = "DECIDING_STEP_UNSPECIFIED" | "DECIDING_STEP_DEFINITION" | "DECIDING_STEP_DENY_LIST" | "DECIDING_STEP_EXPLICIT_ALLOW" | "DECIDING_STEP_READ_ONLY" | "DECIDING_STEP_DESTRUCTIVE" | "DECIDING_STEP_COMMAND_SAFETY" | "DECIDING_STEP_MODE" | "DECIDING_STEP_APPROVAL" | "DECIDING_STEP_TRUST_FLOOR" | "DECIDING_STEP_IN_DOUBT" | "DECIDING_STEP_QUESTION";
 
 /**
  * Describes the enum hlvm.policy.v1.DecidingStep.
@@ -1202,6 +1376,54 @@ export type TrustTierJson = "TRUST_TIER_UNSPECIFIED" | "TRUST_TIER_BUILT_IN" | "
  */
 export const TrustTierSchema: GenEnum<TrustTier, TrustTierJson> = /*@__PURE__*/
   enumDesc(file_hlvm_policy_v1_policy, 3);
+
+/**
+ * What a person is asked.
+ *
+ * @generated from enum hlvm.policy.v1.ApprovalKind
+ */
+export const ApprovalKind = {
+  /**
+   * Whether an action may be taken.
+   *
+   * @generated from enum value: APPROVAL_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Whether a plan is to be carried out.
+   *
+   * @generated from enum value: APPROVAL_KIND_PLAN = 70;
+   */
+  PLAN: 70,
+
+  /**
+   * Something that the model wants to know. Whatever is answered allows nothing.
+   *
+   * @generated from enum value: APPROVAL_KIND_QUESTION = 71;
+   */
+  QUESTION: 71,
+} as const;
+
+/**
+ * What a person is asked.
+ *
+ * @generated from enum hlvm.policy.v1.ApprovalKind
+ */
+export type ApprovalKind = (typeof ApprovalKind)[keyof typeof ApprovalKind] | UnknownEnum;
+
+/**
+ * What a person is asked.
+ *
+ * @generated from enum hlvm.policy.v1.ApprovalKind
+ */
+export type ApprovalKindJson = "APPROVAL_KIND_UNSPECIFIED" | "APPROVAL_KIND_PLAN" | "APPROVAL_KIND_QUESTION";
+
+/**
+ * Describes the enum hlvm.policy.v1.ApprovalKind.
+ */
+export const ApprovalKindSchema: GenEnum<ApprovalKind, ApprovalKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_policy_v1_policy, 4);
 
 /**
  * @generated from enum hlvm.policy.v1.ApprovalState
@@ -1254,7 +1476,7 @@ export type ApprovalStateJson = "APPROVAL_STATE_UNSPECIFIED" | "APPROVAL_STATE_P
  * Describes the enum hlvm.policy.v1.ApprovalState.
  */
 export const ApprovalStateSchema: GenEnum<ApprovalState, ApprovalStateJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 4);
+  enumDesc(file_hlvm_policy_v1_policy, 5);
 
 /**
  * @generated from enum hlvm.policy.v1.ApprovalAnswer
@@ -1297,7 +1519,7 @@ export type ApprovalAnswerJson = "APPROVAL_ANSWER_UNSPECIFIED" | "APPROVAL_ANSWE
  * Describes the enum hlvm.policy.v1.ApprovalAnswer.
  */
 export const ApprovalAnswerSchema: GenEnum<ApprovalAnswer, ApprovalAnswerJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 5);
+  enumDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from service hlvm.policy.v1.PolicyService

@@ -8,7 +8,7 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Finish, FinishJson, Model, ModelJson, Thinking, ThinkingJson, ToolCallPart, ToolCallPartJson, Usage, UsageJson } from "../../model/v1/model_pb.ts";
 import { file_hlvm_model_v1_model } from "../../model/v1/model_pb.ts";
-import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
+import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionMode, PermissionModeJson, PermissionSettings, PermissionSettingsJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { ToolOutput, ToolOutputJson, ToolResult, ToolResultJson, TrustFloor, TrustFloorJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKsCgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAQgkKB3BheWxvYWQiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IsABCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKLAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKvDAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjQKDHRvZG9fdXBkYXRlZBhGIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Ub2RvVXBkYXRlZEgAEjQKDHBsYW5fY3JlYXRlZBhHIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5QbGFuQ3JlYXRlZEgAEjYKDXBsYW5fYW5zd2VyZWQYSCABKAsyHS5obHZtLnNlc3Npb24udjEuUGxhbkFuc3dlcmVkSAASLgoJcGxhbl9zdGVwGEkgASgLMhkuaGx2bS5zZXNzaW9uLnYxLlBsYW5TdGVwSAASLQoIcmVtaW5kZXIYSiABKAsyGS5obHZtLnNlc3Npb24udjEuUmVtaW5kZXJIAEIJCgdwYXlsb2FkIkUKCFRvZG9JdGVtEgwKBHRleHQYASABKAkSKwoGc3RhdHVzGAIgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlRvZG9TdGF0dXMiZAoLVG9kb1VwZGF0ZWQSKAoFaXRlbXMYASADKAsyGS5obHZtLnNlc3Npb24udjEuVG9kb0l0ZW0SKwoGc291cmNlGAIgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlRvZG9Tb3VyY2UiOwoLUGxhbkNyZWF0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXN0ZXBzGAMgAygJInwKDFBsYW5BbnN3ZXJlZBIPCgdjYWxsX2lkGAEgASgJEhAKCGFjY2VwdGVkGAIgASgIEgwKBHRleHQYAyABKAkSDQoFc3RlcHMYBCADKAkSLAoEbW9kZRgFIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlIjoKCFBsYW5TdGVwEg0KBWluZGV4GAEgASgNEgwKBHN0ZXAYAiABKAkSEQoJY29tcGxldGVkGAMgASgIIkUKCFJlbWluZGVyEisKBGtpbmQYASABKA4yHS5obHZtLnNlc3Npb24udjEuUmVtaW5kZXJLaW5kEgwKBHRleHQYAiABKAkiKAoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkiTQoLVXNlck1lc3NhZ2USDAoEdGV4dBgBIAEoCRIwCgthdHRhY2htZW50cxgCIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IsABCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIlkKDEZvbGRlZFJlc3VsdBIQCghzZXF1ZW5jZRgBIAEoBBIMCgR0b29sGAIgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAMgASgJEg4KBmxlbmd0aBgEIAEoDSK8AwoKQ29tcGFjdGlvbhIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEhMKC3RvX3NlcXVlbmNlGAIgASgEEi8KBWNhdXNlGAMgASgOMiAuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25DYXVzZRIuCgZtZXRob2QYBCABKA4yHi5obHZtLnNlc3Npb24udjEuU3VtbWFyeU1ldGhvZBIVCg1tZXRob2RfcmVhc29uGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSFgoOa2VwdF9zZXF1ZW5jZXMYByADKAQSLgoHcmVzdWx0cxgIIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5Gb2xkZWRSZXN1bHQSMAoJcHV0X2FzaWRlGAkgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIVCg10b2tlbnNfYmVmb3JlGAogASgNEhQKDHRva2Vuc19hZnRlchgLIAEoDRINCgV0dXJucxgMIAEoDRIUCgxyZXN1bHRfY291bnQYDSABKA0SLQoLdHJ1c3RfZmxvb3IYDiABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciI+CgtUb29sV2FpdGluZxIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEAoIcG9zaXRpb24YAyABKA0iDgoMUnVuVGFrZW5PdmVyIkMKDVNlc3Npb25Gb3JrZWQSGQoRcGFyZW50X3Nlc3Npb25faWQYASABKAkSFwoPcGFyZW50X3NlcXVlbmNlGAIgASgEIj0KD1Nlc3Npb25JbXBvcnRlZBIbChNleHBvcnRlZF9zZXNzaW9uX2lkGAEgASgJEg0KBWxpbmVzGAIgASgNImgKEkNvbnZlcnNhdGlvblVuZG9uZRIVCg1sYXN0X3NlcXVlbmNlGAEgASgEEg8KB3RvX3R1cm4YAiABKA0SFgoOcmVzdG9yZWRfcGF0aHMYAyADKAkSEgoKa2VwdF9wYXRocxgEIAMoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAkiowEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoIm0KDFRvb2xTZWxlY3RlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKdG9vbF9pbmRleBgEIAEoDRISCgp0b29sX3RvdGFsGAUgASgNItIBCg9QZXJtaXNzaW9uQ2hlY2sSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEioKCGRlY2lzaW9uGAMgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgEIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIqCghhcHByb3ZhbBgHIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIoUBCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhkKEWFyZ3VtZW50c19zdW1tYXJ5GAQgASgJEhIKCnRvb2xfaW5kZXgYBSABKA0SEgoKdG9vbF90b3RhbBgGIAEoDSJMCg9Ub29sT3V0cHV0Q2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIoCgZvdXRwdXQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbE91dHB1dCJSCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIoCgZyZXN1bHQYAyABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCKyAQoJVHVyblN0YXRzEhIKCnRvb2xfY291bnQYASABKA0SHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEh4KFmVzdGltYXRlZF9pbnB1dF90b2tlbnMYKCABKAQSJQoFcGhhc2UYRiABKA4yFi5obHZtLnNlc3Npb24udjEuUGhhc2UiMgoLVXNhZ2VVcGRhdGUSIwoFdXNhZ2UYASABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlIlcKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgizwEKClJ1blN0b3BwZWQSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb24SDAoEdGV4dBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBmFkdmljZRgEIAEoCRINCgV0dXJucxgFIAEoDRISCgp0b29sX2NhbGxzGAYgASgNEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCCABKA0qegoKVG9kb1N0YXR1cxIbChdUT0RPX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPRE9fU1RBVFVTX1BFTkRJTkcQARIbChdUT0RPX1NUQVRVU19JTl9QUk9HUkVTUxACEhkKFVRPRE9fU1RBVFVTX0NPTVBMRVRFRBADKlUKClRvZG9Tb3VyY2USGwoXVE9ET19TT1VSQ0VfVU5TUEVDSUZJRUQQABIUChBUT0RPX1NPVVJDRV9UT09MEAESFAoQVE9ET19TT1VSQ0VfUExBThACKpcBCgxSZW1pbmRlcktpbmQSHQoZUkVNSU5ERVJfS0lORF9VTlNQRUNJRklFRBAAEhcKE1JFTUlOREVSX0tJTkRfUlVMRVMQARIWChJSRU1JTkRFUl9LSU5EX1RPRE8QAhIbChdSRU1JTkRFUl9LSU5EX1BMQU5fTU9ERRADEhoKFlJFTUlOREVSX0tJTkRfQ09OVElOVUUQBCpzCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhUKEVBIQVNFX1JFU0VBUkNISU5HEAESEQoNUEhBU0VfRURJVElORxACEhMKD1BIQVNFX1ZFUklGWUlORxADEhQKEFBIQVNFX0NPTVBMRVRJTkcQBCpoCg1TdW1tYXJ5TWV0aG9kEh4KGlNVTU1BUllfTUVUSE9EX1VOU1BFQ0lGSUVEEAASGAoUU1VNTUFSWV9NRVRIT0RfTU9ERUwQARIdChlTVU1NQVJZX01FVEhPRF9NRUNIQU5JQ0FMEAIqcgoPQ29tcGFjdGlvbkNhdXNlEiAKHENPTVBBQ1RJT05fQ0FVU0VfVU5TUEVDSUZJRUQQABIeChpDT01QQUNUSU9OX0NBVVNFX1RIUkVTSE9MRBABEh0KGUNPTVBBQ1RJT05fQ0FVU0VfT1ZFUkZMT1cQAirDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -191,6 +191,36 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: ConversationUndone;
     case: "conversationUndone";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.TodoUpdated todo_updated = 70;
+     */
+    value: TodoUpdated;
+    case: "todoUpdated";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.PlanCreated plan_created = 71;
+     */
+    value: PlanCreated;
+    case: "planCreated";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.PlanAnswered plan_answered = 72;
+     */
+    value: PlanAnswered;
+    case: "planAnswered";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.PlanStep plan_step = 73;
+     */
+    value: PlanStep;
+    case: "planStep";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.Reminder reminder = 74;
+     */
+    value: Reminder;
+    case: "reminder";
   } | { case: undefined; value?: undefined };
 };
 
@@ -338,6 +368,31 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.ConversationUndone conversation_undone = 62;
    */
   conversationUndone?: ConversationUndoneJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoUpdated todo_updated = 70;
+   */
+  todoUpdated?: TodoUpdatedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.PlanCreated plan_created = 71;
+   */
+  planCreated?: PlanCreatedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.PlanAnswered plan_answered = 72;
+   */
+  planAnswered?: PlanAnsweredJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.PlanStep plan_step = 73;
+   */
+  planStep?: PlanStepJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.Reminder reminder = 74;
+   */
+  reminder?: ReminderJson;
 };
 
 /**
@@ -346,6 +401,318 @@ export type EventJson = {
  */
 export const EventSchema: GenMessage<Event, {jsonType: EventJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_session_v1_event, 0);
+
+/**
+ * @generated from message hlvm.session.v1.TodoItem
+ */
+export type TodoItem = Message<"hlvm.session.v1.TodoItem"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoStatus status = 2;
+   */
+  status: TodoStatus;
+};
+
+/**
+ * @generated from message hlvm.session.v1.TodoItem
+ */
+export type TodoItemJson = {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoStatus status = 2;
+   */
+  status?: TodoStatusJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TodoItem.
+ * Use `create(TodoItemSchema)` to create a new message.
+ */
+export const TodoItemSchema: GenMessage<TodoItem, {jsonType: TodoItemJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 1);
+
+/**
+ * The whole list as it is from here on.
+ *
+ * @generated from message hlvm.session.v1.TodoUpdated
+ */
+export type TodoUpdated = Message<"hlvm.session.v1.TodoUpdated"> & {
+  /**
+   * @generated from field: repeated hlvm.session.v1.TodoItem items = 1;
+   */
+  items: TodoItem[];
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoSource source = 2;
+   */
+  source: TodoSource;
+};
+
+/**
+ * The whole list as it is from here on.
+ *
+ * @generated from message hlvm.session.v1.TodoUpdated
+ */
+export type TodoUpdatedJson = {
+  /**
+   * @generated from field: repeated hlvm.session.v1.TodoItem items = 1;
+   */
+  items?: TodoItemJson[];
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoSource source = 2;
+   */
+  source?: TodoSourceJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TodoUpdated.
+ * Use `create(TodoUpdatedSchema)` to create a new message.
+ */
+export const TodoUpdatedSchema: GenMessage<TodoUpdated, {jsonType: TodoUpdatedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 2);
+
+/**
+ * The model proposes a plan, and waits for its person.
+ *
+ * @generated from message hlvm.session.v1.PlanCreated
+ */
+export type PlanCreated = Message<"hlvm.session.v1.PlanCreated"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Markdown.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Its list items at the outermost level, in order.
+   *
+   * @generated from field: repeated string steps = 3;
+   */
+  steps: string[];
+};
+
+/**
+ * The model proposes a plan, and waits for its person.
+ *
+ * @generated from message hlvm.session.v1.PlanCreated
+ */
+export type PlanCreatedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Markdown.
+   *
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+
+  /**
+   * Its list items at the outermost level, in order.
+   *
+   * @generated from field: repeated string steps = 3;
+   */
+  steps?: string[];
+};
+
+/**
+ * Describes the message hlvm.session.v1.PlanCreated.
+ * Use `create(PlanCreatedSchema)` to create a new message.
+ */
+export const PlanCreatedSchema: GenMessage<PlanCreated, {jsonType: PlanCreatedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 3);
+
+/**
+ * The person answered.
+ *
+ * @generated from message hlvm.session.v1.PlanAnswered
+ */
+export type PlanAnswered = Message<"hlvm.session.v1.PlanAnswered"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: bool accepted = 2;
+   */
+  accepted: boolean;
+
+  /**
+   * The plan as it was accepted, which the person may have edited; else why it was not.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * @generated from field: repeated string steps = 4;
+   */
+  steps: string[];
+
+  /**
+   * In which the run goes on, where it was accepted.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 5;
+   */
+  mode: PermissionMode;
+};
+
+/**
+ * The person answered.
+ *
+ * @generated from message hlvm.session.v1.PlanAnswered
+ */
+export type PlanAnsweredJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: bool accepted = 2;
+   */
+  accepted?: boolean;
+
+  /**
+   * The plan as it was accepted, which the person may have edited; else why it was not.
+   *
+   * @generated from field: string text = 3;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: repeated string steps = 4;
+   */
+  steps?: string[];
+
+  /**
+   * In which the run goes on, where it was accepted.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 5;
+   */
+  mode?: PermissionModeJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.PlanAnswered.
+ * Use `create(PlanAnsweredSchema)` to create a new message.
+ */
+export const PlanAnsweredSchema: GenMessage<PlanAnswered, {jsonType: PlanAnsweredJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
+ * The model said of a step of the accepted plan that it is done, or is not any more.
+ *
+ * @generated from message hlvm.session.v1.PlanStep
+ */
+export type PlanStep = Message<"hlvm.session.v1.PlanStep"> & {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * @generated from field: string step = 2;
+   */
+  step: string;
+
+  /**
+   * @generated from field: bool completed = 3;
+   */
+  completed: boolean;
+};
+
+/**
+ * The model said of a step of the accepted plan that it is done, or is not any more.
+ *
+ * @generated from message hlvm.session.v1.PlanStep
+ */
+export type PlanStepJson = {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index?: number;
+
+  /**
+   * @generated from field: string step = 2;
+   */
+  step?: string;
+
+  /**
+   * @generated from field: bool completed = 3;
+   */
+  completed?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.PlanStep.
+ * Use `create(PlanStepSchema)` to create a new message.
+ */
+export const PlanStepSchema: GenMessage<PlanStep, {jsonType: PlanStepJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 5);
+
+/**
+ * What the platform told the model in the midst of a run.
+ *
+ * @generated from message hlvm.session.v1.Reminder
+ */
+export type Reminder = Message<"hlvm.session.v1.Reminder"> & {
+  /**
+   * @generated from field: hlvm.session.v1.ReminderKind kind = 1;
+   */
+  kind: ReminderKind;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * What the platform told the model in the midst of a run.
+ *
+ * @generated from message hlvm.session.v1.Reminder
+ */
+export type ReminderJson = {
+  /**
+   * @generated from field: hlvm.session.v1.ReminderKind kind = 1;
+   */
+  kind?: ReminderKindJson;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Reminder.
+ * Use `create(ReminderSchema)` to create a new message.
+ */
+export const ReminderSchema: GenMessage<Reminder, {jsonType: ReminderJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 6);
 
 /**
  * @generated from message hlvm.session.v1.Attachment
@@ -386,7 +753,7 @@ export type AttachmentJson = {
  * Use `create(AttachmentSchema)` to create a new message.
  */
 export const AttachmentSchema: GenMessage<Attachment, {jsonType: AttachmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 1);
+  messageDesc(file_hlvm_session_v1_event, 7);
 
 /**
  * @generated from message hlvm.session.v1.UserMessage
@@ -423,7 +790,7 @@ export type UserMessageJson = {
  * Use `create(UserMessageSchema)` to create a new message.
  */
 export const UserMessageSchema: GenMessage<UserMessage, {jsonType: UserMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 2);
+  messageDesc(file_hlvm_session_v1_event, 8);
 
 /**
  * @generated from message hlvm.session.v1.RunStarted
@@ -512,7 +879,7 @@ export type RunStartedJson = {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 3);
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
@@ -577,7 +944,7 @@ export type FoldedResultJson = {
  * Use `create(FoldedResultSchema)` to create a new message.
  */
 export const FoldedResultSchema: GenMessage<FoldedResult, {jsonType: FoldedResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 4);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
@@ -770,7 +1137,7 @@ export type CompactionJson = {
  * Use `create(CompactionSchema)` to create a new message.
  */
 export const CompactionSchema: GenMessage<Compaction, {jsonType: CompactionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * A call waits for a sandbox, where all are at work. Again whenever its place changes.
@@ -825,7 +1192,7 @@ export type ToolWaitingJson = {
  * Use `create(ToolWaitingSchema)` to create a new message.
  */
 export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
@@ -850,7 +1217,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * All before this was copied from another session: events up to one of its sequences, with the same numbers.
@@ -891,7 +1258,7 @@ export type SessionForkedJson = {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
@@ -936,7 +1303,7 @@ export type SessionImportedJson = {
  * Use `create(SessionImportedSchema)` to create a new message.
  */
 export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
@@ -1013,7 +1380,7 @@ export type ConversationUndoneJson = {
  * Use `create(ConversationUndoneSchema)` to create a new message.
  */
 export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * A model call begins.
@@ -1036,7 +1403,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -1063,7 +1430,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -1094,7 +1461,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * What the model said in one turn, whole.
@@ -1155,7 +1522,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * The model chose a tool.
@@ -1230,7 +1597,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -1325,7 +1692,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -1412,7 +1779,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -1449,7 +1816,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 24);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -1500,7 +1867,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 25);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -1532,6 +1899,11 @@ export type TurnStats = Message<"hlvm.session.v1.TurnStats"> & {
    * @generated from field: uint64 estimated_input_tokens = 40;
    */
   estimatedInputTokens: bigint;
+
+  /**
+   * @generated from field: hlvm.session.v1.Phase phase = 70;
+   */
+  phase: Phase;
 };
 
 /**
@@ -1564,6 +1936,11 @@ export type TurnStatsJson = {
    * @generated from field: uint64 estimated_input_tokens = 40;
    */
   estimatedInputTokens?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.Phase phase = 70;
+   */
+  phase?: PhaseJson;
 };
 
 /**
@@ -1571,7 +1948,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 26);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -1602,7 +1979,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 27);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -1671,7 +2048,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 22);
+  messageDesc(file_hlvm_session_v1_event, 28);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -1776,7 +2153,194 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 23);
+  messageDesc(file_hlvm_session_v1_event, 29);
+
+/**
+ * @generated from enum hlvm.session.v1.TodoStatus
+ */
+export const TodoStatus = {
+  /**
+   * @generated from enum value: TODO_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: TODO_STATUS_PENDING = 1;
+   */
+  PENDING: 1,
+
+  /**
+   * @generated from enum value: TODO_STATUS_IN_PROGRESS = 2;
+   */
+  IN_PROGRESS: 2,
+
+  /**
+   * @generated from enum value: TODO_STATUS_COMPLETED = 3;
+   */
+  COMPLETED: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoStatus
+ */
+export type TodoStatus = (typeof TodoStatus)[keyof typeof TodoStatus] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoStatus
+ */
+export type TodoStatusJson = "TODO_STATUS_UNSPECIFIED" | "TODO_STATUS_PENDING" | "TODO_STATUS_IN_PROGRESS" | "TODO_STATUS_COMPLETED";
+
+/**
+ * Describes the enum hlvm.session.v1.TodoStatus.
+ */
+export const TodoStatusSchema: GenEnum<TodoStatus, TodoStatusJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 0);
+
+/**
+ * @generated from enum hlvm.session.v1.TodoSource
+ */
+export const TodoSource = {
+  /**
+   * @generated from enum value: TODO_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The model wrote it.
+   *
+   * @generated from enum value: TODO_SOURCE_TOOL = 1;
+   */
+  TOOL: 1,
+
+  /**
+   * The steps of a plan that a person accepted.
+   *
+   * @generated from enum value: TODO_SOURCE_PLAN = 2;
+   */
+  PLAN: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoSource
+ */
+export type TodoSource = (typeof TodoSource)[keyof typeof TodoSource] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoSource
+ */
+export type TodoSourceJson = "TODO_SOURCE_UNSPECIFIED" | "TODO_SOURCE_TOOL" | "TODO_SOURCE_PLAN";
+
+/**
+ * Describes the enum hlvm.session.v1.TodoSource.
+ */
+export const TodoSourceSchema: GenEnum<TodoSource, TodoSourceJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 1);
+
+/**
+ * @generated from enum hlvm.session.v1.ReminderKind
+ */
+export const ReminderKind = {
+  /**
+   * @generated from enum value: REMINDER_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * How to work with the tools, for small models.
+   *
+   * @generated from enum value: REMINDER_KIND_RULES = 1;
+   */
+  RULES: 1,
+
+  /**
+   * What is left to do.
+   *
+   * @generated from enum value: REMINDER_KIND_TODO = 2;
+   */
+  TODO: 2,
+
+  /**
+   * The run only reads until its plan is accepted.
+   *
+   * @generated from enum value: REMINDER_KIND_PLAN_MODE = 3;
+   */
+  PLAN_MODE: 3,
+
+  /**
+   * It said what it would do, and did not.
+   *
+   * @generated from enum value: REMINDER_KIND_CONTINUE = 4;
+   */
+  CONTINUE: 4,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.ReminderKind
+ */
+export type ReminderKind = (typeof ReminderKind)[keyof typeof ReminderKind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.ReminderKind
+ */
+export type ReminderKindJson = "REMINDER_KIND_UNSPECIFIED" | "REMINDER_KIND_RULES" | "REMINDER_KIND_TODO" | "REMINDER_KIND_PLAN_MODE" | "REMINDER_KIND_CONTINUE";
+
+/**
+ * Describes the enum hlvm.session.v1.ReminderKind.
+ */
+export const ReminderKindSchema: GenEnum<ReminderKind, ReminderKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 2);
+
+/**
+ * What a run is at, told from the calls that were made.
+ *
+ * @generated from enum hlvm.session.v1.Phase
+ */
+export const Phase = {
+  /**
+   * @generated from enum value: PHASE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: PHASE_RESEARCHING = 1;
+   */
+  RESEARCHING: 1,
+
+  /**
+   * @generated from enum value: PHASE_EDITING = 2;
+   */
+  EDITING: 2,
+
+  /**
+   * @generated from enum value: PHASE_VERIFYING = 3;
+   */
+  VERIFYING: 3,
+
+  /**
+   * @generated from enum value: PHASE_COMPLETING = 4;
+   */
+  COMPLETING: 4,
+} as const;
+
+/**
+ * What a run is at, told from the calls that were made.
+ *
+ * @generated from enum hlvm.session.v1.Phase
+ */
+export type Phase = (typeof Phase)[keyof typeof Phase] | UnknownEnum;
+
+/**
+ * What a run is at, told from the calls that were made.
+ *
+ * @generated from enum hlvm.session.v1.Phase
+ */
+export type PhaseJson = "PHASE_UNSPECIFIED" | "PHASE_RESEARCHING" | "PHASE_EDITING" | "PHASE_VERIFYING" | "PHASE_COMPLETING";
+
+/**
+ * Describes the enum hlvm.session.v1.Phase.
+ */
+export const PhaseSchema: GenEnum<Phase, PhaseJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 3);
 
 /**
  * @generated from enum hlvm.session.v1.SummaryMethod
@@ -1814,7 +2378,7 @@ export type SummaryMethodJson = "SUMMARY_METHOD_UNSPECIFIED" | "SUMMARY_METHOD_M
  * Describes the enum hlvm.session.v1.SummaryMethod.
  */
 export const SummaryMethodSchema: GenEnum<SummaryMethod, SummaryMethodJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 0);
+  enumDesc(file_hlvm_session_v1_event, 4);
 
 /**
  * @generated from enum hlvm.session.v1.CompactionCause
@@ -1854,7 +2418,7 @@ export type CompactionCauseJson = "COMPACTION_CAUSE_UNSPECIFIED" | "COMPACTION_C
  * Describes the enum hlvm.session.v1.CompactionCause.
  */
 export const CompactionCauseSchema: GenEnum<CompactionCause, CompactionCauseJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 1);
+  enumDesc(file_hlvm_session_v1_event, 5);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason
@@ -1925,5 +2489,5 @@ export type StopReasonJson = "STOP_REASON_UNSPECIFIED" | "STOP_REASON_COMPLETED"
  * Describes the enum hlvm.session.v1.StopReason.
  */
 export const StopReasonSchema: GenEnum<StopReason, StopReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 2);
+  enumDesc(file_hlvm_session_v1_event, 6);
 

@@ -2,8 +2,13 @@ import { nativeTools } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { Tier } from "./section.ts";
 
-/** Small models choose badly among many tools: reading, searching, editing, the shell, and what was put aside to fit their window. */
-const CORE_TOOLS = new Set(["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec", "read_result"]);
+/**
+ * Small models choose badly among many tools: reading, searching, editing, the shell, what was put aside to fit their window,
+ * and how a plan is proposed, without which plan mode has no end.
+ */
+const CORE_TOOLS = new Set(
+  ["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec", "read_result"].concat("propose_plan"),
+);
 
 export interface ToolChoice {
   readonly tier: Tier;
