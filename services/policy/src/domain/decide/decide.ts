@@ -4,6 +4,8 @@ import { destructiveStep } from "./destructive-step.ts";
 import { explicitAllowStep } from "./explicit-allow-step.ts";
 import { inDoubtStep } from "./in-doubt-step.ts";
 import { modeStep } from "./mode-step.ts";
+import { planModeStep } from "./plan-mode-step.ts";
+import { questionStep } from "./question-step.ts";
 import type { Ruling } from "./decision.ts";
 import type { Question, Step } from "./question.ts";
 import { readOnlyStep } from "./read-only-step.ts";
@@ -11,6 +13,8 @@ import { trustFloorStep } from "./trust-floor-step.ts";
 
 const STEPS: readonly Step[] = [
   denyListStep,
+  questionStep,
+  planModeStep,
   inDoubtStep,
   trustFloorStep,
   explicitAllowStep,
