@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import type { Delegation } from "@hlvm/identity/delegation";
 import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
@@ -82,15 +83,27 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
+  const verifyDelegation = (text: string): Delegation => delegations.verify(text);
+  const meshFor: ContinuePorts["meshFor"] = ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text });
+  const ports = {
+    verifyDelegation,
+    meshFor,
+    eventLog,
+    deltas,
+    claims,
+    limits,
+    log,
+    draining: runs.draining,
+    asksInDoubt: config.inDoubt === "ask",
+  };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
     executeRun(run, { ...ports, answers: answered }, controller);
   const continuing: ContinuePorts = {
     eventLog,
     claims,
-    verifyDelegation: (text) => delegations.verify(text),
+    verifyDelegation,
     serviceMilliseconds: config.serviceWaitSeconds * 1_000,
-    meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text }),
+    meshFor,
     execute,
     log,
   };

@@ -53,7 +53,8 @@ const READ = `
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
 const CONVERSATION_TYPES = "'user_message', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
-const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'compaction', 'turn_stats'`;
+const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'compaction', 'turn_stats',
+  'todo_updated', 'plan_created', 'plan_answered', 'plan_step', 'reminder'`;
 /** A part without the end of a turn is estimated as the turns before it were. */
 const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
 const READ_COMPACTION = `
@@ -64,7 +65,7 @@ const READ_CONTEXT = `
     OR seq = 1 AND type = 'session_imported' OR seq = ${LAST_FIGURES}) ORDER BY seq`;
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update')
+  WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update', 'reminder')
   ORDER BY seq`;
 /** With what may have undone it. */
 const READ_RESULT = `

@@ -3,12 +3,13 @@ import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/
 import type { AssistantMessage, Compaction, Event, RunStarted, ToolEnd, UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { lowerFloor, type Provenance } from "../context/provenance.ts";
+import { lowerFloor, REMINDER, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
 import { summarizeJson } from "../tools/summarize-arguments.ts";
 import { fitMessages } from "./fit-messages.ts";
+import { WorkState } from "../work/work-state.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
@@ -52,6 +53,7 @@ export class Conversation {
   /** The provider's count of the last request over its estimate. */
   correction = 1;
   compaction: Compaction | undefined;
+  readonly work = new WorkState();
   lastRun: RunStarted | undefined;
   readonly anchors: Anchors = { task: 0n, asked: [], runStarted: 0n, memory: 0n };
 
@@ -62,6 +64,7 @@ export class Conversation {
 
   add(event: FoldedEvent): void {
     const { payload } = event;
+    this.work.add(event);
     switch (payload.case) {
       case "userMessage":
         return this.#addUser(event, payload.value);
@@ -86,11 +89,13 @@ export class Conversation {
         if (!this.#isSameModel) return;
         this.correction = correctionOf(Number(payload.value.inputTokens), Number(payload.value.estimatedInputTokens)) ?? this.correction;
         return;
+      case "reminder":
+        return this.#remind(event, payload.value.text);
       case "compaction":
         this.#close();
         this.compaction = payload.value;
         this.floor = lowerFloor(this.floor, payload.value.trustFloor);
-        this.#messages = foldCompaction(this.#messages, payload.value, this.#provenances);
+        this.#messages = foldCompaction(this.#messages, { ...payload.value, work: this.work }, this.#provenances);
     }
   }
 
@@ -136,6 +141,17 @@ export class Conversation {
     this.anchors.asked.push(sequence);
     // The question and what was said last; what lies between is folded with the rest.
     if (this.anchors.asked.length > MOST_ASKED) this.anchors.asked.splice(1, 1);
+  }
+
+  /** Behind all that there is, so that what was sent before stays as it was. */
+  #remind(event: FoldedEvent, text: string): void {
+    this.#close();
+    const about = { source: REMINDER, trust: Trust.VERIFIED, kind: ContextKind.INSTRUCTION };
+    const part = this.#part(event, about, { case: "text", value: `<reminder>\n${text}\n</reminder>` });
+    const last = this.#messages.at(-1);
+    // Some models take no two messages of a user in a row.
+    if (last?.role === Role.USER) last.parts.push(part);
+    else this.#push(Role.USER, [part]);
   }
 
   #remember(event: FoldedEvent, text: string): void {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Finish, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ReminderKind, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 /** The last turn of which the log has the model's answer. */
@@ -56,6 +56,10 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         if (payload.value.result === undefined) break;
         past.resultLength += payload.value.result.content.length;
         answered?.ends.set(payload.value.callId, payload.value.result);
+        break;
+      case "reminder":
+        // The answer was none: the model was asked to go on.
+        if (payload.value.kind === ReminderKind.CONTINUE) answered = undefined;
         break;
       case "usageUpdate":
         usage = payload.value.usage ?? usage;

@@ -1,10 +1,15 @@
 import { ErrorClass, FinishReason, type Finish } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ReminderKind, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
 import type { AnsweredTurn } from "../fold/run-past.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
 import { callTools } from "../tools/call-tools.ts";
+import { tell } from "../tools/write-todo.ts";
+import { announcesWork } from "../work/announces-work.ts";
+import { continueReminder, dueReminder, type DueReminder } from "../work/due-reminder.ts";
+import { phaseOf } from "../work/phase-of.ts";
+import type { Answer } from "./answer.ts";
 import { ModelFailure } from "./model-failure.ts";
 import { recallMemory } from "./recall-memory.ts";
 import type { RunContext } from "./run-context.ts";
@@ -32,6 +37,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     progress.turn++;
     const { turn } = progress;
     const began = performance.now();
+    await remind(dueReminder(run.model.tier, turn, run.context.conversation.work), turn, run);
     const taken = await askWithinWindow(run, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
       await run.journal.records.settle(run.signal);
       throw thrown;
@@ -57,10 +63,15 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
       inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
       outputTokens: usage.outputTokens,
       estimatedInputTokens: BigInt(estimate),
+      phase: phaseOf(toolCalls, run.context.conversation.work.phase),
     });
     run.context.add({ runId: run.runId, turn, payload: stats });
     void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage }));
     if (run.signal.aborted) await run.journal.records.settle(run.signal);
+    if (called === undefined && isToGoOn(answer, run)) {
+      await remind(continueReminder, turn, run);
+      continue;
+    }
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined) {
       await run.journal.records.settle(run.signal);
@@ -73,6 +84,17 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     message: `The run used all of its ${run.limits.turns} turns before it was done.`,
     advice: `${resumeAdvice(run)} Or ask for less at a time.`,
   };
+}
+
+/** Whether the model said what it will do, and stopped: it is asked to go on, once a run. */
+function isToGoOn({ text, finish }: Pick<Answer, "text" | "finish">, { prefix, context }: RunContext): boolean {
+  const mayGoOn = prefix.tools.length > 0 && finish.reason === FinishReason.STOP;
+  return mayGoOn && !context.conversation.work.reminded.has(ReminderKind.CONTINUE) && announcesWork(text);
+}
+
+/** Tells the model something behind all that it has before it. */
+async function remind(due: DueReminder | undefined, turn: number, run: RunContext): Promise<void> {
+  if (due !== undefined) await tell([eventPayload("reminder", due)], turn, run);
 }
 
 /** One answer. What the provider cannot hold is shortened and sent once more. */

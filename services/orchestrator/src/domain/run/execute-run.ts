@@ -25,6 +25,7 @@ import { ResultBudget } from "../tools/result-budget.ts";
 import type { AnsweredRuns } from "./answered-runs.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
+import { redelegateRun, type RedelegatePorts } from "./redelegate-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { RunClaims } from "./run-claims.ts";
 
@@ -53,7 +54,9 @@ export interface BegunRun {
 export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
-  readonly claims: Pick<RunClaims, "release" | "park">;
+  readonly claims: Pick<RunClaims, "release" | "park" | "delegate">;
+  readonly verifyDelegation: RedelegatePorts["verifyDelegation"];
+  readonly meshFor: RedelegatePorts["meshFor"];
   readonly asksInDoubt: boolean;
   readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
@@ -105,6 +108,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     const { runId } = lease;
     const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
     const context = await ContextWindow.open(eventLog, session, begun.model.id, budget, wholeLog);
+    let current = mesh;
     const run = {
       sessionId: session.sessionId,
       runId: lease.runId,
@@ -112,7 +116,12 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       stateless: session.stateless,
       model: begun.model,
       prefix: begun.prefix,
-      mesh,
+      get mesh() {
+        return current;
+      },
+      redelegate: async (delegation: string): Promise<void> => {
+        current = await redelegateRun(begun, delegation, ports);
+      },
       secrets: begun.secrets,
       journal,
       log: eventLog,

@@ -27,6 +27,11 @@ const LEFT_OUT = new Set(
     "tool_waiting",
     "session_forked",
     "session_imported",
+    "todo_updated",
+    "plan_created",
+    "plan_answered",
+    "plan_step",
+    "reminder",
   ]),
 );
 

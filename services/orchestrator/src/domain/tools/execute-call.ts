@@ -6,8 +6,11 @@ import type { RunContext } from "../loop/run-context.ts";
 import { executeInSandbox } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { outcomeStatusOf } from "./outcome-status.ts";
+import type { Granted } from "./permission.ts";
 import { readResult } from "./read-result.ts";
+import { takePersonAnswer } from "./take-person-answer.ts";
 import { failedResult } from "./tool-result.ts";
+import { writeTodo } from "./write-todo.ts";
 
 /** Of one call's output that watchers see while it runs; the result has its own limit. */
 const OUTPUT_LENGTH = 256 * 1024;
@@ -26,10 +29,16 @@ export interface Executed {
  * Runs a granted call where it belongs; what goes wrong while it runs is a result.
  * @throws HlvmError `call_not_run`, `call_in_doubt`: a run goes on only where it is known what its calls came to
  */
-export async function executeCall(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<Executed> {
+export async function executeCall(
+  ready: ReadyCall,
+  granted: Granted,
+  turn: number,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<Executed> {
   const started = performance.now();
   try {
-    const result = await execute(ready, grant, turn, run, signal);
+    const result = await execute(ready, granted, turn, run, signal);
     return { result, status: outcomeStatusOf(result) };
   } catch (thrown) {
     const took = performance.now() - started;
@@ -43,12 +52,13 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
   }
 }
 
-function execute(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
+function execute(ready: ReadyCall, { grant, answer }: Granted, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
   switch (ready.definition.executor) {
     case "memory":
       return executeInMemory(ready, grant, run, signal);
     case "orchestrator":
-      return readResult(ready, run.log, run.sessionId);
+      if (ready.definition.asksPerson !== undefined) return takePersonAnswer(ready, answer, turn, run);
+      return ready.definition.name === "todo" ? writeTodo(ready, turn, run) : readResult(ready, run.log, run.sessionId);
     case "sandbox":
       return executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
   }
