@@ -9,6 +9,7 @@ import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
+import { planCommand, questionCommand } from "./program/plan-command.ts";
 import { sessionCommand } from "./program/session-command.ts";
 import { jsonOption } from "./program/values.ts";
 
@@ -30,7 +31,18 @@ Try:
   hlvm ask --permission-mode acceptEdits "create hello.txt with hi"
   hlvm audit query --since 1h`,
     );
-  for (const command of [askCommand, applyCommand, evalCommand, sessionCommand, approvalCommand, auditCommand, memoryCommand, keysCommand])
+  for (const command of [
+    askCommand,
+    applyCommand,
+    evalCommand,
+    sessionCommand,
+    planCommand,
+    questionCommand,
+    approvalCommand,
+    auditCommand,
+    memoryCommand,
+    keysCommand,
+  ])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));

@@ -6,7 +6,7 @@ import type { Conversation } from "../fold/conversation.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import { withMemory } from "../prompt/with-memory.ts";
 import { estimatePart, estimateTools } from "./estimate-tokens.ts";
-import { REMINDER, type Provenance } from "./provenance.ts";
+import type { Provenance } from "./provenance.ts";
 
 /** A piece of what the model is given, and what is known of it. */
 export interface Fragment {
@@ -33,8 +33,7 @@ const toolTokens = new WeakMap<Prefix["modelTools"], number>();
 /** All that the model is given in its next call: for the call itself, and for whoever wants to see it. */
 export function assembleContext(prefix: Pick<Prefix, "systemPrompt" | "modelTools">, conversation: Conversation): AssembledContext {
   const system = create(MessageSchema, { role: Role.SYSTEM, parts: [{ part: { case: "text", value: prefix.systemPrompt } }] });
-  const isReminder = ({ parts }: Message): boolean => parts.every((part) => conversation.provenanceOf(part).source === REMINDER);
-  const messages = [system, ...withMemory(conversation.messages(), conversation.memory, isReminder)];
+  const messages = [system, ...withMemory(conversation.messages(), conversation.memory)];
   const ofTools = tokensOfTools(prefix.modelTools);
   const estimate = messages.reduce((sum, { parts }) => sum + parts.reduce((all, part) => all + estimatePart(part), 0), ofTools);
   const corrected = (tokens: number): number => Math.ceil(tokens * conversation.correction);

@@ -144,14 +144,10 @@ export class Conversation {
   }
 
   /** Behind all that there is, so that what was sent before stays as it was. */
-  #remind(event: FoldedEvent, text: string): void {
+  #remind(event: FoldedEvent, value: string): void {
     this.#close();
     const about = { source: REMINDER, trust: Trust.VERIFIED, kind: ContextKind.INSTRUCTION };
-    const part = this.#part(event, about, { case: "text", value: `<reminder>\n${text}\n</reminder>` });
-    const last = this.#messages.at(-1);
-    // Some models take no two messages of a user in a row.
-    if (last?.role === Role.USER) last.parts.push(part);
-    else this.#push(Role.USER, [part]);
+    this.#push(Role.SYSTEM, [this.#part(event, about, { case: "text", value })]);
   }
 
   #remember(event: FoldedEvent, text: string): void {

@@ -12,10 +12,10 @@ const memory = message(Role.SYSTEM, "memory");
 it("stands right before the run's question, whatever the run has said since", () => {
   const asked = [...earlier, message(Role.USER, "second")];
   const later = [...asked, message(Role.ASSISTANT, "call"), message(Role.TOOL, "result")];
-  expect(textsOf(withMemory(asked, memory, () => false))).toEqual(["first", "answer", "memory", "second"]);
-  expect(textsOf(withMemory(later, memory, () => false))).toEqual(["first", "answer", "memory", "second", "call", "result"]);
+  expect(textsOf(withMemory(asked, memory))).toEqual(["first", "answer", "memory", "second"]);
+  expect(textsOf(withMemory(later, memory))).toEqual(["first", "answer", "memory", "second", "call", "result"]);
 });
 
 it("changes nothing where nothing was recalled", () => {
-  expect(withMemory(earlier, undefined, () => false)).toEqual(earlier);
+  expect(withMemory(earlier, undefined)).toEqual(earlier);
 });
