@@ -1,25 +1,54 @@
-import { existsSync, rmSync } from "node:fs";
-import { userInfo } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createWorkspace, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { createWorkspace, eventsOf, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
 import { COLUMNS, ROWS, runInTerminal } from "./run-in-terminal.ts";
 
 const PROMPT = /y \/ n \/ a/;
 const ERASE_LINE = "\r\u001b[2K";
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
+/** A model that proposes a plan, tries to write before it is accepted, and carries it out; and one that asks. */
+const CONVERSATIONS = [
+  {
+    match: "plan the greeting",
+    turns: [
+      { toolCalls: [{ tool: "write_file", arguments: { path: "too-early.txt", content: "no" } }] },
+      { toolCalls: [{ tool: "propose_plan", arguments: { plan: "1. Write greeting.txt with hello\n2. Read it" } }] },
+      {
+        toolCalls: [
+          { tool: "write_file", arguments: { path: "greeting.txt", content: "hello" } },
+          { tool: "todo", arguments: { items: [{ text: "Write greeting.txt with hallo", status: "completed" }] } },
+        ],
+      },
+      { text: "It is written." },
+    ],
+  },
+  {
+    match: "choose a database",
+    turns: [
+      { toolCalls: [{ tool: "request_clarification", arguments: { question: "Which one?", choices: ["SQLite", "PostgreSQL"] } }] },
+      { text: "Thank you." },
+    ],
+  },
+];
+
 let mesh: TestMesh;
+let scripts: string;
 let workspace: string;
 
 beforeAll(async () => {
-  mesh = await startTestMesh();
+  scripts = mkdtempSync(join(tmpdir(), "hlvm-script-"));
+  writeFileSync(join(scripts, "script.json"), JSON.stringify({ conversations: CONVERSATIONS }));
+  mesh = await startTestMesh({ HLVM_SCRIPT_FILE: join(scripts, "script.json") });
   workspace = await createWorkspace({ "a.txt": "a\n" });
 });
 
 afterAll(async () => {
   await mesh.stop();
   rmSync(workspace, { recursive: true });
+  rmSync(scripts, { recursive: true });
 });
 
 const inTerminal = (question: string, answers: readonly string[], flags: readonly string[] = []) =>
@@ -132,5 +161,77 @@ describe("a question for permission in the terminal", () => {
     for (const { decision, outcome } of events) expect(outcome === "succeeded").toBe(decision === "allow");
     const asked = linesOf(await mesh.hlvm(["audit", "query", "--json", "--decision", "ask", "--since", "1h"]));
     expect(asked.map((event) => event.call_id)).toEqual(events.map((event) => event.call_id));
+  });
+});
+
+describe("a run that asks with words", () => {
+  const inScript = (question: string, flags: readonly string[], prompt: RegExp, answers: readonly string[]) =>
+    runInTerminal(HLVM, ["ask", "--model", "scripted/script", ...flags, question], {
+      cwd: workspace,
+      environment: { ...mesh.environment, EDITOR: "sed -i s/hello/hallo/" },
+      prompt,
+      answers,
+    });
+  const showNewest = async () => {
+    const [session] = linesOf(await mesh.hlvm(["session", "list", "--json"]));
+    const id = String(session!.session_id);
+    return { id, lines: linesOf(await mesh.hlvm(["session", "show", id, "--json"])) };
+  };
+
+  it("shows a plan, lets it be edited and accepted, and only then writes", async () => {
+    const prompt = /Accept\? y/;
+    const { screen, code } = await inScript("plan the greeting", ["--permission-mode", "plan"], prompt, ["e", "a"]);
+    expect(screen).toMatch(/write_file[^]*denied \(mode, plan: L1\)[^]*Write greeting.txt with hello[^]*Write greeting.txt with hallo/);
+    expect(screen).toContain("Accepted; the run goes on in the mode acceptEdits.");
+    expect(code).toBe(0);
+    expect(existsSync(join(workspace, "too-early.txt"))).toBe(false);
+    expect(readFileSync(join(workspace, "greeting.txt"), "utf8")).toBe("hello");
+    const { id, lines } = await showNewest();
+    expect(eventsOf(lines, "plan_created")).toMatchObject([{ steps: ["Write greeting.txt with hello", "Read it"] }]);
+    expect(eventsOf(lines, "plan_answered")).toMatchObject([{ accepted: true, permission_mode: "acceptEdits" }]);
+    expect(eventsOf(lines, "plan_step")).toMatchObject([{ index: 1, completed: true }]);
+    expect(eventsOf(lines, "turn_stats").map(({ phase }) => phase)).toEqual(["editing", "editing", "editing", "completing"]);
+    const [shown] = linesOf(await mesh.hlvm(["plan", "show", id, "--json"]));
+    expect(shown).toMatchObject({ state: "accepted", plan: expect.stringContaining("hallo") });
+  });
+
+  it("takes a question's answer from the terminal, by the number of a choice", async () => {
+    const { screen } = await inScript("choose a database", [], /Your answer/, ["2"]);
+    expect(screen).toMatch(/asks you something. Whatever you answer allows nothing[^]*Which one\?[^]*1: SQLite/);
+    const { lines } = await showNewest();
+    expect(eventsOf(lines, "tool_end")).toMatchObject([{ content: expect.stringContaining("answered:\nPostgreSQL") }]);
+  });
+
+  it("takes plans and answers from a second terminal, and none that is nonsense", async () => {
+    const asked = Promise.withResolvers<void>();
+    const first = runInTerminal(HLVM, ["ask", "--model", "scripted/script", "--permission-mode", "plan", "plan the greeting"], {
+      cwd: workspace,
+      environment: mesh.environment,
+      prompt: /Accept\? y/,
+      answers: [],
+      onPrompt: asked.resolve,
+    });
+    await asked.promise;
+    const { id } = await showNewest();
+    const file = join(scripts, "plan.md");
+    for (const [text, said] of [
+      ["", "is empty"],
+      ["\u0000\u0001\u0002", "control characters"],
+      ["x".repeat(70_000), "is the most"],
+    ] as const) {
+      writeFileSync(file, text);
+      expect(await mesh.hlvm(["plan", "accept", id, "--file", file])).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });
+    }
+    const [waiting] = linesOf(await mesh.hlvm(["plan", "show", id, "--json"]));
+    expect(await mesh.hlvm(["plan", "accept", id])).toMatchObject({ code: 2 });
+    expect(
+      await mesh.hlvm(["approval", "yes", String(waiting!.approval_id), "--arguments-hash", String(waiting!.arguments_hash)]),
+    ).toMatchObject({
+      code: 2,
+    });
+    expect(await mesh.hlvm(["plan", "reject", id, "Not now"])).toMatchObject({ code: 0 });
+    expect(await first).toMatchObject({ screen: expect.stringContaining("answered elsewhere") });
+    const { lines } = await showNewest();
+    expect(eventsOf(lines, "plan_answered")).toMatchObject([{ accepted: false, text: expect.stringContaining("Not now") }]);
   });
 });

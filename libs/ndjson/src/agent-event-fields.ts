@@ -1,12 +1,24 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { FinishReasonSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { ApprovalStateSchema, DecidingStepSchema, DecisionSchema, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import {
+  ApprovalKind,
+  ApprovalKindSchema,
+  ApprovalStateSchema,
+  DecidingStepSchema,
+  DecisionSchema,
+  type Approval,
+} from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   CompactionCauseSchema,
   InstructionOriginSchema,
   InstructionStateSchema,
   StopReasonSchema,
+  Phase,
+  PhaseSchema,
+  ReminderKindSchema,
   SummaryMethodSchema,
+  TodoSourceSchema,
+  TodoStatusSchema,
   type AssistantMessage,
   type Compaction,
   type Event,
@@ -75,8 +87,14 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "toolEnd":
       return toolEnd(payload.value);
     case "turnStats": {
-      const { toolCount, durationMilliseconds, inputTokens, outputTokens } = payload.value;
-      return { toolCount, durationMs: durationMilliseconds, inputTokens: Number(inputTokens), outputTokens: Number(outputTokens) };
+      const { toolCount, durationMilliseconds, inputTokens, outputTokens, phase } = payload.value;
+      return {
+        toolCount,
+        durationMs: durationMilliseconds,
+        inputTokens: Number(inputTokens),
+        outputTokens: Number(outputTokens),
+        phase: phase === Phase.UNSPECIFIED ? undefined : enumWord(PhaseSchema, phase),
+      };
     }
     case "usageUpdate": {
       const { usage, cost } = payload.value;
@@ -121,6 +139,23 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       const { callId, childSessionId, agentTypes, check } = payload.value;
       return { callId, childSessionId, agentTypes, check: check && permissionCheck(check) };
     }
+    case "todoUpdated": {
+      const { items, source } = payload.value;
+      return {
+        items: items.map(({ text, status }) => ({ text, status: enumWord(TodoStatusSchema, status) })),
+        source: enumWord(TodoSourceSchema, source),
+      };
+    }
+    case "planCreated":
+      return { callId: payload.value.callId, plan: payload.value.text, steps: payload.value.steps };
+    case "planAnswered": {
+      const { callId, accepted, text, steps, mode } = payload.value;
+      return { callId, accepted, text, steps, permissionMode: accepted ? permissionModeWord(mode) : undefined };
+    }
+    case "planStep":
+      return { index: payload.value.index, step: payload.value.step, completed: payload.value.completed };
+    case "reminder":
+      return { kind: enumWord(ReminderKindSchema, payload.value.kind), text: payload.value.text };
     case "sessionImported":
       return { exportedSessionId: payload.value.exportedSessionId, lines: payload.value.lines };
   }
@@ -177,6 +212,7 @@ function approvalFields(approval: Approval): JsonObject {
     argumentsHash: approval.argumentsHash,
     safetyLevel: enumWord(SafetyLevelSchema, approval.safetyLevel).toUpperCase(),
     reason: approval.reason,
+    kind: approval.kind === ApprovalKind.UNSPECIFIED ? "action" : enumWord(ApprovalKindSchema, approval.kind),
     state: enumWord(ApprovalStateSchema, approval.state),
     requestedBy: approval.requestedBy,
     requestedAt: isoTime(approval.requestedAt),

@@ -23,10 +23,12 @@ export function checkArguments(tool: ToolDefinition, value: unknown): void {
 }
 
 function describe(error: ErrorObject, tool: ToolDefinition): string {
-  const name = error.instancePath.split("/")[1] ?? "";
-  if (error.keyword === "required") return `argument "${error.params.missingProperty as string}" is missing`;
-  if (error.keyword === "additionalProperties") return `there is no argument "${error.params.additionalProperty as string}"`;
-  if (error.keyword === "enum") return `argument "${name}" must be one of ${tool.inputSchema.properties[name]?.enum?.join(", ")}`;
+  const [, name = "", ...place] = error.instancePath.split("/");
+  if (error.keyword === "required" && name === "") return `argument "${error.params.missingProperty as string}" is missing`;
+  if (error.keyword === "additionalProperties" && name === "") return `there is no argument "${error.params.additionalProperty as string}"`;
+  if (error.keyword === "enum" && place.length === 0)
+    return `argument "${name}" must be one of ${tool.inputSchema.properties[name]?.enum?.join(", ")}`;
+  if (place.length > 0) return `argument "${name}", at ${place.join(".")}, ${error.message ?? "is wrong"}`;
   return `argument "${name}" ${error.message ?? "is wrong"}`;
 }
 

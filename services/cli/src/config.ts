@@ -9,6 +9,7 @@ export const settings = {
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "bwrap to isolate with, instead of the one on the PATH", fallback: "" }),
   model: text({ variable: "HLVM_MODEL", description: "provider/name, where --model is not given", fallback: "" }),
   npmScript: text({ variable: "npm_lifecycle_event", description: "the npm script that runs this command, set by npm", fallback: "" }),
+  editor: text({ variable: "EDITOR", description: "the editor in which a plan is changed", fallback: "vi" }),
   noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),
 };
 

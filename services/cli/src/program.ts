@@ -10,6 +10,7 @@ import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
+import { planCommand, questionCommand } from "./program/plan-command.ts";
 import { sessionCommand } from "./program/session-command.ts";
 import { trustCommand } from "./program/trust-command.ts";
 import { budgetCommand, costCommand } from "./program/spending-commands.ts";
@@ -34,8 +35,8 @@ Try:
   hlvm audit query --since 1h
   hlvm cost --by day,model`,
     );
-  const people = [askCommand, applyCommand, evalCommand, agentCommand, sessionCommand, approvalCommand, auditCommand, trustCommand];
-  for (const command of [...people, costCommand, budgetCommand, memoryCommand, keysCommand])
+  const people = [askCommand, applyCommand, evalCommand, agentCommand, sessionCommand, planCommand, questionCommand, approvalCommand];
+  for (const command of [...people, auditCommand, trustCommand, costCommand, budgetCommand, memoryCommand, keysCommand])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DelegationNarrower } from "@hlvm/identity/delegation-narrower";
+import type { Delegation } from "@hlvm/identity/delegation";
 import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
@@ -99,7 +100,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
+  const verifyDelegation = (text: string): Delegation => delegations.verify(text);
+  const meshFor: ContinuePorts["meshFor"] = ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text });
   const ports = {
+    verifyDelegation,
+    meshFor,
     eventLog,
     deltas,
     claims,
@@ -128,9 +133,9 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const continuing: ContinuePorts = {
     eventLog,
     claims,
-    verifyDelegation: (text) => delegations.verify(text),
+    verifyDelegation,
     serviceMilliseconds: config.serviceWaitSeconds * 1_000,
-    meshFor: ({ delegation, text }) => mesh({ principal: delegation.principal, delegation: text }),
+    meshFor,
     execute,
     log,
   };

@@ -1,11 +1,13 @@
 import type { Client } from "@connectrpc/connect";
-import { ApprovalState, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalKind, ApprovalState, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event, PermissionCheck, WorkerPermission } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { ANSWERS } from "./answers.ts";
 import { printableLine } from "../terminal/printable.ts";
 import type { AskedApproval, Desk } from "./ask-person.ts";
 import { presentFile } from "./present-file.ts";
+
+const CLOSED = "The question is closed: it was answered elsewhere, its time is over, or the run has stopped.";
 
 /**
  * Puts a run's approvals to the person at the terminal, one at a time, in the order in which they were asked for. A question
@@ -71,20 +73,26 @@ export class ApprovalDesk {
     if (withdrawn.aborted) return;
     try {
       const whole = await wholeApproval(this.#policy, approval);
+      if (whole.kind !== ApprovalKind.UNSPECIFIED) return await this.#putWords(whole, withdrawn);
       const look = (path: string) => presentFile(this.#workspace, path);
       const key = await askPerson({ approval: whole, worker }, look, this.#desk, withdrawn);
       if (key === undefined) return;
-      if (key === "closed")
-        return this.#desk.screen.note(
-          "The question is closed: it was answered elsewhere, its time is over, or the run has stopped.",
-          "dim",
-        );
-      const { answer, said } = ANSWERS[key];
+      if (key === "closed") return this.#desk.screen.note(CLOSED, "dim");
+      const { answer, said } = ANSWERS[key as keyof typeof ANSWERS];
       this.#desk.screen.note(said, "dim");
       const { approvalId, argumentsHash } = whole;
       await this.#policy.answerApproval({ approvalId, answer, argumentsHash });
     } catch (thrown) {
       this.#desk.screen.note(`The answer was not taken: ${fromConnectError(thrown).message}`, "bad");
     }
+  }
+
+  /** A plan, or a question that is answered with words. */
+  async #putWords(approval: Approval, withdrawn: AbortSignal): Promise<void> {
+    const { putPlan } = await import("./put-plan.ts");
+    const { putClarification } = await import("./put-clarification.ts");
+    const put = approval.kind === ApprovalKind.PLAN ? putPlan : putClarification;
+    const said = await put(this.#policy, approval, this.#desk, withdrawn);
+    this.#desk.screen.note(said === "closed" ? CLOSED : said, "dim");
   }
 }

@@ -1,12 +1,14 @@
 import type { Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import type { Approval, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalKind, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { printableLine } from "../terminal/printable.ts";
 import type { Keyboard } from "../terminal/read-key.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { putQuestion, type Key } from "./put-question.ts";
+import { ACTION_CHOICE, putQuestion, type Key } from "./put-question.ts";
+import { CLARIFICATION_HEADING } from "./put-clarification.ts";
+import { PLAN_HEADING } from "./put-plan.ts";
 import { questionLines, type Look } from "./question-lines.ts";
 import { questionPages, type Page } from "./question-pages.ts";
 
@@ -15,6 +17,8 @@ export interface Desk {
   readonly screen: Screen;
   readonly keyboard: Keyboard;
   readonly onControlC: () => void;
+  /** As EDITOR names it. */
+  readonly editor: string;
 }
 
 /** What is asked, and by which worker of the run. */
@@ -26,7 +30,9 @@ export interface AskedApproval {
 const REASON_CHARACTERS = 500;
 
 /** `shell_exec (L2) has to be approved: …`; neither the tool nor the reason draws lines of its own. */
-export function headingOf({ tool, safetyLevel, reason }: Approval): string {
+export function headingOf({ tool, safetyLevel, reason, kind }: Approval): string {
+  if (kind === ApprovalKind.PLAN) return PLAN_HEADING;
+  if (kind === ApprovalKind.QUESTION) return CLARIFICATION_HEADING;
   const level = enumWord(SafetyLevelSchema, safetyLevel).toUpperCase();
   return `${printableLine(tool)} (${level}) has to be approved: ${printableLine(reason, REASON_CHARACTERS)}`;
 }
@@ -57,7 +63,7 @@ export async function askPerson(
     below: (text: string) => question.line([{ text, tone: "warning" }]),
   };
   const isTooLong = (approval.rendering?.omittedCharacters ?? 0) > 0;
-  const key = await putQuestion({ pages, isTooLong }, shown, keyboard, signal, onControlC);
+  const key = await putQuestion({ pages, isTooLong, choice: ACTION_CHOICE }, shown, keyboard, signal, onControlC);
   return key ?? (wasSeen ? "closed" : undefined);
 }
 

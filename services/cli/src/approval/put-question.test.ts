@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { TestKeyboard } from "../testing/test-keyboard.ts";
-import { putQuestion, type Question, type QuestionScreen } from "./put-question.ts";
+import { ACTION_CHOICE, putQuestion, type Question, type QuestionScreen } from "./put-question.ts";
 import type { Page } from "./question-pages.ts";
 
 const pageOf = (text: string): Page => [[{ text, tone: "plain" }]];
@@ -27,7 +27,13 @@ describe("putQuestion", () => {
   });
 
   const put = (pages: readonly string[], more: Partial<Question> = {}) =>
-    putQuestion({ pages: pages.map(pageOf), isTooLong: false, ...more }, screen, keyboard, withdrawn.signal, () => {});
+    putQuestion(
+      { pages: pages.map(pageOf), isTooLong: false, choice: ACTION_CHOICE, ...more },
+      screen,
+      keyboard,
+      withdrawn.signal,
+      () => {},
+    );
 
   /** Types a key and waits for what is said to it. */
   async function type(key: string): Promise<void> {

@@ -1,7 +1,13 @@
 import { readKey, type Keyboard } from "../terminal/read-key.ts";
 import type { Page } from "./question-pages.ts";
 
-export type Key = "y" | "n" | "a";
+export type Key = "y" | "n" | "a" | "e";
+
+/** What counts as an answer on the last page besides no. */
+export interface Choice {
+  readonly yes: readonly string[];
+  readonly prompt: string;
+}
 
 /** Where a question is put: a page, or a line below it. */
 export interface QuestionScreen {
@@ -13,18 +19,21 @@ export interface Question {
   readonly pages: readonly Page[];
   /** Not all of it is on the pages, so nobody can say yes. */
   readonly isTooLong: boolean;
+  readonly choice: Choice;
 }
 
 const MORE = ["space", "enter", "down"];
 const NO = ["n", "q"];
-const YES = ["y", "a"];
+
+/** Of a question about an action. */
+export const ACTION_CHOICE: Choice = { yes: ["y", "a"], prompt: "Allow it? y / n / a (always for this session)" };
 
 /**
  * Shows a question page by page and waits for the answer. A yes counts only on the last page; a no, on every page.
  * @returns undefined when the signal was aborted first
  */
 export async function putQuestion(
-  { pages, isTooLong }: Question,
+  { pages, isTooLong, choice }: Question,
   screen: QuestionScreen,
   keyboard: Keyboard,
   signal: AbortSignal,
@@ -35,12 +44,12 @@ export async function putQuestion(
   const show = (): void => {
     screen.page(pages[index]!);
     saidSo = false;
-    screen.below(promptOf(index, pages.length, isTooLong));
+    screen.below(promptOf(index, pages.length, isTooLong, choice));
   };
   let put = show;
   for (;;) {
     const isLast = index === pages.length - 1;
-    const key = await readKey(keyboard, [...MORE, ...NO, ...YES], signal, put, onControlC);
+    const key = await readKey(keyboard, [...MORE, ...NO, ...choice.yes], signal, put, onControlC);
     put = () => {};
     if (key === undefined) return undefined;
     if (NO.includes(key)) return "n";
@@ -48,7 +57,7 @@ export async function putQuestion(
       if (isLast) continue;
       index += 1;
       put = show;
-    } else if (isLast && !isTooLong) return key === "y" ? "y" : "a";
+    } else if (isLast && !isTooLong) return key as Key;
     else if (!saidSo) {
       saidSo = true;
       put = () => screen.below(isLast ? "It cannot be allowed from here." : "Not yet: the rest has to be seen first.");
@@ -56,8 +65,8 @@ export async function putQuestion(
   }
 }
 
-function promptOf(index: number, count: number, isTooLong: boolean): string {
+function promptOf(index: number, count: number, isTooLong: boolean, { prompt }: Choice): string {
   if (index < count - 1) return `Space: go on (${count - index - 1} more) · n: deny · y: at the end`;
   if (isTooLong) return "n: deny (it is too long to be allowed from here)";
-  return "Allow it? y / n / a (always for this session)";
+  return prompt;
 }

@@ -64,6 +64,11 @@ function diffLine(line: string): QuestionLine {
   return { place: "further", pieces: [{ text: line[0]!, tone }, ...visiblePieces(line.slice(1), tone)] };
 }
 
+/** A text by itself, with whatever would hide in it. */
+export function textLines(text: string): QuestionLine[] {
+  return text.split("\n").map((line) => ({ place: "further", pieces: visiblePieces(line, "plain") }));
+}
+
 function visiblePieces(text: string, tone: Tone): Piece[] {
   return visibleLine(text).map((piece) => ({ text: piece.text, tone: piece.isEscaped ? "escaped" : tone }));
 }

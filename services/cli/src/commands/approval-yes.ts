@@ -1,7 +1,7 @@
 import { createClient, type Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { ApprovalState, ApprovalStateSchema, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalKind, ApprovalState, ApprovalStateSchema, PolicyService, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { ANSWERS } from "../approval/answers.ts";
 import { askPerson } from "../approval/ask-person.ts";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
@@ -24,6 +24,8 @@ export async function approvalYes(approvalId: string, flags: { argumentsHash?: s
   return await withMesh(context, async (transport) => {
     const policy = createClient(PolicyService, transport);
     if (flags.argumentsHash === undefined) return await showAndAnswer(policy, approvalId, context);
+    const { approval } = await policy.getApproval({ approvalId });
+    if (approval !== undefined) requireAction(approval);
     const { answer, said } = ANSWERS.y;
     await policy.answerApproval({ approvalId, answer, argumentsHash: flags.argumentsHash });
     context.screen.note(said);
@@ -34,14 +36,22 @@ export async function approvalYes(approvalId: string, flags: { argumentsHash?: s
 async function showAndAnswer(policy: Client<typeof PolicyService>, approvalId: string, { screen }: CommandContext): Promise<number> {
   const { approval } = await policy.getApproval({ approvalId });
   if (approval?.state !== ApprovalState.PENDING) throw notPending(approvalId, enumWord(ApprovalStateSchema, approval?.state ?? 0));
+  requireAction(approval);
   using interrupts = new Interrupts();
-  const desk = { screen, keyboard: process.stdin, onControlC: () => interrupts.interrupt(130) };
+  const desk = { screen, keyboard: process.stdin, onControlC: () => interrupts.interrupt(130), editor: "" };
   const key = await askPerson({ approval }, () => undefined, desk, interrupts.signal);
   if (key === undefined || key === "closed") return interrupts.exitCode ?? EXIT_FAILED;
-  const { answer, said } = ANSWERS[key];
+  const { answer, said } = ANSWERS[key as keyof typeof ANSWERS];
   await policy.answerApproval({ approvalId, answer, argumentsHash: approval.argumentsHash });
   screen.note(said);
   return EXIT_OK;
+}
+
+/** @throws HlvmError wrong usage, where it is a plan or a question */
+function requireAction({ kind, approvalId, sessionId }: Approval): void {
+  if (kind === ApprovalKind.PLAN) throw wrongUsage("It is a plan, and is accepted with a mode.", `\`hlvm plan accept ${sessionId}\`.`);
+  if (kind === ApprovalKind.QUESTION)
+    throw wrongUsage("It is a question, and is answered with words.", `\`hlvm question answer ${approvalId} "…"\`.`);
 }
 
 function notPending(approvalId: string, state: string): HlvmError {

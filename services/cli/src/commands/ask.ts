@@ -149,7 +149,7 @@ async function run(
   request: RunRequest,
   view: RunView,
   interrupts: Interrupts,
-  { screen }: CommandContext,
+  { screen, config }: CommandContext,
 ): Promise<number> {
   if (interrupts.signal.aborted)
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
@@ -160,6 +160,7 @@ async function run(
     screen,
     keyboard: process.stdin,
     onControlC: () => interrupts.interrupt(130),
+    editor: config.editor,
   });
   const leave = new AbortController();
   let meshLost = false;

@@ -1,8 +1,10 @@
 import type { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
-import { DecidingStepSchema, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalKind, DecidingStepSchema, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
+  Phase,
+  PhaseSchema,
   StopReason,
   StopReasonSchema,
   type Event,
@@ -12,11 +14,17 @@ import {
   type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { costText } from "../output/cost-text.ts";
+import { todoLines } from "./todo-lines.ts";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
 import { instructionNotes } from "./instruction-notes.ts";
 import type { RunView } from "./run-view.ts";
+
+const WAITS: Readonly<Record<number, string>> = {
+  [ApprovalKind.PLAN]: "a plan waits to be accepted",
+  [ApprovalKind.QUESTION]: "the model asks something, and waits",
+};
 
 export interface TextViewOptions {
   /** Also the model, the session, thinking, and figures of every turn. */
@@ -101,10 +109,10 @@ export class TextView implements RunView {
       case "toolEnd":
         return this.#toolEnd(payload.value);
       case "turnStats": {
-        const { toolCount, durationMilliseconds, inputTokens, outputTokens } = payload.value;
+        const { toolCount, durationMilliseconds, inputTokens, outputTokens, phase } = payload.value;
         if (this.#options.verbose)
           this.#screen.note(
-            `turn: ${shortDuration(durationMilliseconds)} · ${counted(toolCount, "tool")} · ${inputTokens} tokens in · ${outputTokens} out`,
+            `turn: ${phase === Phase.UNSPECIFIED ? "" : `${enumWord(PhaseSchema, phase)} · `}${shortDuration(durationMilliseconds)} · ${counted(toolCount, "tool")} · ${inputTokens} tokens in · ${outputTokens} out`,
             "dim",
           );
         return;
@@ -119,6 +127,25 @@ export class TextView implements RunView {
       }
       case "instructionsLoaded":
         for (const { text, tone } of instructionNotes(payload.value, sessionId)) this.#screen.note(text, tone);
+        return;
+      case "todoUpdated":
+        for (const line of todoLines(payload.value.items)) this.#screen.note(line, "dim");
+        return;
+      case "planCreated":
+        this.#screen.note("plan:");
+        return this.#lines(payload.value.text);
+      case "planAnswered": {
+        const { accepted, text, mode } = payload.value;
+        if (!accepted) return this.#screen.note(`plan: not accepted: ${printableLine(text, 300)}`, "warning");
+        this.#screen.note(`plan: accepted, to go on in the mode ${permissionModeWord(mode)}`);
+        return this.#options.showsQuestions ? this.#lines(text) : undefined;
+      }
+      case "planStep": {
+        const { index, step, completed } = payload.value;
+        return this.#screen.note(`plan: step ${index} ${completed ? "done" : "open again"}: ${printableLine(step, 100)}`, "dim");
+      }
+      case "reminder":
+        if (this.#options.verbose) this.#screen.note(`reminder: ${printableLine(payload.value.text, 200)}`, "dim");
         return;
       case "runTakenOver":
         this.#isAnswerOpen = false;
@@ -136,8 +163,7 @@ export class TextView implements RunView {
       case "workerPermission": {
         const { agentTypes, check } = payload.value;
         const who = `worker ${printableLine(agentTypes.join(" › "))}`;
-        if (check?.decision === Decision.ASK && check.approval !== undefined)
-          this.#waits(`${who}: ${check.tool}`, check.approval.approvalId);
+        if (check?.decision === Decision.ASK && check.approval !== undefined) this.#waits(`${who}: ${check.tool}`, check.approval);
         else if (check?.decision === Decision.DENY) this.#screen.note(`${who}: ${check.tool} was denied`, "warning");
         return;
       }
@@ -152,6 +178,10 @@ export class TextView implements RunView {
     }
   }
 
+  #lines(text: string): void {
+    for (const line of text.trim().split("\n")) this.#screen.note(`  ${printableLine(line)}`);
+  }
+
   #text(text: string): void {
     if (text === "") return;
     this.#screen.status("");
@@ -162,7 +192,7 @@ export class TextView implements RunView {
 
   #permissionCheck({ callId, tool, decision, step, rule, reason, approval }: PermissionCheck): void {
     if (decision !== Decision.DENY) {
-      if (decision === Decision.ASK && approval !== undefined) this.#waits(tool, approval.approvalId);
+      if (decision === Decision.ASK && approval !== undefined) this.#waits(tool, approval);
       return;
     }
     this.#denied.add(callId);
@@ -179,8 +209,8 @@ export class TextView implements RunView {
     this.#screen.note(line, success ? "dim" : "warning");
   }
 
-  #waits(tool: string, approvalId: string): void {
-    const text = `${tool} waits for an approval`;
+  #waits(tool: string, { approvalId, kind }: Approval): void {
+    const text = WAITS[kind] ?? `${tool} waits for an approval`;
     if (this.#options.showsQuestions) this.#screen.note(`${text}: hlvm approval show ${approvalId}`, "warning");
     this.#screen.status(text);
   }

@@ -2,7 +2,12 @@ import { randomUUID } from "node:crypto";
 import { clone, create } from "@bufbuild/protobuf";
 import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { Principal } from "@hlvm/identity/principal";
-import { PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import {
+  AnswerApprovalRequestSchema,
+  PermissionSettingsSchema,
+  type AnswerApprovalRequest,
+  type Approval,
+} from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   StartRunRequestSchema,
   UndoToTurnRequestSchema,
@@ -14,6 +19,11 @@ import { BudgetScope, PutBudgetRequestSchema, type PutBudgetRequest } from "@hlv
 /** The requests as the orchestrator gets them. */
 export interface DelegateRun {
   (principal: Principal, request: StartRunRequest): StartRunRequest;
+  /**
+   * A person's answer. Where it accepts a plan, the run of the plan goes on with the settings under which it was made, in the
+   * mode that they chose. @param asked the approval as policy has it
+   */
+  readonly answer: (principal: Principal, request: AnswerApprovalRequest, asked: Approval) => AnswerApprovalRequest;
   /** What the undo of a person lets the orchestrator do for them: with settings of which none was made. */
   readonly undo: (principal: Principal, request: UndoToTurnRequest) => UndoToTurnRequest;
   /** What the change of a budget lets it do: have it recorded. It is of a session where the budget is. */
@@ -45,5 +55,14 @@ export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
     const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
     return Object.assign(clone(PutBudgetRequestSchema, request), { sessionId, runId, delegation });
   };
-  return Object.assign(delegateRun, { undo, budgetChange });
+  const answer = (
+    principal: Principal,
+    request: AnswerApprovalRequest,
+    { sessionId, runId, settings }: Approval,
+  ): AnswerApprovalRequest => {
+    const chosen = Object.assign(clone(PermissionSettingsSchema, settings ?? create(PermissionSettingsSchema)), { mode: request.mode });
+    const delegation = delegations.sign({ principal, sessionId, runId, settings: chosen });
+    return Object.assign(clone(AnswerApprovalRequestSchema, request), { delegation });
+  };
+  return Object.assign(delegateRun, { undo, budgetChange, answer });
 }

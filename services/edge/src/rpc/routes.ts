@@ -1,7 +1,14 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary } from "@bufbuild/protobuf";
+import { create, type DescMethod, type DescMethodServerStreaming, type DescMethodUnary } from "@bufbuild/protobuf";
 import type { ConnectRouter, MethodImpl } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
+import {
+  ApprovalAnswer,
+  ApprovalKind,
+  ApprovalSchema,
+  GetApprovalRequestSchema,
+  PolicyService,
+} from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { callContext } from "@hlvm/rpc/call-context";
@@ -30,6 +37,8 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
         router.rpc(SessionService.method.undoToTurn, undoMethod(backend, minter, delegate));
       else if (isOpen && method === SpendingService.method.putBudget)
         router.rpc(SpendingService.method.putBudget, putBudgetMethod(backend, minter, delegate));
+      else if (isOpen && method === PolicyService.method.answerApproval)
+        router.rpc(PolicyService.method.answerApproval, answerMethod(backend, minter, delegate));
       else if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backend, minter) : () => refuse(method));
       else if (isServerStreaming(method))
         router.rpc(method, isOpen ? forwardServerStreaming(method, backend, minter) : () => refuse(method));
@@ -81,4 +90,24 @@ function putBudgetMethod(
   const { putBudget } = SpendingService.method;
   const forward = forwardUnary(putBudget, orchestrator, minter) as MethodImpl<typeof putBudget>;
   return (request, context) => forward(delegate.budgetChange(callContext(context).principal, request), context);
+}
+
+type AnswerApproval = typeof PolicyService.method.answerApproval;
+
+/**
+ * Hands an answer on. To accept a plan is to let its run do more: that is signed here, for who accepts it, with the settings
+ * that policy keeps with the plan and the mode that they chose, and for nobody but who started the run.
+ */
+function answerMethod(policy: Backend, minter: TokenMinter, delegate: DelegateRun): MethodImpl<AnswerApproval> {
+  const forward = forwardUnary(PolicyService.method.answerApproval, policy, minter) as MethodImpl<AnswerApproval>;
+  const get = forwardUnary(PolicyService.method.getApproval, policy, minter) as MethodImpl<typeof PolicyService.method.getApproval>;
+  return async (request, context) => {
+    request.delegation = "";
+    if (request.answer === ApprovalAnswer.DENY || request.mode === 0) return forward(request, context);
+    const { principal } = callContext(context);
+    const { approval } = await get(create(GetApprovalRequestSchema, { approvalId: request.approvalId }), context);
+    const isOwnPlan = approval?.kind === ApprovalKind.PLAN && approval.requestedBy === principal.id;
+    // What is not theirs to accept policy refuses, and says why.
+    return forward(isOwnPlan ? delegate.answer(principal, request, create(ApprovalSchema, approval)) : request, context);
+  };
 }

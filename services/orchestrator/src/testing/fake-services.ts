@@ -6,7 +6,7 @@ import type { Log } from "@hlvm/log/create-log";
 import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { PolicyService, type DecideRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { PolicyService, type DecideRequest, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -26,6 +26,8 @@ export interface Seen {
   readonly opened: string[];
   readonly closed: string[];
   readonly principals: Set<string>;
+  /** Call id → the mode of the delegation with which policy was asked about it. */
+  readonly modes: Map<string, PermissionMode>;
   /** Runs for which was called: those of the delegations. */
   readonly runs: Set<string>;
   /** Method → the trace ids of its calls. */
@@ -62,6 +64,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     closed: [],
     principals: new Set(),
     runs: new Set(),
+    modes: new Map(),
     traces: new Map(),
   };
   const answers = new EventEmitter();
@@ -102,6 +105,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
             if (request.case === "decide") {
               note(context, "PolicyService/Decide");
               seen.decided.push(request.value);
+              seen.modes.set(request.value.call?.callId ?? "", callContext(context).delegation?.settings.mode ?? 0);
               yield { case: "decide" as const, value: { verdict: await behaviour.decide(request.value) } };
             }
             if (request.case === "recordOutcome") {
@@ -212,7 +216,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     Object.assign(behaviour, usualBehaviour);
     for (const list of [seen.requests, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
       list.length = 0;
-    for (const collection of [seen.principals, seen.runs, seen.traces, bound]) collection.clear();
+    for (const collection of [seen.principals, seen.runs, seen.traces, seen.modes, bound]) collection.clear();
     untaken.length = 0;
   };
   const urls = Object.fromEntries(SERVICES.map((service, index) => [service, `http://127.0.0.1:${servers[index]!.port}`]));

@@ -54,6 +54,8 @@ export interface TestOrchestrator {
   readonly answers: (...all: Parameters<typeof say>[]) => void;
   /** A request as the edge hands it on for that person: with ids, and what they let the run do. */
   readonly asEdge: (request: RunRequest, principal?: Principal) => RunRequest;
+  /** What the edge signs where the person of a run accepts a plan with a mode. */
+  readonly signFor: (run: Pick<StartRunResponse, "sessionId" | "runId">, mode: PermissionMode, principal?: Principal) => string;
   /** An undo as the edge hands it on. */
   readonly undo: (request: MessageInitShape<typeof UndoToTurnRequestSchema>, principal?: Principal) => Promise<UndoToTurnResponse>;
   /** The change of a budget as the edge hands it on. */
@@ -127,6 +129,8 @@ export async function startTestOrchestrator(
       const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
       return { ...request, newSessionId, runId, delegation };
     },
+    signFor: ({ sessionId, runId }, mode, principal = ada) =>
+      delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema, { mode, canAsk: true }) }),
     undo: async (request, principal = ada) => {
       const runId = randomUUID();
       const sessionId = request.sessionId ?? "";

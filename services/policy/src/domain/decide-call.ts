@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ApprovalStore } from "./approval/approval-store.ts";
+import { withAnswer } from "./approval/with-answer.ts";
 import { callEvent } from "./audit/call-event.ts";
 import { callAlreadyDecided } from "./call-already-decided.ts";
 import { callIdentity, isSameCall } from "./call-identity.ts";
@@ -72,6 +73,8 @@ function requestOf(
     rule: ruling.rule,
     reason: ruling.reason,
     requestedBy: principal.id,
+    kind: resolved.definition.asksPerson ?? "action",
+    ...(resolved.definition.asksPerson === "plan" ? { settings } : {}),
   };
 }
 
@@ -79,7 +82,8 @@ function requestOf(
 async function decidedBefore(ports: DecideCallPorts, asked: AskedDecision, resolved: ResolvedCall | Ruling): Promise<Verdict> {
   const { principal, call } = asked;
   const approval = await ports.approvals.findByCall(principal.organization, call.sessionId, call.callId);
-  if (approval === undefined || approval.isUsed) return renewGrant(ports, asked, resolved);
+  if (approval === undefined) return renewGrant(ports, asked, resolved);
+  if (approval.isUsed) return withAnswer(await renewGrant(ports, asked, resolved), approval);
   if (!isSameCall({ ...approval, principal: approval.requestedBy }, callIdentity(principal, call)))
     throw callAlreadyDecided(call.callId, "another_call");
   const { step, rule, reason, safetyLevel, trustTier } = approval;

@@ -72,7 +72,9 @@ function asAnswered(resolved: ResolvedCall, { step, safetyLevel: level }: AuditE
 async function ruleAnew(approvals: ApprovalStore, asked: AskedDecision, resolved: ResolvedCall, intent: AuditEvent): Promise<Ruling> {
   if (intent.step === "approval") {
     // The person's answer still counts: what would be asked has been. What is denied without asking is denied.
-    const settings = { ...asked.settings, mode: "default", canAsk: true } as const;
+    // A plan that was accepted ended the mode in which plans are asked about.
+    const mode = resolved.definition.asksPerson === "plan" ? "plan" : "default";
+    const settings = { ...asked.settings, mode, canAsk: true } as const;
     const ruling = decide({ call: resolved, settings, allowances: [] });
     return ruling.decision === "deny"
       ? ruling

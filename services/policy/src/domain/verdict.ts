@@ -1,5 +1,6 @@
 import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
 import type { Approval } from "./approval/approval.ts";
+import type { PersonAnswer } from "./approval/person-answer.ts";
 import type { Ruling } from "./decide/decision.ts";
 
 /** What the caller of a decision gets. */
@@ -11,4 +12,6 @@ export interface Verdict extends Ruling {
   readonly grant?: string;
   /** With ask: what waits for an answer. */
   readonly approval?: Approval;
+  /** With allow, where the call was a question to a person. */
+  readonly personAnswer?: PersonAnswer & { readonly answeredBy: string };
 }

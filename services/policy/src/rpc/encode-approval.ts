@@ -1,15 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  ApprovalKind,
   ApprovalRenderingSchema,
   ApprovalSchema,
+  PermissionSettingsSchema,
   RenderedSpan_Kind,
   type Approval,
   type ApprovalRendering,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { PermissionSettings } from "../domain/decide/decision.ts";
 import type { Approval as DomainApproval } from "../domain/approval/approval.ts";
 import type { ApprovalRendering as DomainRendering, SpanKind } from "../domain/approval/approval-rendering.ts";
-import { levels, states } from "./words.ts";
+import { levels, modes, states } from "./words.ts";
 
 const KINDS: Readonly<Record<SpanKind, RenderedSpan_Kind>> = {
   plain: RenderedSpan_Kind.PLAIN,
@@ -18,8 +21,10 @@ const KINDS: Readonly<Record<SpanKind, RenderedSpan_Kind>> = {
   marked: RenderedSpan_Kind.MARKED,
 };
 
+const APPROVAL_KINDS = { action: ApprovalKind.UNSPECIFIED, plan: ApprovalKind.PLAN, question: ApprovalKind.QUESTION };
+
 export function encodeApproval(approval: DomainApproval, rendering?: DomainRendering): Approval {
-  const { safetyLevel, state, requestedAt, expiresAt, answeredAt } = approval;
+  const { settings, safetyLevel, state, requestedAt, expiresAt, answeredAt } = approval;
   return create(ApprovalSchema, {
     approvalId: approval.approvalId,
     sessionId: approval.sessionId,
@@ -36,7 +41,19 @@ export function encodeApproval(approval: DomainApproval, rendering?: DomainRende
     requestedBy: approval.requestedBy,
     answeredBy: approval.answeredBy,
     answeredAt: answeredAt === undefined ? undefined : timestampFromDate(answeredAt),
+    kind: APPROVAL_KINDS[approval.kind],
+    settings: settings === undefined ? undefined : encodeSettings(settings),
+    answerText: approval.answerText,
     rendering: rendering === undefined ? undefined : encodeRendering(rendering),
+  });
+}
+
+function encodeSettings({ mode, allowedTools, disallowedTools, canAsk }: PermissionSettings): NonNullable<Approval["settings"]> {
+  return create(PermissionSettingsSchema, {
+    mode: modes[mode],
+    allowedTools: [...allowedTools],
+    disallowedTools: [...disallowedTools],
+    canAsk,
   });
 }
 

@@ -27,7 +27,7 @@ import { queryMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
 import { trustMethods } from "./trust.ts";
-import { answers, outcomes, wordOf } from "./words.ts";
+import { answers, modes, outcomes, wordOf } from "./words.ts";
 
 export function policyRoutes(ports: DecideCallPorts & { readonly trust: TrustStore }): (router: ConnectRouter) => void {
   const render = createApprovalRenderer(ports);
@@ -91,12 +91,15 @@ function getApprovalMethod(approvals: ApprovalStore, render: RenderApproval): Se
 }
 
 function answerApprovalMethod(approvals: ApprovalStore): ServiceImpl<typeof PolicyService>["answerApproval"] {
-  return async ({ approvalId, answer, argumentsHash }, context) => {
+  return async ({ approvalId, answer, argumentsHash, text, mode, delegation: signed }, context) => {
     const { principal, delegation, traceId } = callContext(context);
     demandPerson(delegation);
     // Where no answer was given the request was refused before; should it come here, it is a no.
     const word = wordOf(answers, answer) ?? "deny";
-    return { approval: encodeApproval(await answerApproval(approvals, principal, traceId, { approvalId, answer: word, argumentsHash })) };
+    const said = { text, mode: wordOf(modes, mode), delegation: signed };
+    return {
+      approval: encodeApproval(await answerApproval(approvals, principal, traceId, { approvalId, answer: word, argumentsHash, ...said })),
+    };
   };
 }
 

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/policy/v1/policy.proto.
  */
 export const file_hlvm_policy_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIpoCCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIvUDCghBcHByb3ZhbBITCgthcHByb3ZhbF9pZBgBIAEoCRISCgpzZXNzaW9uX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRIPCgdjYWxsX2lkGAQgASgJEgwKBHRvb2wYBSABKAkSFgoOYXJndW1lbnRzX2pzb24YBiABKAkSFgoOYXJndW1lbnRzX2hhc2gYByABKAkSLwoMc2FmZXR5X2xldmVsGAggASgOMhkuaGx2bS50b29sLnYxLlNhZmV0eUxldmVsEg4KBnJlYXNvbhgJIAEoCRIsCgVzdGF0ZRgKIAEoDjIdLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsU3RhdGUSMAoMcmVxdWVzdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxyZXF1ZXN0ZWRfYnkYDSABKAkSEwoLYW5zd2VyZWRfYnkYDiABKAkSLwoLYW5zd2VyZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKCXJlbmRlcmluZxgUIAEoCzIhLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsUmVuZGVyaW5nIlwKEUFwcHJvdmFsUmVuZGVyaW5nEisKBWxpbmVzGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRMaW5lEhoKEm9taXR0ZWRfY2hhcmFjdGVycxgCIAEoDSI7CgxSZW5kZXJlZExpbmUSKwoFc3BhbnMYASADKAsyHC5obHZtLnBvbGljeS52MS5SZW5kZXJlZFNwYW4irgEKDFJlbmRlcmVkU3BhbhIMCgR0ZXh0GAEgASgJEi8KBGtpbmQYAiABKA4yIS5obHZtLnBvbGljeS52MS5SZW5kZXJlZFNwYW4uS2luZCJfCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX1BMQUlOEAESDgoKS0lORF9MQUJFTBACEhAKDEtJTkRfRVNDQVBFRBADEg8KC0tJTkRfTUFSS0VEEAQizwEKDURlY2lkZVJlcXVlc3QSLAoEY2FsbBgBIAEoCzIWLmhsdm0udG9vbC52MS5Ub29sQ2FsbEIGukgDyAEBEj4KCHNldHRpbmdzGAIgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQggYAbpIA9gBAxItCgt0cnVzdF9mbG9vchgoIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yEiEKD3JlcGVhdHNfY2FsbF9pZBg8IAEoCUIIukgFcgMogAIiOgoORGVjaWRlUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiNQoUQXdhaXRBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBIkEKFUF3YWl0QXBwcm92YWxSZXNwb25zZRIoCgd2ZXJkaWN0GAEgASgLMhcuaGx2bS5wb2xpY3kudjEuVmVyZGljdCI3ChRMaXN0QXBwcm92YWxzUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABASJEChVMaXN0QXBwcm92YWxzUmVzcG9uc2USKwoJYXBwcm92YWxzGAEgAygLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwiMwoSR2V0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChNHZXRBcHByb3ZhbFJlc3BvbnNlEioKCGFwcHJvdmFsGAEgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwipAEKFUFuc3dlckFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQESOgoGYW5zd2VyGAIgASgOMh4uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxBbnN3ZXJCCrpIB4IBBBABIAASMAoOYXJndW1lbnRzX2hhc2gYAyABKAlCGLpIFdgBAXIQMg5eWzAtOWEtZl17NjR9JCJEChZBbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEioKCGFwcHJvdmFsGAEgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwiNAoYV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiMQoZV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZRIUCgxhcHByb3ZhbF9pZHMYASADKAkq0AEKDlBlcm1pc3Npb25Nb2RlEh8KG1BFUk1JU1NJT05fTU9ERV9VTlNQRUNJRklFRBAAEhsKF1BFUk1JU1NJT05fTU9ERV9ERUZBVUxUEAESGAoUUEVSTUlTU0lPTl9NT0RFX1BMQU4QAhIgChxQRVJNSVNTSU9OX01PREVfQUNDRVBUX0VESVRTEAMSJgoiUEVSTUlTU0lPTl9NT0RFX0JZUEFTU19QRVJNSVNTSU9OUxAEEhwKGFBFUk1JU1NJT05fTU9ERV9ET05UX0FTSxAFKl0KCERlY2lzaW9uEhgKFERFQ0lTSU9OX1VOU1BFQ0lGSUVEEAASEgoOREVDSVNJT05fQUxMT1cQARIQCgxERUNJU0lPTl9BU0sQAhIRCg1ERUNJU0lPTl9ERU5ZEAMq1wIKDERlY2lkaW5nU3RlcBIdChlERUNJRElOR19TVEVQX1VOU1BFQ0lGSUVEEAASHAoYREVDSURJTkdfU1RFUF9ERUZJTklUSU9OEAESGwoXREVDSURJTkdfU1RFUF9ERU5ZX0xJU1QQAhIgChxERUNJRElOR19TVEVQX0VYUExJQ0lUX0FMTE9XEAMSGwoXREVDSURJTkdfU1RFUF9SRUFEX09OTFkQBBIdChlERUNJRElOR19TVEVQX0RFU1RSVUNUSVZFEAUSIAocREVDSURJTkdfU1RFUF9DT01NQU5EX1NBRkVUWRAGEhYKEkRFQ0lESU5HX1NURVBfTU9ERRAHEhoKFkRFQ0lESU5HX1NURVBfQVBQUk9WQUwQCBIdChlERUNJRElOR19TVEVQX1RSVVNUX0ZMT09SEAkSGgoWREVDSURJTkdfU1RFUF9JTl9ET1VCVBAKKm0KCVRydXN0VGllchIaChZUUlVTVF9USUVSX1VOU1BFQ0lGSUVEEAASFwoTVFJVU1RfVElFUl9CVUlMVF9JThABEhUKEVRSVVNUX1RJRVJfUExVR0lOEAISFAoQVFJVU1RfVElFUl9TS0lMTBADKr0BCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGQoVQVBQUk9WQUxfU1RBVEVfREVOSUVEEAMSGgoWQVBQUk9WQUxfU1RBVEVfRVhQSVJFRBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFKoIBCg5BcHByb3ZhbEFuc3dlchIfChtBUFBST1ZBTF9BTlNXRVJfVU5TUEVDSUZJRUQQABIYChRBUFBST1ZBTF9BTlNXRVJfT05DRRABEhsKF0FQUFJPVkFMX0FOU1dFUl9TRVNTSU9OEAISGAoUQVBQUk9WQUxfQU5TV0VSX0RFTlkQAzLGBAoNUG9saWN5U2VydmljZRJHCgZEZWNpZGUSHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Gh4uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVzcG9uc2USYQoNQXdhaXRBcHByb3ZhbBIkLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISYQoNTGlzdEFwcHJvdmFscxIkLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIgOQAgISWwoLR2V0QXBwcm92YWwSIi5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlcXVlc3QaIy5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISXwoOQW5zd2VyQXBwcm92YWwSJS5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlcXVlc3QaJi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEmgKEVdpdGhkcmF3QXBwcm92YWxzEiguaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0GikuaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIs8CCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsEjMKDXBlcnNvbl9hbnN3ZXIYRiABKAsyHC5obHZtLnBvbGljeS52MS5QZXJzb25BbnN3ZXIicwoMUGVyc29uQW5zd2VyEgwKBHRleHQYASABKAkSEwoLYW5zd2VyZWRfYnkYAiABKAkSLAoEbW9kZRgDIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEhIKCmRlbGVnYXRpb24YBCABKAki7AQKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmcSKgoEa2luZBhGIAEoDjIcLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsS2luZBI0CghzZXR0aW5ncxhHIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgthbnN3ZXJfdGV4dBhIIAEoCSJcChFBcHByb3ZhbFJlbmRlcmluZxIrCgVsaW5lcxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkTGluZRIaChJvbWl0dGVkX2NoYXJhY3RlcnMYAiABKA0iOwoMUmVuZGVyZWRMaW5lEisKBXNwYW5zGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuIq4BCgxSZW5kZXJlZFNwYW4SDAoEdGV4dBgBIAEoCRIvCgRraW5kGAIgASgOMiEuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuLktpbmQiXwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDgoKS0lORF9QTEFJThABEg4KCktJTkRfTEFCRUwQAhIQCgxLSU5EX0VTQ0FQRUQQAxIPCgtLSU5EX01BUktFRBAEIs8BCg1EZWNpZGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARI+CghzZXR0aW5ncxgCIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IIGAG6SAPYAQMSLQoLdHJ1c3RfZmxvb3IYKCABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vchIhCg9yZXBlYXRzX2NhbGxfaWQYPCABKAlCCLpIBXIDKIACIjoKDkRlY2lkZVJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjUKFEF3YWl0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChVBd2FpdEFwcHJvdmFsUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiNwoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQEiRAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEisKCWFwcHJvdmFscxgBIAMoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIjMKEkdldEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoTR2V0QXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIpQCChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAEjAKDmFyZ3VtZW50c19oYXNoGAMgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQSFwoEdGV4dBhGIAEoCUIJukgGcgQogIAQEjYKBG1vZGUYRyABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESHQoKZGVsZWdhdGlvbhhIIAEoCUIJukgGcgQogIAEIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCI0ChhXaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASIxChlXaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlEhQKDGFwcHJvdmFsX2lkcxgBIAMoCSrQAQoOUGVybWlzc2lvbk1vZGUSHwobUEVSTUlTU0lPTl9NT0RFX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9NT0RFX0RFRkFVTFQQARIYChRQRVJNSVNTSU9OX01PREVfUExBThACEiAKHFBFUk1JU1NJT05fTU9ERV9BQ0NFUFRfRURJVFMQAxImCiJQRVJNSVNTSU9OX01PREVfQllQQVNTX1BFUk1JU1NJT05TEAQSHAoYUEVSTUlTU0lPTl9NT0RFX0RPTlRfQVNLEAUqXQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABISCg5ERUNJU0lPTl9BTExPVxABEhAKDERFQ0lTSU9OX0FTSxACEhEKDURFQ0lTSU9OX0RFTlkQAyrzAgoMRGVjaWRpbmdTdGVwEh0KGURFQ0lESU5HX1NURVBfVU5TUEVDSUZJRUQQABIcChhERUNJRElOR19TVEVQX0RFRklOSVRJT04QARIbChdERUNJRElOR19TVEVQX0RFTllfTElTVBACEiAKHERFQ0lESU5HX1NURVBfRVhQTElDSVRfQUxMT1cQAxIbChdERUNJRElOR19TVEVQX1JFQURfT05MWRAEEh0KGURFQ0lESU5HX1NURVBfREVTVFJVQ1RJVkUQBRIgChxERUNJRElOR19TVEVQX0NPTU1BTkRfU0FGRVRZEAYSFgoSREVDSURJTkdfU1RFUF9NT0RFEAcSGgoWREVDSURJTkdfU1RFUF9BUFBST1ZBTBAIEh0KGURFQ0lESU5HX1NURVBfVFJVU1RfRkxPT1IQCRIaChZERUNJRElOR19TVEVQX0lOX0RPVUJUEAoSGgoWREVDSURJTkdfU1RFUF9RVUVTVElPThBGKm0KCVRydXN0VGllchIaChZUUlVTVF9USUVSX1VOU1BFQ0lGSUVEEAASFwoTVFJVU1RfVElFUl9CVUlMVF9JThABEhUKEVRSVVNUX1RJRVJfUExVR0lOEAISFAoQVFJVU1RfVElFUl9TS0lMTBADKmEKDEFwcHJvdmFsS2luZBIdChlBUFBST1ZBTF9LSU5EX1VOU1BFQ0lGSUVEEAASFgoSQVBQUk9WQUxfS0lORF9QTEFOEEYSGgoWQVBQUk9WQUxfS0lORF9RVUVTVElPThBHKr0BCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGQoVQVBQUk9WQUxfU1RBVEVfREVOSUVEEAMSGgoWQVBQUk9WQUxfU1RBVEVfRVhQSVJFRBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFKoIBCg5BcHByb3ZhbEFuc3dlchIfChtBUFBST1ZBTF9BTlNXRVJfVU5TUEVDSUZJRUQQABIYChRBUFBST1ZBTF9BTlNXRVJfT05DRRABEhsKF0FQUFJPVkFMX0FOU1dFUl9TRVNTSU9OEAISGAoUQVBQUk9WQUxfQU5TV0VSX0RFTlkQAzLGBAoNUG9saWN5U2VydmljZRJHCgZEZWNpZGUSHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Gh4uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVzcG9uc2USYQoNQXdhaXRBcHByb3ZhbBIkLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISYQoNTGlzdEFwcHJvdmFscxIkLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIgOQAgISWwoLR2V0QXBwcm92YWwSIi5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlcXVlc3QaIy5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISXwoOQW5zd2VyQXBwcm92YWwSJS5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlcXVlc3QaJi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEmgKEVdpdGhkcmF3QXBwcm92YWxzEiguaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0GikuaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * The only tools of which a run may use any: it allows none of them, it denies all others.
@@ -188,6 +188,13 @@ export type Verdict = Message<"hlvm.policy.v1.Verdict"> & {
    * @generated from field: hlvm.policy.v1.Approval approval = 8;
    */
   approval?: Approval | undefined;
+
+  /**
+   * Set with ALLOW where the call was a question to a person: what they said.
+   *
+   * @generated from field: hlvm.policy.v1.PersonAnswer person_answer = 70;
+   */
+  personAnswer?: PersonAnswer | undefined;
 };
 
 /**
@@ -241,6 +248,13 @@ export type VerdictJson = {
    * @generated from field: hlvm.policy.v1.Approval approval = 8;
    */
   approval?: ApprovalJson;
+
+  /**
+   * Set with ALLOW where the call was a question to a person: what they said.
+   *
+   * @generated from field: hlvm.policy.v1.PersonAnswer person_answer = 70;
+   */
+  personAnswer?: PersonAnswerJson;
 };
 
 /**
@@ -249,6 +263,79 @@ export type VerdictJson = {
  */
 export const VerdictSchema: GenMessage<Verdict, {jsonType: VerdictJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_policy_v1_policy, 2);
+
+/**
+ * What a person said to a question, or to a plan.
+ *
+ * @generated from message hlvm.policy.v1.PersonAnswer
+ */
+export type PersonAnswer = Message<"hlvm.policy.v1.PersonAnswer"> & {
+  /**
+   * The answer; the plan as it was accepted.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: string answered_by = 2;
+   */
+  answeredBy: string;
+
+  /**
+   * Of a plan: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 3;
+   */
+  mode: PermissionMode;
+
+  /**
+   * Of a plan: what the person lets the run do from now on, signed by the edge.
+   *
+   * @generated from field: string delegation = 4;
+   */
+  delegation: string;
+};
+
+/**
+ * What a person said to a question, or to a plan.
+ *
+ * @generated from message hlvm.policy.v1.PersonAnswer
+ */
+export type PersonAnswerJson = {
+  /**
+   * The answer; the plan as it was accepted.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: string answered_by = 2;
+   */
+  answeredBy?: string;
+
+  /**
+   * Of a plan: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 3;
+   */
+  mode?: PermissionModeJson;
+
+  /**
+   * Of a plan: what the person lets the run do from now on, signed by the edge.
+   *
+   * @generated from field: string delegation = 4;
+   */
+  delegation?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.PersonAnswer.
+ * Use `create(PersonAnswerSchema)` to create a new message.
+ */
+export const PersonAnswerSchema: GenMessage<PersonAnswer, {jsonType: PersonAnswerJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 3);
 
 /**
  * @generated from message hlvm.policy.v1.Approval
@@ -340,6 +427,25 @@ export type Approval = Message<"hlvm.policy.v1.Approval"> & {
    * @generated from field: hlvm.policy.v1.ApprovalRendering rendering = 20;
    */
   rendering?: ApprovalRendering | undefined;
+
+  /**
+   * @generated from field: hlvm.policy.v1.ApprovalKind kind = 70;
+   */
+  kind: ApprovalKind;
+
+  /**
+   * Of a plan: under which it was made.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionSettings settings = 71;
+   */
+  settings?: PermissionSettings | undefined;
+
+  /**
+   * What was said to a question or a plan.
+   *
+   * @generated from field: string answer_text = 72;
+   */
+  answerText: string;
 };
 
 /**
@@ -432,6 +538,25 @@ export type ApprovalJson = {
    * @generated from field: hlvm.policy.v1.ApprovalRendering rendering = 20;
    */
   rendering?: ApprovalRenderingJson;
+
+  /**
+   * @generated from field: hlvm.policy.v1.ApprovalKind kind = 70;
+   */
+  kind?: ApprovalKindJson;
+
+  /**
+   * Of a plan: under which it was made.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionSettings settings = 71;
+   */
+  settings?: PermissionSettingsJson;
+
+  /**
+   * What was said to a question or a plan.
+   *
+   * @generated from field: string answer_text = 72;
+   */
+  answerText?: string;
 };
 
 /**
@@ -439,7 +564,7 @@ export type ApprovalJson = {
  * Use `create(ApprovalSchema)` to create a new message.
  */
 export const ApprovalSchema: GenMessage<Approval, {jsonType: ApprovalJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 3);
+  messageDesc(file_hlvm_policy_v1_policy, 4);
 
 /**
  * A call's arguments for a person, made of `arguments_json`: nothing hides in it, and nothing of it is lost, so arguments that
@@ -494,7 +619,7 @@ export type ApprovalRenderingJson = {
  * Use `create(ApprovalRenderingSchema)` to create a new message.
  */
 export const ApprovalRenderingSchema: GenMessage<ApprovalRendering, {jsonType: ApprovalRenderingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 4);
+  messageDesc(file_hlvm_policy_v1_policy, 5);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedLine
@@ -521,7 +646,7 @@ export type RenderedLineJson = {
  * Use `create(RenderedLineSchema)` to create a new message.
  */
 export const RenderedLineSchema: GenMessage<RenderedLine, {jsonType: RenderedLineJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 5);
+  messageDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedSpan
@@ -558,7 +683,7 @@ export type RenderedSpanJson = {
  * Use `create(RenderedSpanSchema)` to create a new message.
  */
 export const RenderedSpanSchema: GenMessage<RenderedSpan, {jsonType: RenderedSpanJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 6);
+  messageDesc(file_hlvm_policy_v1_policy, 7);
 
 /**
  * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
@@ -613,7 +738,7 @@ export type RenderedSpan_KindJson = "KIND_UNSPECIFIED" | "KIND_PLAIN" | "KIND_LA
  * Describes the enum hlvm.policy.v1.RenderedSpan.Kind.
  */
 export const RenderedSpan_KindSchema: GenEnum<RenderedSpan_Kind, RenderedSpan_KindJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 6, 0);
+  enumDesc(file_hlvm_policy_v1_policy, 7, 0);
 
 /**
  * @generated from message hlvm.policy.v1.DecideRequest
@@ -686,7 +811,7 @@ export type DecideRequestJson = {
  * Use `create(DecideRequestSchema)` to create a new message.
  */
 export const DecideRequestSchema: GenMessage<DecideRequest, {jsonType: DecideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 7);
+  messageDesc(file_hlvm_policy_v1_policy, 8);
 
 /**
  * @generated from message hlvm.policy.v1.DecideResponse
@@ -713,7 +838,7 @@ export type DecideResponseJson = {
  * Use `create(DecideResponseSchema)` to create a new message.
  */
 export const DecideResponseSchema: GenMessage<DecideResponse, {jsonType: DecideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 8);
+  messageDesc(file_hlvm_policy_v1_policy, 9);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalRequest
@@ -740,7 +865,7 @@ export type AwaitApprovalRequestJson = {
  * Use `create(AwaitApprovalRequestSchema)` to create a new message.
  */
 export const AwaitApprovalRequestSchema: GenMessage<AwaitApprovalRequest, {jsonType: AwaitApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 9);
+  messageDesc(file_hlvm_policy_v1_policy, 10);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalResponse
@@ -771,7 +896,7 @@ export type AwaitApprovalResponseJson = {
  * Use `create(AwaitApprovalResponseSchema)` to create a new message.
  */
 export const AwaitApprovalResponseSchema: GenMessage<AwaitApprovalResponse, {jsonType: AwaitApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 10);
+  messageDesc(file_hlvm_policy_v1_policy, 11);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsRequest
@@ -802,7 +927,7 @@ export type ListApprovalsRequestJson = {
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonType: ListApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 11);
+  messageDesc(file_hlvm_policy_v1_policy, 12);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsResponse
@@ -833,7 +958,7 @@ export type ListApprovalsResponseJson = {
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse, {jsonType: ListApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 12);
+  messageDesc(file_hlvm_policy_v1_policy, 13);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalRequest
@@ -860,7 +985,7 @@ export type GetApprovalRequestJson = {
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest, {jsonType: GetApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 13);
+  messageDesc(file_hlvm_policy_v1_policy, 14);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalResponse
@@ -891,7 +1016,7 @@ export type GetApprovalResponseJson = {
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse, {jsonType: GetApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 14);
+  messageDesc(file_hlvm_policy_v1_policy, 15);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalRequest
@@ -914,6 +1039,27 @@ export type AnswerApprovalRequest = Message<"hlvm.policy.v1.AnswerApprovalReques
    * @generated from field: string arguments_hash = 3;
    */
   argumentsHash: string;
+
+  /**
+   * To a question: the answer. To a plan: the plan as it is accepted; with DENY to either, why. Refused for an action.
+   *
+   * @generated from field: string text = 70;
+   */
+  text: string;
+
+  /**
+   * To a plan that is accepted: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 71;
+   */
+  mode: PermissionMode;
+
+  /**
+   * The edge fills it in for a plan that is accepted; what a client sends in it is overwritten.
+   *
+   * @generated from field: string delegation = 72;
+   */
+  delegation: string;
 };
 
 /**
@@ -937,6 +1083,27 @@ export type AnswerApprovalRequestJson = {
    * @generated from field: string arguments_hash = 3;
    */
   argumentsHash?: string;
+
+  /**
+   * To a question: the answer. To a plan: the plan as it is accepted; with DENY to either, why. Refused for an action.
+   *
+   * @generated from field: string text = 70;
+   */
+  text?: string;
+
+  /**
+   * To a plan that is accepted: the mode in which the run goes on.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 71;
+   */
+  mode?: PermissionModeJson;
+
+  /**
+   * The edge fills it in for a plan that is accepted; what a client sends in it is overwritten.
+   *
+   * @generated from field: string delegation = 72;
+   */
+  delegation?: string;
 };
 
 /**
@@ -944,7 +1111,7 @@ export type AnswerApprovalRequestJson = {
  * Use `create(AnswerApprovalRequestSchema)` to create a new message.
  */
 export const AnswerApprovalRequestSchema: GenMessage<AnswerApprovalRequest, {jsonType: AnswerApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 15);
+  messageDesc(file_hlvm_policy_v1_policy, 16);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalResponse
@@ -971,7 +1138,7 @@ export type AnswerApprovalResponseJson = {
  * Use `create(AnswerApprovalResponseSchema)` to create a new message.
  */
 export const AnswerApprovalResponseSchema: GenMessage<AnswerApprovalResponse, {jsonType: AnswerApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 16);
+  messageDesc(file_hlvm_policy_v1_policy, 17);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsRequest
@@ -998,7 +1165,7 @@ export type WithdrawApprovalsRequestJson = {
  * Use `create(WithdrawApprovalsRequestSchema)` to create a new message.
  */
 export const WithdrawApprovalsRequestSchema: GenMessage<WithdrawApprovalsRequest, {jsonType: WithdrawApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 17);
+  messageDesc(file_hlvm_policy_v1_policy, 18);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsResponse
@@ -1029,7 +1196,7 @@ export type WithdrawApprovalsResponseJson = {
  * Use `create(WithdrawApprovalsResponseSchema)` to create a new message.
  */
 export const WithdrawApprovalsResponseSchema: GenMessage<WithdrawApprovalsResponse, {jsonType: WithdrawApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 18);
+  messageDesc(file_hlvm_policy_v1_policy, 19);
 
 /**
  * @generated from enum hlvm.policy.v1.PermissionMode
@@ -1189,6 +1356,13 @@ export const DecidingStep = {
    * @generated from enum value: DECIDING_STEP_IN_DOUBT = 10;
    */
   IN_DOUBT: 10,
+
+  /**
+   * Asked right after the deny list: the call is itself a question to a person, and no action.
+   *
+   * @generated from enum value: DECIDING_STEP_QUESTION = 70;
+   */
+  QUESTION: 70,
 } as const;
 
 /**
@@ -1203,7 +1377,7 @@ export type DecidingStep = (typeof DecidingStep)[keyof typeof DecidingStep] | Un
  *
  * @generated from enum hlvm.policy.v1.DecidingStep
  */
-export type DecidingStepJson = "DECIDING_STEP_UNSPECIFIED" | "DECIDING_STEP_DEFINITION" | "DECIDING_STEP_DENY_LIST" | "DECIDING_STEP_EXPLICIT_ALLOW" | "DECIDING_STEP_READ_ONLY" | "DECIDING_STEP_DESTRUCTIVE" | "DECIDING_STEP_COMMAND_SAFETY" | "DECIDING_STEP_MODE" | "DECIDING_STEP_APPROVAL" | "DECIDING_STEP_TRUST_FLOOR" | "DECIDING_STEP_IN_DOUBT";
+export type DecidingStepJson = "DECIDING_STEP_UNSPECIFIED" | "DECIDING_STEP_DEFINITION" | "DECIDING_STEP_DENY_LIST" | "DECIDING_STEP_EXPLICIT_ALLOW" | "DECIDING_STEP_READ_ONLY" | "DECIDING_STEP_DESTRUCTIVE" | "DECIDING_STEP_COMMAND_SAFETY" | "DECIDING_STEP_MODE" | "DECIDING_STEP_APPROVAL" | "DECIDING_STEP_TRUST_FLOOR" | "DECIDING_STEP_IN_DOUBT" | "DECIDING_STEP_QUESTION";
 
 /**
  * Describes the enum hlvm.policy.v1.DecidingStep.
@@ -1251,6 +1425,54 @@ export type TrustTierJson = "TRUST_TIER_UNSPECIFIED" | "TRUST_TIER_BUILT_IN" | "
  */
 export const TrustTierSchema: GenEnum<TrustTier, TrustTierJson> = /*@__PURE__*/
   enumDesc(file_hlvm_policy_v1_policy, 3);
+
+/**
+ * What a person is asked.
+ *
+ * @generated from enum hlvm.policy.v1.ApprovalKind
+ */
+export const ApprovalKind = {
+  /**
+   * Whether an action may be taken.
+   *
+   * @generated from enum value: APPROVAL_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Whether a plan is to be carried out.
+   *
+   * @generated from enum value: APPROVAL_KIND_PLAN = 70;
+   */
+  PLAN: 70,
+
+  /**
+   * Something that the model wants to know. Whatever is answered allows nothing.
+   *
+   * @generated from enum value: APPROVAL_KIND_QUESTION = 71;
+   */
+  QUESTION: 71,
+} as const;
+
+/**
+ * What a person is asked.
+ *
+ * @generated from enum hlvm.policy.v1.ApprovalKind
+ */
+export type ApprovalKind = (typeof ApprovalKind)[keyof typeof ApprovalKind] | UnknownEnum;
+
+/**
+ * What a person is asked.
+ *
+ * @generated from enum hlvm.policy.v1.ApprovalKind
+ */
+export type ApprovalKindJson = "APPROVAL_KIND_UNSPECIFIED" | "APPROVAL_KIND_PLAN" | "APPROVAL_KIND_QUESTION";
+
+/**
+ * Describes the enum hlvm.policy.v1.ApprovalKind.
+ */
+export const ApprovalKindSchema: GenEnum<ApprovalKind, ApprovalKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_policy_v1_policy, 4);
 
 /**
  * @generated from enum hlvm.policy.v1.ApprovalState
@@ -1303,7 +1525,7 @@ export type ApprovalStateJson = "APPROVAL_STATE_UNSPECIFIED" | "APPROVAL_STATE_P
  * Describes the enum hlvm.policy.v1.ApprovalState.
  */
 export const ApprovalStateSchema: GenEnum<ApprovalState, ApprovalStateJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 4);
+  enumDesc(file_hlvm_policy_v1_policy, 5);
 
 /**
  * @generated from enum hlvm.policy.v1.ApprovalAnswer
@@ -1346,7 +1568,7 @@ export type ApprovalAnswerJson = "APPROVAL_ANSWER_UNSPECIFIED" | "APPROVAL_ANSWE
  * Describes the enum hlvm.policy.v1.ApprovalAnswer.
  */
 export const ApprovalAnswerSchema: GenEnum<ApprovalAnswer, ApprovalAnswerJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 5);
+  enumDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from service hlvm.policy.v1.PolicyService

@@ -6,8 +6,9 @@
 
 export const permissionModeWords = ["default", "plan", "accept_edits", "bypass_permissions", "dont_ask"] as const;
 export const decisionWords = ["allow", "ask", "deny"] as const;
-export const decidingStepWords = ["definition", "deny_list", "explicit_allow", "read_only", "destructive", "command_safety", "mode", "approval", "trust_floor", "in_doubt"] as const;
+export const decidingStepWords = ["definition", "deny_list", "explicit_allow", "read_only", "destructive", "command_safety", "mode", "approval", "trust_floor", "in_doubt", "question"] as const;
 export const trustTierWords = ["built_in", "plugin", "skill"] as const;
+export const approvalKindWords = ["plan", "question"] as const;
 export const approvalStateWords = ["pending", "approved", "denied", "expired", "withdrawn"] as const;
 export const approvalAnswerWords = ["once", "session", "deny"] as const;
 export const kindWords = ["plain", "label", "escaped", "marked"] as const;

@@ -9,7 +9,7 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Finish, FinishJson, Model, ModelJson, Thinking, ThinkingJson, ToolCallPart, ToolCallPartJson, Usage, UsageJson } from "../../model/v1/model_pb.ts";
 import { file_hlvm_model_v1_model } from "../../model/v1/model_pb.ts";
-import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionSettings, PermissionSettingsJson, ToolBound, ToolBoundJson } from "../../policy/v1/policy_pb.ts";
+import type { Approval, ApprovalJson, DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionMode, PermissionModeJson, PermissionSettings, PermissionSettingsJson, ToolBound, ToolBoundJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { Budget, BudgetJson, Cost, CostJson, RunBudget, RunBudgetJson } from "./spending_pb.ts";
 import { file_hlvm_session_v1_spending } from "./spending_pb.ts";
@@ -21,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLiDAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAEjgKDndvcmtlcl9zcGF3bmVkGFogASgLMh4uaGx2bS5zZXNzaW9uLnYxLldvcmtlclNwYXduZWRIABI8ChB3b3JrZXJfY29tcGxldGVkGFsgASgLMiAuaGx2bS5zZXNzaW9uLnYxLldvcmtlckNvbXBsZXRlZEgAEj4KEXdvcmtlcl9wZXJtaXNzaW9uGFwgASgLMiEuaGx2bS5zZXNzaW9uLnYxLldvcmtlclBlcm1pc3Npb25IAEIJCgdwYXlsb2FkIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJInYKC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudBIOCgZhdXRob3IYUCABKAkSFwoPcXVldWVkX3NlcXVlbmNlGFEgASgEIjEKDU1lc3NhZ2VRdWV1ZWQSDAoEdGV4dBgBIAEoCRISCgppbnRlcnJ1cHRzGAIgASgIIoEDCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsEiwKBWFnZW50GFogASgLMh0uaGx2bS5zZXNzaW9uLnYxLkFnZW50UHJvZmlsZRI2Cg93b3JrZXJfcHJvZmlsZXMYWyADKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEi0KBm9yaWdpbhhcIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJPcmlnaW4SKgoGYnVkZ2V0GGQgASgLMhouaGx2bS5zZXNzaW9uLnYxLlJ1bkJ1ZGdldCLHAwoMQWdlbnRQcm9maWxlEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2Etel1bYS16MC05LV17MCw2M30kEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAyiAIBIoCgV0b29scxgDIAEoCzIZLmhsdm0ucG9saWN5LnYxLlRvb2xCb3VuZBIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESKAoVbWF4aW11bV9vdXRwdXRfdG9rZW5zGAYgASgNQgm6SAYqBBjAhD0SHwoMaW5zdHJ1Y3Rpb25zGAcgASgJQgm6SAZyBCiAgAQSEQoJY2FuX3NwYXduGAggASgIEjUKB3dvcmtlcnMYCSADKAlCJLpIIZIBHhBAIhpyGDIWXlthLXpdW2EtejAtOS1dezAsNjN9JBI4CgZzb3VyY2UYCiABKA4yHi5obHZtLnNlc3Npb24udjEuUHJvZmlsZVNvdXJjZUIIukgFggECEAESFgoEcGF0aBgLIAEoCUIIukgFcgMogCBCDgoMX3RlbXBlcmF0dXJlIjMKDFdvcmtlckJ1ZGdldBINCgV0dXJucxgBIAEoDRIUCgxtaWxsaXNlY29uZHMYAiABKA0ivgEKDFdvcmtlck9yaWdpbhIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIVCg1wYXJlbnRfcnVuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDQoFZGVwdGgYBCABKA0SLQoGYnVkZ2V0GAUgASgLMh0uaGx2bS5zZXNzaW9uLnYxLldvcmtlckJ1ZGdldBItCgt0cnVzdF9mbG9vchgGIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIqEBCg1Xb3JrZXJTcGF3bmVkEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRIUCgxjaGlsZF9ydW5faWQYAyABKAkSEgoKYWdlbnRfdHlwZRgEIAEoCRIMCgR0YXNrGAUgASgJEi0KBmJ1ZGdldBgGIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJCdWRnZXQipwIKD1dvcmtlckNvbXBsZXRlZBIPCgdjYWxsX2lkGAEgASgJEhgKEGNoaWxkX3Nlc3Npb25faWQYAiABKAkSFAoMY2hpbGRfcnVuX2lkGAMgASgJEhIKCmFnZW50X3R5cGUYBCABKAkSDwoHc3VjY2VzcxgFIAEoCBIwCgtzdG9wX3JlYXNvbhgGIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRINCgV0dXJucxgIIAEoDRISCgp0b29sX2NhbGxzGAkgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgKIAEoDRIVCg1maWxlc190b3VjaGVkGAsgAygJIpsBChBXb3JrZXJQZXJtaXNzaW9uEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRITCgthZ2VudF90eXBlcxgDIAMoCRIvCgVjaGVjaxgEIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2sSFgoOY2hpbGRfc2VxdWVuY2UYBSABKAQiWQoMRm9sZGVkUmVzdWx0EhAKCHNlcXVlbmNlGAEgASgEEgwKBHRvb2wYAiABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYAyABKAkSDgoGbGVuZ3RoGAQgASgNIrwDCgpDb21wYWN0aW9uEhUKDWZyb21fc2VxdWVuY2UYASABKAQSEwoLdG9fc2VxdWVuY2UYAiABKAQSLwoFY2F1c2UYAyABKA4yIC5obHZtLnNlc3Npb24udjEuQ29tcGFjdGlvbkNhdXNlEi4KBm1ldGhvZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5TdW1tYXJ5TWV0aG9kEhUKDW1ldGhvZF9yZWFzb24YBSABKAkSDwoHc3VtbWFyeRgGIAEoCRIWCg5rZXB0X3NlcXVlbmNlcxgHIAMoBBIuCgdyZXN1bHRzGAggAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIwCglwdXRfYXNpZGUYCSADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EhUKDXRva2Vuc19iZWZvcmUYCiABKA0SFAoMdG9rZW5zX2FmdGVyGAsgASgNEg0KBXR1cm5zGAwgASgNEhQKDHJlc3VsdF9jb3VudBgNIAEoDRItCgt0cnVzdF9mbG9vchgOIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiQwoNU2Vzc2lvbkZvcmtlZBIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIXCg9wYXJlbnRfc2VxdWVuY2UYAiABKAQiPQoPU2Vzc2lvbkltcG9ydGVkEhsKE2V4cG9ydGVkX3Nlc3Npb25faWQYASABKAkSDQoFbGluZXMYAiABKA0iaAoSQ29udmVyc2F0aW9uVW5kb25lEhUKDWxhc3Rfc2VxdWVuY2UYASABKAQSDwoHdG9fdHVybhgCIAEoDRIWCg5yZXN0b3JlZF9wYXRocxgDIAMoCRISCgprZXB0X3BhdGhzGAQgAygJIq8BCgtJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEjIKBm9yaWdpbhgCIAEoDjIiLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvbk9yaWdpbhIwCgVzdGF0ZRgDIAEoDjIhLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvblN0YXRlEg4KBnNoYTI1NhgEIAEoCRIMCgR0ZXh0GAUgASgJEg4KBnJlYXNvbhgGIAEoCSJkChJJbnN0cnVjdGlvbnNMb2FkZWQSKwoFZmlsZXMYASADKAsyHC5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb24SEQoJd29ya3NwYWNlGAIgASgJEg4KBm5vdGljZRgDIAEoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAki9QEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoEicKCXJ1bl91c2FnZRhkIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USJwoIcnVuX2Nvc3QYZSABKAsyFS5obHZtLnNlc3Npb24udjEuQ29zdCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQiiwEKCVR1cm5TdGF0cxISCgp0b29sX2NvdW50GAEgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIeChZlc3RpbWF0ZWRfaW5wdXRfdG9rZW5zGCggASgEIlcKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QiVwoOTWVtb3J5QWN0aXZpdHkSEAoIcmVjYWxsZWQYASADKAkSDwoHd3JpdHRlbhgCIAMoCRIOCgZub3RpY2UYAyABKAkSEgoKbW9yZV9leGlzdBgoIAEoCCKnAgoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QSMQoQZXhoYXVzdGVkX2J1ZGdldBhlIAEoCzIXLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXQqhQEKDVByb2ZpbGVTb3VyY2USHgoaUFJPRklMRV9TT1VSQ0VfVU5TUEVDSUZJRUQQABIbChdQUk9GSUxFX1NPVVJDRV9CVUlMVF9JThABEhkKFVBST0ZJTEVfU09VUkNFX1BFUlNPThACEhwKGFBST0ZJTEVfU09VUkNFX1dPUktTUEFDRRADKmgKDVN1bW1hcnlNZXRob2QSHgoaU1VNTUFSWV9NRVRIT0RfVU5TUEVDSUZJRUQQABIYChRTVU1NQVJZX01FVEhPRF9NT0RFTBABEh0KGVNVTU1BUllfTUVUSE9EX01FQ0hBTklDQUwQAipyCg9Db21wYWN0aW9uQ2F1c2USIAocQ09NUEFDVElPTl9DQVVTRV9VTlNQRUNJRklFRBAAEh4KGkNPTVBBQ1RJT05fQ0FVU0VfVEhSRVNIT0xEEAESHQoZQ09NUEFDVElPTl9DQVVTRV9PVkVSRkxPVxACKngKEUluc3RydWN0aW9uT3JpZ2luEiIKHklOU1RSVUNUSU9OX09SSUdJTl9VTlNQRUNJRklFRBAAEh0KGUlOU1RSVUNUSU9OX09SSUdJTl9QRVJTT04QARIgChxJTlNUUlVDVElPTl9PUklHSU5fV09SS1NQQUNFEAIq0QEKEEluc3RydWN0aW9uU3RhdGUSIQodSU5TVFJVQ1RJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIcChhJTlNUUlVDVElPTl9TVEFURV9MT0FERUQQARIfChtJTlNUUlVDVElPTl9TVEFURV9VTlRSVVNURUQQAhIdChlJTlNUUlVDVElPTl9TVEFURV9DSEFOR0VEEAMSHQoZSU5TVFJVQ1RJT05fU1RBVEVfUkVGVVNFRBAEEh0KGUlOU1RSVUNUSU9OX1NUQVRFX1JFTU9WRUQQBSrDAgoKU3RvcFJlYXNvbhIbChdTVE9QX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFVNUT1BfUkVBU09OX0NPTVBMRVRFRBABEiEKHVNUT1BfUkVBU09OX01BWF9UVVJOU19SRUFDSEVEEAISIgoeU1RPUF9SRUFTT05fTUFYX0JVREdFVF9SRUFDSEVEEAMSHgoaU1RPUF9SRUFTT05fVVNFUl9DQU5DRUxMRUQQBBIVChFTVE9QX1JFQVNPTl9FUlJPUhAFEhcKE1NUT1BfUkVBU09OX1RJTUVPVVQQBhIhCh1TVE9QX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAHEiAKHFNUT1BfUkVBU09OX1dPUktGTE9XX0JMT0NLRUQQCBIhCh1TVE9QX1JFQVNPTl9DT05URVhUX0VYSEFVU1RFRBAJYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLlDgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAEjgKDndvcmtlcl9zcGF3bmVkGFogASgLMh4uaGx2bS5zZXNzaW9uLnYxLldvcmtlclNwYXduZWRIABI8ChB3b3JrZXJfY29tcGxldGVkGFsgASgLMiAuaGx2bS5zZXNzaW9uLnYxLldvcmtlckNvbXBsZXRlZEgAEj4KEXdvcmtlcl9wZXJtaXNzaW9uGFwgASgLMiEuaGx2bS5zZXNzaW9uLnYxLldvcmtlclBlcm1pc3Npb25IABI0Cgx0b2RvX3VwZGF0ZWQYRiABKAsyHC5obHZtLnNlc3Npb24udjEuVG9kb1VwZGF0ZWRIABI0CgxwbGFuX2NyZWF0ZWQYRyABKAsyHC5obHZtLnNlc3Npb24udjEuUGxhbkNyZWF0ZWRIABI2Cg1wbGFuX2Fuc3dlcmVkGEggASgLMh0uaGx2bS5zZXNzaW9uLnYxLlBsYW5BbnN3ZXJlZEgAEi4KCXBsYW5fc3RlcBhJIAEoCzIZLmhsdm0uc2Vzc2lvbi52MS5QbGFuU3RlcEgAEi0KCHJlbWluZGVyGEogASgLMhkuaGx2bS5zZXNzaW9uLnYxLlJlbWluZGVySABCCQoHcGF5bG9hZCJFCghUb2RvSXRlbRIMCgR0ZXh0GAEgASgJEisKBnN0YXR1cxgCIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5Ub2RvU3RhdHVzImQKC1RvZG9VcGRhdGVkEigKBWl0ZW1zGAEgAygLMhkuaGx2bS5zZXNzaW9uLnYxLlRvZG9JdGVtEisKBnNvdXJjZRgCIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5Ub2RvU291cmNlIjsKC1BsYW5DcmVhdGVkEg8KB2NhbGxfaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzdGVwcxgDIAMoCSJ8CgxQbGFuQW5zd2VyZWQSDwoHY2FsbF9pZBgBIAEoCRIQCghhY2NlcHRlZBgCIAEoCBIMCgR0ZXh0GAMgASgJEg0KBXN0ZXBzGAQgAygJEiwKBG1vZGUYBSABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZSI6CghQbGFuU3RlcBINCgVpbmRleBgBIAEoDRIMCgRzdGVwGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCCJFCghSZW1pbmRlchIrCgRraW5kGAEgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlJlbWluZGVyS2luZBIMCgR0ZXh0GAIgASgJIigKCkF0dGFjaG1lbnQSDAoEcGF0aBgBIAEoCRIMCgR0ZXh0GAIgASgJInYKC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudBIOCgZhdXRob3IYUCABKAkSFwoPcXVldWVkX3NlcXVlbmNlGFEgASgEIjEKDU1lc3NhZ2VRdWV1ZWQSDAoEdGV4dBgBIAEoCRISCgppbnRlcnJ1cHRzGAIgASgIIoEDCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsEiwKBWFnZW50GFogASgLMh0uaGx2bS5zZXNzaW9uLnYxLkFnZW50UHJvZmlsZRI2Cg93b3JrZXJfcHJvZmlsZXMYWyADKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEi0KBm9yaWdpbhhcIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJPcmlnaW4SKgoGYnVkZ2V0GGQgASgLMhouaGx2bS5zZXNzaW9uLnYxLlJ1bkJ1ZGdldCLHAwoMQWdlbnRQcm9maWxlEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2Etel1bYS16MC05LV17MCw2M30kEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAyiAIBIoCgV0b29scxgDIAEoCzIZLmhsdm0ucG9saWN5LnYxLlRvb2xCb3VuZBIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESKAoVbWF4aW11bV9vdXRwdXRfdG9rZW5zGAYgASgNQgm6SAYqBBjAhD0SHwoMaW5zdHJ1Y3Rpb25zGAcgASgJQgm6SAZyBCiAgAQSEQoJY2FuX3NwYXduGAggASgIEjUKB3dvcmtlcnMYCSADKAlCJLpIIZIBHhBAIhpyGDIWXlthLXpdW2EtejAtOS1dezAsNjN9JBI4CgZzb3VyY2UYCiABKA4yHi5obHZtLnNlc3Npb24udjEuUHJvZmlsZVNvdXJjZUIIukgFggECEAESFgoEcGF0aBgLIAEoCUIIukgFcgMogCBCDgoMX3RlbXBlcmF0dXJlIjMKDFdvcmtlckJ1ZGdldBINCgV0dXJucxgBIAEoDRIUCgxtaWxsaXNlY29uZHMYAiABKA0ivgEKDFdvcmtlck9yaWdpbhIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIVCg1wYXJlbnRfcnVuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDQoFZGVwdGgYBCABKA0SLQoGYnVkZ2V0GAUgASgLMh0uaGx2bS5zZXNzaW9uLnYxLldvcmtlckJ1ZGdldBItCgt0cnVzdF9mbG9vchgGIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIqEBCg1Xb3JrZXJTcGF3bmVkEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRIUCgxjaGlsZF9ydW5faWQYAyABKAkSEgoKYWdlbnRfdHlwZRgEIAEoCRIMCgR0YXNrGAUgASgJEi0KBmJ1ZGdldBgGIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJCdWRnZXQipwIKD1dvcmtlckNvbXBsZXRlZBIPCgdjYWxsX2lkGAEgASgJEhgKEGNoaWxkX3Nlc3Npb25faWQYAiABKAkSFAoMY2hpbGRfcnVuX2lkGAMgASgJEhIKCmFnZW50X3R5cGUYBCABKAkSDwoHc3VjY2VzcxgFIAEoCBIwCgtzdG9wX3JlYXNvbhgGIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRINCgV0dXJucxgIIAEoDRISCgp0b29sX2NhbGxzGAkgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgKIAEoDRIVCg1maWxlc190b3VjaGVkGAsgAygJIpsBChBXb3JrZXJQZXJtaXNzaW9uEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRITCgthZ2VudF90eXBlcxgDIAMoCRIvCgVjaGVjaxgEIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2sSFgoOY2hpbGRfc2VxdWVuY2UYBSABKAQiWQoMRm9sZGVkUmVzdWx0EhAKCHNlcXVlbmNlGAEgASgEEgwKBHRvb2wYAiABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYAyABKAkSDgoGbGVuZ3RoGAQgASgNIrwDCgpDb21wYWN0aW9uEhUKDWZyb21fc2VxdWVuY2UYASABKAQSEwoLdG9fc2VxdWVuY2UYAiABKAQSLwoFY2F1c2UYAyABKA4yIC5obHZtLnNlc3Npb24udjEuQ29tcGFjdGlvbkNhdXNlEi4KBm1ldGhvZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5TdW1tYXJ5TWV0aG9kEhUKDW1ldGhvZF9yZWFzb24YBSABKAkSDwoHc3VtbWFyeRgGIAEoCRIWCg5rZXB0X3NlcXVlbmNlcxgHIAMoBBIuCgdyZXN1bHRzGAggAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIwCglwdXRfYXNpZGUYCSADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EhUKDXRva2Vuc19iZWZvcmUYCiABKA0SFAoMdG9rZW5zX2FmdGVyGAsgASgNEg0KBXR1cm5zGAwgASgNEhQKDHJlc3VsdF9jb3VudBgNIAEoDRItCgt0cnVzdF9mbG9vchgOIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiQwoNU2Vzc2lvbkZvcmtlZBIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIXCg9wYXJlbnRfc2VxdWVuY2UYAiABKAQiPQoPU2Vzc2lvbkltcG9ydGVkEhsKE2V4cG9ydGVkX3Nlc3Npb25faWQYASABKAkSDQoFbGluZXMYAiABKA0iaAoSQ29udmVyc2F0aW9uVW5kb25lEhUKDWxhc3Rfc2VxdWVuY2UYASABKAQSDwoHdG9fdHVybhgCIAEoDRIWCg5yZXN0b3JlZF9wYXRocxgDIAMoCRISCgprZXB0X3BhdGhzGAQgAygJIq8BCgtJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEjIKBm9yaWdpbhgCIAEoDjIiLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvbk9yaWdpbhIwCgVzdGF0ZRgDIAEoDjIhLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvblN0YXRlEg4KBnNoYTI1NhgEIAEoCRIMCgR0ZXh0GAUgASgJEg4KBnJlYXNvbhgGIAEoCSJkChJJbnN0cnVjdGlvbnNMb2FkZWQSKwoFZmlsZXMYASADKAsyHC5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb24SEQoJd29ya3NwYWNlGAIgASgJEg4KBm5vdGljZRgDIAEoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAki9QEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoEicKCXJ1bl91c2FnZRhkIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USJwoIcnVuX2Nvc3QYZSABKAsyFS5obHZtLnNlc3Npb24udjEuQ29zdCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQisgEKCVR1cm5TdGF0cxISCgp0b29sX2NvdW50GAEgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIeChZlc3RpbWF0ZWRfaW5wdXRfdG9rZW5zGCggASgEEiUKBXBoYXNlGEYgASgOMhYuaGx2bS5zZXNzaW9uLnYxLlBoYXNlIlcKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QiVwoOTWVtb3J5QWN0aXZpdHkSEAoIcmVjYWxsZWQYASADKAkSDwoHd3JpdHRlbhgCIAMoCRIOCgZub3RpY2UYAyABKAkSEgoKbW9yZV9leGlzdBgoIAEoCCKnAgoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QSMQoQZXhoYXVzdGVkX2J1ZGdldBhlIAEoCzIXLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXQqegoKVG9kb1N0YXR1cxIbChdUT0RPX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPRE9fU1RBVFVTX1BFTkRJTkcQARIbChdUT0RPX1NUQVRVU19JTl9QUk9HUkVTUxACEhkKFVRPRE9fU1RBVFVTX0NPTVBMRVRFRBADKlUKClRvZG9Tb3VyY2USGwoXVE9ET19TT1VSQ0VfVU5TUEVDSUZJRUQQABIUChBUT0RPX1NPVVJDRV9UT09MEAESFAoQVE9ET19TT1VSQ0VfUExBThACKpcBCgxSZW1pbmRlcktpbmQSHQoZUkVNSU5ERVJfS0lORF9VTlNQRUNJRklFRBAAEhcKE1JFTUlOREVSX0tJTkRfUlVMRVMQARIWChJSRU1JTkRFUl9LSU5EX1RPRE8QAhIbChdSRU1JTkRFUl9LSU5EX1BMQU5fTU9ERRADEhoKFlJFTUlOREVSX0tJTkRfQ09OVElOVUUQBCpzCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhUKEVBIQVNFX1JFU0VBUkNISU5HEAESEQoNUEhBU0VfRURJVElORxACEhMKD1BIQVNFX1ZFUklGWUlORxADEhQKEFBIQVNFX0NPTVBMRVRJTkcQBCqFAQoNUHJvZmlsZVNvdXJjZRIeChpQUk9GSUxFX1NPVVJDRV9VTlNQRUNJRklFRBAAEhsKF1BST0ZJTEVfU09VUkNFX0JVSUxUX0lOEAESGQoVUFJPRklMRV9TT1VSQ0VfUEVSU09OEAISHAoYUFJPRklMRV9TT1VSQ0VfV09SS1NQQUNFEAMqaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqeAoRSW5zdHJ1Y3Rpb25PcmlnaW4SIgoeSU5TVFJVQ1RJT05fT1JJR0lOX1VOU1BFQ0lGSUVEEAASHQoZSU5TVFJVQ1RJT05fT1JJR0lOX1BFUlNPThABEiAKHElOU1RSVUNUSU9OX09SSUdJTl9XT1JLU1BBQ0UQAirRAQoQSW5zdHJ1Y3Rpb25TdGF0ZRIhCh1JTlNUUlVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEhwKGElOU1RSVUNUSU9OX1NUQVRFX0xPQURFRBABEh8KG0lOU1RSVUNUSU9OX1NUQVRFX1VOVFJVU1RFRBACEh0KGUlOU1RSVUNUSU9OX1NUQVRFX0NIQU5HRUQQAxIdChlJTlNUUlVDVElPTl9TVEFURV9SRUZVU0VEEAQSHQoZSU5TVFJVQ1RJT05fU1RBVEVfUkVNT1ZFRBAFKsMCCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVU1RPUF9SRUFTT05fQ09NUExFVEVEEAESIQodU1RPUF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhIiCh5TVE9QX1JFQVNPTl9NQVhfQlVER0VUX1JFQUNIRUQQAxIeChpTVE9QX1JFQVNPTl9VU0VSX0NBTkNFTExFRBAEEhUKEVNUT1BfUkVBU09OX0VSUk9SEAUSFwoTU1RPUF9SRUFTT05fVElNRU9VVBAGEiEKHVNUT1BfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEAcSIAocU1RPUF9SRUFTT05fV09SS0ZMT1dfQkxPQ0tFRBAIEiEKHVNUT1BfUkVBU09OX0NPTlRFWFRfRVhIQVVTVEVEEAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -224,6 +224,36 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: WorkerPermission;
     case: "workerPermission";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.TodoUpdated todo_updated = 70;
+     */
+    value: TodoUpdated;
+    case: "todoUpdated";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.PlanCreated plan_created = 71;
+     */
+    value: PlanCreated;
+    case: "planCreated";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.PlanAnswered plan_answered = 72;
+     */
+    value: PlanAnswered;
+    case: "planAnswered";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.PlanStep plan_step = 73;
+     */
+    value: PlanStep;
+    case: "planStep";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.Reminder reminder = 74;
+     */
+    value: Reminder;
+    case: "reminder";
   } | { case: undefined; value?: undefined };
 };
 
@@ -396,6 +426,31 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.WorkerPermission worker_permission = 92;
    */
   workerPermission?: WorkerPermissionJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoUpdated todo_updated = 70;
+   */
+  todoUpdated?: TodoUpdatedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.PlanCreated plan_created = 71;
+   */
+  planCreated?: PlanCreatedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.PlanAnswered plan_answered = 72;
+   */
+  planAnswered?: PlanAnsweredJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.PlanStep plan_step = 73;
+   */
+  planStep?: PlanStepJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.Reminder reminder = 74;
+   */
+  reminder?: ReminderJson;
 };
 
 /**
@@ -404,6 +459,318 @@ export type EventJson = {
  */
 export const EventSchema: GenMessage<Event, {jsonType: EventJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_session_v1_event, 0);
+
+/**
+ * @generated from message hlvm.session.v1.TodoItem
+ */
+export type TodoItem = Message<"hlvm.session.v1.TodoItem"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoStatus status = 2;
+   */
+  status: TodoStatus;
+};
+
+/**
+ * @generated from message hlvm.session.v1.TodoItem
+ */
+export type TodoItemJson = {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoStatus status = 2;
+   */
+  status?: TodoStatusJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TodoItem.
+ * Use `create(TodoItemSchema)` to create a new message.
+ */
+export const TodoItemSchema: GenMessage<TodoItem, {jsonType: TodoItemJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 1);
+
+/**
+ * The whole list as it is from here on.
+ *
+ * @generated from message hlvm.session.v1.TodoUpdated
+ */
+export type TodoUpdated = Message<"hlvm.session.v1.TodoUpdated"> & {
+  /**
+   * @generated from field: repeated hlvm.session.v1.TodoItem items = 1;
+   */
+  items: TodoItem[];
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoSource source = 2;
+   */
+  source: TodoSource;
+};
+
+/**
+ * The whole list as it is from here on.
+ *
+ * @generated from message hlvm.session.v1.TodoUpdated
+ */
+export type TodoUpdatedJson = {
+  /**
+   * @generated from field: repeated hlvm.session.v1.TodoItem items = 1;
+   */
+  items?: TodoItemJson[];
+
+  /**
+   * @generated from field: hlvm.session.v1.TodoSource source = 2;
+   */
+  source?: TodoSourceJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TodoUpdated.
+ * Use `create(TodoUpdatedSchema)` to create a new message.
+ */
+export const TodoUpdatedSchema: GenMessage<TodoUpdated, {jsonType: TodoUpdatedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 2);
+
+/**
+ * The model proposes a plan, and waits for its person.
+ *
+ * @generated from message hlvm.session.v1.PlanCreated
+ */
+export type PlanCreated = Message<"hlvm.session.v1.PlanCreated"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Markdown.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * Its list items at the outermost level, in order.
+   *
+   * @generated from field: repeated string steps = 3;
+   */
+  steps: string[];
+};
+
+/**
+ * The model proposes a plan, and waits for its person.
+ *
+ * @generated from message hlvm.session.v1.PlanCreated
+ */
+export type PlanCreatedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Markdown.
+   *
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+
+  /**
+   * Its list items at the outermost level, in order.
+   *
+   * @generated from field: repeated string steps = 3;
+   */
+  steps?: string[];
+};
+
+/**
+ * Describes the message hlvm.session.v1.PlanCreated.
+ * Use `create(PlanCreatedSchema)` to create a new message.
+ */
+export const PlanCreatedSchema: GenMessage<PlanCreated, {jsonType: PlanCreatedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 3);
+
+/**
+ * The person answered.
+ *
+ * @generated from message hlvm.session.v1.PlanAnswered
+ */
+export type PlanAnswered = Message<"hlvm.session.v1.PlanAnswered"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: bool accepted = 2;
+   */
+  accepted: boolean;
+
+  /**
+   * The plan as it was accepted, which the person may have edited; else why it was not.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * @generated from field: repeated string steps = 4;
+   */
+  steps: string[];
+
+  /**
+   * In which the run goes on, where it was accepted.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 5;
+   */
+  mode: PermissionMode;
+};
+
+/**
+ * The person answered.
+ *
+ * @generated from message hlvm.session.v1.PlanAnswered
+ */
+export type PlanAnsweredJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: bool accepted = 2;
+   */
+  accepted?: boolean;
+
+  /**
+   * The plan as it was accepted, which the person may have edited; else why it was not.
+   *
+   * @generated from field: string text = 3;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: repeated string steps = 4;
+   */
+  steps?: string[];
+
+  /**
+   * In which the run goes on, where it was accepted.
+   *
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 5;
+   */
+  mode?: PermissionModeJson;
+};
+
+/**
+ * Describes the message hlvm.session.v1.PlanAnswered.
+ * Use `create(PlanAnsweredSchema)` to create a new message.
+ */
+export const PlanAnsweredSchema: GenMessage<PlanAnswered, {jsonType: PlanAnsweredJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 4);
+
+/**
+ * The model said of a step of the accepted plan that it is done, or is not any more.
+ *
+ * @generated from message hlvm.session.v1.PlanStep
+ */
+export type PlanStep = Message<"hlvm.session.v1.PlanStep"> & {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * @generated from field: string step = 2;
+   */
+  step: string;
+
+  /**
+   * @generated from field: bool completed = 3;
+   */
+  completed: boolean;
+};
+
+/**
+ * The model said of a step of the accepted plan that it is done, or is not any more.
+ *
+ * @generated from message hlvm.session.v1.PlanStep
+ */
+export type PlanStepJson = {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index?: number;
+
+  /**
+   * @generated from field: string step = 2;
+   */
+  step?: string;
+
+  /**
+   * @generated from field: bool completed = 3;
+   */
+  completed?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.PlanStep.
+ * Use `create(PlanStepSchema)` to create a new message.
+ */
+export const PlanStepSchema: GenMessage<PlanStep, {jsonType: PlanStepJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 5);
+
+/**
+ * What the platform told the model in the midst of a run.
+ *
+ * @generated from message hlvm.session.v1.Reminder
+ */
+export type Reminder = Message<"hlvm.session.v1.Reminder"> & {
+  /**
+   * @generated from field: hlvm.session.v1.ReminderKind kind = 1;
+   */
+  kind: ReminderKind;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * What the platform told the model in the midst of a run.
+ *
+ * @generated from message hlvm.session.v1.Reminder
+ */
+export type ReminderJson = {
+  /**
+   * @generated from field: hlvm.session.v1.ReminderKind kind = 1;
+   */
+  kind?: ReminderKindJson;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Reminder.
+ * Use `create(ReminderSchema)` to create a new message.
+ */
+export const ReminderSchema: GenMessage<Reminder, {jsonType: ReminderJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 6);
 
 /**
  * @generated from message hlvm.session.v1.Attachment
@@ -444,7 +811,7 @@ export type AttachmentJson = {
  * Use `create(AttachmentSchema)` to create a new message.
  */
 export const AttachmentSchema: GenMessage<Attachment, {jsonType: AttachmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 1);
+  messageDesc(file_hlvm_session_v1_event, 7);
 
 /**
  * @generated from message hlvm.session.v1.UserMessage
@@ -505,7 +872,7 @@ export type UserMessageJson = {
  * Use `create(UserMessageSchema)` to create a new message.
  */
 export const UserMessageSchema: GenMessage<UserMessage, {jsonType: UserMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 2);
+  messageDesc(file_hlvm_session_v1_event, 8);
 
 /**
  * A person said something while a run goes on. The model reads it before its next turn: a user_message says when.
@@ -550,7 +917,7 @@ export type MessageQueuedJson = {
  * Use `create(MessageQueuedSchema)` to create a new message.
  */
 export const MessageQueuedSchema: GenMessage<MessageQueued, {jsonType: MessageQueuedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 3);
+  messageDesc(file_hlvm_session_v1_event, 9);
 
 /**
  * @generated from message hlvm.session.v1.RunStarted
@@ -695,7 +1062,7 @@ export type RunStartedJson = {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 4);
+  messageDesc(file_hlvm_session_v1_event, 10);
 
 /**
  * What an agent is for, and what it may use: it narrows what the run may do, and widens nothing.
@@ -850,7 +1217,7 @@ export type AgentProfileJson = {
  * Use `create(AgentProfileSchema)` to create a new message.
  */
 export const AgentProfileSchema: GenMessage<AgentProfile, {jsonType: AgentProfileJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 5);
+  messageDesc(file_hlvm_session_v1_event, 11);
 
 /**
  * What a worker may use up, taken from what its parent has left.
@@ -895,7 +1262,7 @@ export type WorkerBudgetJson = {
  * Use `create(WorkerBudgetSchema)` to create a new message.
  */
 export const WorkerBudgetSchema: GenMessage<WorkerBudget, {jsonType: WorkerBudgetJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 6);
+  messageDesc(file_hlvm_session_v1_event, 12);
 
 /**
  * Whose worker a run is, and what it got.
@@ -988,7 +1355,7 @@ export type WorkerOriginJson = {
  * Use `create(WorkerOriginSchema)` to create a new message.
  */
 export const WorkerOriginSchema: GenMessage<WorkerOrigin, {jsonType: WorkerOriginJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 7);
+  messageDesc(file_hlvm_session_v1_event, 13);
 
 /**
  * A worker starts; its own session has the rest. Written before it does.
@@ -1073,7 +1440,7 @@ export type WorkerSpawnedJson = {
  * Use `create(WorkerSpawnedSchema)` to create a new message.
  */
 export const WorkerSpawnedSchema: GenMessage<WorkerSpawned, {jsonType: WorkerSpawnedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 8);
+  messageDesc(file_hlvm_session_v1_event, 14);
 
 /**
  * @generated from message hlvm.session.v1.WorkerCompleted
@@ -1208,7 +1575,7 @@ export type WorkerCompletedJson = {
  * Use `create(WorkerCompletedSchema)` to create a new message.
  */
 export const WorkerCompletedSchema: GenMessage<WorkerCompleted, {jsonType: WorkerCompletedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 9);
+  messageDesc(file_hlvm_session_v1_event, 15);
 
 /**
  * A worker asks for a permission, or got an answer: for whoever watches its parent.
@@ -1291,7 +1658,7 @@ export type WorkerPermissionJson = {
  * Use `create(WorkerPermissionSchema)` to create a new message.
  */
 export const WorkerPermissionSchema: GenMessage<WorkerPermission, {jsonType: WorkerPermissionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 10);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
@@ -1356,7 +1723,7 @@ export type FoldedResultJson = {
  * Use `create(FoldedResultSchema)` to create a new message.
  */
 export const FoldedResultSchema: GenMessage<FoldedResult, {jsonType: FoldedResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
@@ -1549,7 +1916,7 @@ export type CompactionJson = {
  * Use `create(CompactionSchema)` to create a new message.
  */
 export const CompactionSchema: GenMessage<Compaction, {jsonType: CompactionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * A call waits for a sandbox, where all are at work. Again whenever its place changes.
@@ -1604,7 +1971,7 @@ export type ToolWaitingJson = {
  * Use `create(ToolWaitingSchema)` to create a new message.
  */
 export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
@@ -1629,7 +1996,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * All before this was copied from another session: events up to one of its sequences, with the same numbers.
@@ -1670,7 +2037,7 @@ export type SessionForkedJson = {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
@@ -1715,7 +2082,7 @@ export type SessionImportedJson = {
  * Use `create(SessionImportedSchema)` to create a new message.
  */
 export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
@@ -1792,7 +2159,7 @@ export type ConversationUndoneJson = {
  * Use `create(ConversationUndoneSchema)` to create a new message.
  */
 export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * A file with instructions for the agent.
@@ -1889,7 +2256,7 @@ export type InstructionJson = {
  * Use `create(InstructionSchema)` to create a new message.
  */
 export const InstructionSchema: GenMessage<Instruction, {jsonType: InstructionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 24);
 
 /**
  * Files with instructions were found: at the beginning of a run, or where a tool came into a folder that has some. Those that
@@ -1950,7 +2317,7 @@ export type InstructionsLoadedJson = {
  * Use `create(InstructionsLoadedSchema)` to create a new message.
  */
 export const InstructionsLoadedSchema: GenMessage<InstructionsLoaded, {jsonType: InstructionsLoadedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 25);
 
 /**
  * A model call begins.
@@ -1973,7 +2340,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 26);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -2000,7 +2367,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 27);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -2031,7 +2398,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 22);
+  messageDesc(file_hlvm_session_v1_event, 28);
 
 /**
  * What the model said in one turn, whole.
@@ -2116,7 +2483,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 23);
+  messageDesc(file_hlvm_session_v1_event, 29);
 
 /**
  * The model chose a tool.
@@ -2191,7 +2558,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 24);
+  messageDesc(file_hlvm_session_v1_event, 30);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -2286,7 +2653,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 25);
+  messageDesc(file_hlvm_session_v1_event, 31);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -2373,7 +2740,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 26);
+  messageDesc(file_hlvm_session_v1_event, 32);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -2410,7 +2777,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 27);
+  messageDesc(file_hlvm_session_v1_event, 33);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -2461,7 +2828,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 28);
+  messageDesc(file_hlvm_session_v1_event, 34);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -2493,6 +2860,11 @@ export type TurnStats = Message<"hlvm.session.v1.TurnStats"> & {
    * @generated from field: uint64 estimated_input_tokens = 40;
    */
   estimatedInputTokens: bigint;
+
+  /**
+   * @generated from field: hlvm.session.v1.Phase phase = 70;
+   */
+  phase: Phase;
 };
 
 /**
@@ -2525,6 +2897,11 @@ export type TurnStatsJson = {
    * @generated from field: uint64 estimated_input_tokens = 40;
    */
   estimatedInputTokens?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.Phase phase = 70;
+   */
+  phase?: PhaseJson;
 };
 
 /**
@@ -2532,7 +2909,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 29);
+  messageDesc(file_hlvm_session_v1_event, 35);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -2573,7 +2950,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 30);
+  messageDesc(file_hlvm_session_v1_event, 36);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -2642,7 +3019,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 31);
+  messageDesc(file_hlvm_session_v1_event, 37);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -2771,7 +3148,194 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 32);
+  messageDesc(file_hlvm_session_v1_event, 38);
+
+/**
+ * @generated from enum hlvm.session.v1.TodoStatus
+ */
+export const TodoStatus = {
+  /**
+   * @generated from enum value: TODO_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: TODO_STATUS_PENDING = 1;
+   */
+  PENDING: 1,
+
+  /**
+   * @generated from enum value: TODO_STATUS_IN_PROGRESS = 2;
+   */
+  IN_PROGRESS: 2,
+
+  /**
+   * @generated from enum value: TODO_STATUS_COMPLETED = 3;
+   */
+  COMPLETED: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoStatus
+ */
+export type TodoStatus = (typeof TodoStatus)[keyof typeof TodoStatus] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoStatus
+ */
+export type TodoStatusJson = "TODO_STATUS_UNSPECIFIED" | "TODO_STATUS_PENDING" | "TODO_STATUS_IN_PROGRESS" | "TODO_STATUS_COMPLETED";
+
+/**
+ * Describes the enum hlvm.session.v1.TodoStatus.
+ */
+export const TodoStatusSchema: GenEnum<TodoStatus, TodoStatusJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 0);
+
+/**
+ * @generated from enum hlvm.session.v1.TodoSource
+ */
+export const TodoSource = {
+  /**
+   * @generated from enum value: TODO_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The model wrote it.
+   *
+   * @generated from enum value: TODO_SOURCE_TOOL = 1;
+   */
+  TOOL: 1,
+
+  /**
+   * The steps of a plan that a person accepted.
+   *
+   * @generated from enum value: TODO_SOURCE_PLAN = 2;
+   */
+  PLAN: 2,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoSource
+ */
+export type TodoSource = (typeof TodoSource)[keyof typeof TodoSource] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.TodoSource
+ */
+export type TodoSourceJson = "TODO_SOURCE_UNSPECIFIED" | "TODO_SOURCE_TOOL" | "TODO_SOURCE_PLAN";
+
+/**
+ * Describes the enum hlvm.session.v1.TodoSource.
+ */
+export const TodoSourceSchema: GenEnum<TodoSource, TodoSourceJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 1);
+
+/**
+ * @generated from enum hlvm.session.v1.ReminderKind
+ */
+export const ReminderKind = {
+  /**
+   * @generated from enum value: REMINDER_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * How to work with the tools, for small models.
+   *
+   * @generated from enum value: REMINDER_KIND_RULES = 1;
+   */
+  RULES: 1,
+
+  /**
+   * What is left to do.
+   *
+   * @generated from enum value: REMINDER_KIND_TODO = 2;
+   */
+  TODO: 2,
+
+  /**
+   * The run only reads until its plan is accepted.
+   *
+   * @generated from enum value: REMINDER_KIND_PLAN_MODE = 3;
+   */
+  PLAN_MODE: 3,
+
+  /**
+   * It said what it would do, and did not.
+   *
+   * @generated from enum value: REMINDER_KIND_CONTINUE = 4;
+   */
+  CONTINUE: 4,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.ReminderKind
+ */
+export type ReminderKind = (typeof ReminderKind)[keyof typeof ReminderKind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.ReminderKind
+ */
+export type ReminderKindJson = "REMINDER_KIND_UNSPECIFIED" | "REMINDER_KIND_RULES" | "REMINDER_KIND_TODO" | "REMINDER_KIND_PLAN_MODE" | "REMINDER_KIND_CONTINUE";
+
+/**
+ * Describes the enum hlvm.session.v1.ReminderKind.
+ */
+export const ReminderKindSchema: GenEnum<ReminderKind, ReminderKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 2);
+
+/**
+ * What a run is at, told from the calls that were made.
+ *
+ * @generated from enum hlvm.session.v1.Phase
+ */
+export const Phase = {
+  /**
+   * @generated from enum value: PHASE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: PHASE_RESEARCHING = 1;
+   */
+  RESEARCHING: 1,
+
+  /**
+   * @generated from enum value: PHASE_EDITING = 2;
+   */
+  EDITING: 2,
+
+  /**
+   * @generated from enum value: PHASE_VERIFYING = 3;
+   */
+  VERIFYING: 3,
+
+  /**
+   * @generated from enum value: PHASE_COMPLETING = 4;
+   */
+  COMPLETING: 4,
+} as const;
+
+/**
+ * What a run is at, told from the calls that were made.
+ *
+ * @generated from enum hlvm.session.v1.Phase
+ */
+export type Phase = (typeof Phase)[keyof typeof Phase] | UnknownEnum;
+
+/**
+ * What a run is at, told from the calls that were made.
+ *
+ * @generated from enum hlvm.session.v1.Phase
+ */
+export type PhaseJson = "PHASE_UNSPECIFIED" | "PHASE_RESEARCHING" | "PHASE_EDITING" | "PHASE_VERIFYING" | "PHASE_COMPLETING";
+
+/**
+ * Describes the enum hlvm.session.v1.Phase.
+ */
+export const PhaseSchema: GenEnum<Phase, PhaseJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 3);
 
 /**
  * @generated from enum hlvm.session.v1.ProfileSource
@@ -2818,7 +3382,7 @@ export type ProfileSourceJson = "PROFILE_SOURCE_UNSPECIFIED" | "PROFILE_SOURCE_B
  * Describes the enum hlvm.session.v1.ProfileSource.
  */
 export const ProfileSourceSchema: GenEnum<ProfileSource, ProfileSourceJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 0);
+  enumDesc(file_hlvm_session_v1_event, 4);
 
 /**
  * @generated from enum hlvm.session.v1.SummaryMethod
@@ -2856,7 +3420,7 @@ export type SummaryMethodJson = "SUMMARY_METHOD_UNSPECIFIED" | "SUMMARY_METHOD_M
  * Describes the enum hlvm.session.v1.SummaryMethod.
  */
 export const SummaryMethodSchema: GenEnum<SummaryMethod, SummaryMethodJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 1);
+  enumDesc(file_hlvm_session_v1_event, 5);
 
 /**
  * @generated from enum hlvm.session.v1.CompactionCause
@@ -2896,7 +3460,7 @@ export type CompactionCauseJson = "COMPACTION_CAUSE_UNSPECIFIED" | "COMPACTION_C
  * Describes the enum hlvm.session.v1.CompactionCause.
  */
 export const CompactionCauseSchema: GenEnum<CompactionCause, CompactionCauseJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 2);
+  enumDesc(file_hlvm_session_v1_event, 6);
 
 /**
  * @generated from enum hlvm.session.v1.InstructionOrigin
@@ -2934,7 +3498,7 @@ export type InstructionOriginJson = "INSTRUCTION_ORIGIN_UNSPECIFIED" | "INSTRUCT
  * Describes the enum hlvm.session.v1.InstructionOrigin.
  */
 export const InstructionOriginSchema: GenEnum<InstructionOrigin, InstructionOriginJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 3);
+  enumDesc(file_hlvm_session_v1_event, 7);
 
 /**
  * @generated from enum hlvm.session.v1.InstructionState
@@ -2995,7 +3559,7 @@ export type InstructionStateJson = "INSTRUCTION_STATE_UNSPECIFIED" | "INSTRUCTIO
  * Describes the enum hlvm.session.v1.InstructionState.
  */
 export const InstructionStateSchema: GenEnum<InstructionState, InstructionStateJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 4);
+  enumDesc(file_hlvm_session_v1_event, 8);
 
 /**
  * @generated from enum hlvm.session.v1.StopReason
@@ -3066,5 +3630,5 @@ export type StopReasonJson = "STOP_REASON_UNSPECIFIED" | "STOP_REASON_COMPLETED"
  * Describes the enum hlvm.session.v1.StopReason.
  */
 export const StopReasonSchema: GenEnum<StopReason, StopReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_session_v1_event, 5);
+  enumDesc(file_hlvm_session_v1_event, 9);
 

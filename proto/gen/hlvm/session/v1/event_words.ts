@@ -2,6 +2,10 @@
 // @generated from file hlvm/session/v1/event.proto (package hlvm.session.v1, syntax proto3)
 /* eslint-disable */
 
+export const todoStatusWords = ["pending", "in_progress", "completed"] as const;
+export const todoSourceWords = ["tool", "plan"] as const;
+export const reminderKindWords = ["rules", "todo", "plan_mode", "continue"] as const;
+export const phaseWords = ["researching", "editing", "verifying", "completing"] as const;
 export const profileSourceWords = ["built_in", "person", "workspace"] as const;
 export const summaryMethodWords = ["model", "mechanical"] as const;
 export const compactionCauseWords = ["threshold", "overflow"] as const;

@@ -64,7 +64,8 @@ const READ = `
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
 const CONVERSATION_TYPES = "'user_message', 'message_queued', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
-const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'instructions_loaded', 'compaction', 'turn_stats'`;
+const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'instructions_loaded', 'compaction', 'turn_stats',
+  'todo_updated', 'plan_created', 'plan_answered', 'plan_step', 'reminder'`;
 /** A part without the end of a turn is estimated as the turns before it were. */
 const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
 const READ_COMPACTION = `
@@ -76,7 +77,7 @@ const READ_CONTEXT = `
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update',
-    'worker_spawned', 'worker_permission', 'worker_completed')
+    'worker_spawned', 'worker_permission', 'worker_completed', 'reminder')
   ORDER BY seq`;
 /** With what may have undone it. */
 const READ_RESULT = `

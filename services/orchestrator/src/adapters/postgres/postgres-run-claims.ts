@@ -59,6 +59,11 @@ const PARK = `
 const WAKE =
   "UPDATE run SET parked_until = now() WHERE run_id = ANY ($1::uuid[]) AND parked_until > now() AND ended_at IS NULL RETURNING run_id";
 
+const DELEGATE = `
+  UPDATE run SET delegation = $3 FROM session
+  WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL AND session.session_id = run.session_id AND organization = $4
+  RETURNING run_id`;
+
 const RELEASE = `UPDATE run SET held_by = '${NOBODY}' WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
 
 interface ClaimedRow extends SessionRow {
@@ -112,6 +117,10 @@ export class PostgresRunClaims implements RunClaims {
 
   async park({ runId, owner }: Lease, until: Date): Promise<void> {
     await this.#database.query(PARK, [runId, owner, until], "park_run");
+  }
+
+  async delegate({ runId, owner }: Lease, delegation: string, organization: string): Promise<boolean> {
+    return (await this.#database.query(DELEGATE, [runId, owner, delegation, organization], "delegate_run")).length > 0;
   }
 
   async wake(runIds: readonly string[]): Promise<number> {

@@ -4,7 +4,7 @@ import { FoldedResultSchema, type FoldedResult } from "@hlvm/proto/hlvm/session/
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Conversation } from "../fold/conversation.ts";
 import { estimatePart } from "./estimate-tokens.ts";
-import { compareWorth, type Provenance } from "./provenance.ts";
+import { compareWorth, REMINDER, type Provenance } from "./provenance.ts";
 
 /** Results of which the model is given a pointer; older ones are in the log all the same. */
 const POINTERS = 40;
@@ -69,8 +69,9 @@ export function unitsOf(conversation: Conversation, after: bigint): ContextUnit[
     for (const [index, part] of parts.entries()) {
       const provenance = conversation.provenanceOf(part);
       if (provenance.sequence <= after || staying.has(provenance.sequence)) continue;
-      const isNew = role === Role.USER ? provenance.sequence !== person : role === Role.ASSISTANT && index === 0;
-      person = role === Role.USER ? provenance.sequence : undefined;
+      const isReminder = provenance.source === REMINDER;
+      const isNew = role === Role.USER ? !isReminder && provenance.sequence !== person : role === Role.ASSISTANT && index === 0;
+      if (!isReminder) person = role === Role.USER ? provenance.sequence : undefined;
       if (isNew || units.length === 0) units.push({ isTurn: role !== Role.USER, parts: [], tokens: 0 });
       const unit = units.at(-1)!;
       unit.parts.push({ part, provenance });
@@ -80,8 +81,9 @@ export function unitsOf(conversation: Conversation, after: bigint): ContextUnit[
   return units;
 }
 
-function kept({ anchors, instructions }: Conversation, toSequence: bigint): bigint[] {
-  const wanted = [anchors.task, ...anchors.asked, anchors.runStarted, anchors.memory, ...instructions.sequences];
+function kept({ anchors, instructions, work }: Conversation, toSequence: bigint): bigint[] {
+  const { task, asked, runStarted, memory } = anchors;
+  const wanted = [task, ...asked, runStarted, memory, ...instructions.sequences, work.anchors.todo, work.anchors.plan];
   return [...new Set(wanted)].filter((sequence) => sequence > 0n && sequence <= toSequence);
 }
 

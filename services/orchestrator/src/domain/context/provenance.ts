@@ -3,6 +3,9 @@ import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, type TrustFloor, type ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 
+/** The source of what the platform tells a model in the midst of a run. */
+export const REMINDER = "reminder";
+
 /** Where a part of the context comes from. */
 export interface Provenance {
   /** For people: `user:ada`, `read_file`, `model`. */

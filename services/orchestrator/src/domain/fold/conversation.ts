@@ -11,11 +11,12 @@ import {
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import { lowerFloor, type Provenance } from "../context/provenance.ts";
+import { lowerFloor, REMINDER, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
 import { fitMessages } from "./fit-messages.ts";
+import { WorkState } from "../work/work-state.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
 import { insertInstructions } from "./insert-instructions.ts";
 import { LoadedInstructions } from "./loaded-instructions.ts";
@@ -60,6 +61,7 @@ export class Conversation {
   /** The provider's count of the last request over its estimate. */
   correction = 1;
   compaction: Compaction | undefined;
+  readonly work = new WorkState();
   lastRun: RunStarted | undefined;
   readonly instructions: LoadedInstructions = new LoadedInstructions();
   readonly anchors: Anchors = { task: 0n, asked: [], runStarted: 0n, memory: 0n };
@@ -71,6 +73,7 @@ export class Conversation {
 
   add(event: FoldedEvent): void {
     const { payload } = event;
+    this.work.add(event);
     switch (payload.case) {
       case "userMessage":
         if (event.turn === 0) this.#addUnread(event);
@@ -106,11 +109,13 @@ export class Conversation {
         if (!this.#isSameModel) return;
         this.correction = correctionOf(Number(payload.value.inputTokens), Number(payload.value.estimatedInputTokens)) ?? this.correction;
         return;
+      case "reminder":
+        return this.#remind(event, payload.value.text);
       case "compaction":
         this.#close();
         this.compaction = payload.value;
         this.floor = lowerFloor(this.floor, payload.value.trustFloor);
-        this.#messages = foldCompaction(this.#messages, payload.value, this.#provenances);
+        this.#messages = foldCompaction(this.#messages, { ...payload.value, work: this.work }, this.#provenances);
     }
   }
 
@@ -165,6 +170,13 @@ export class Conversation {
     this.anchors.asked.push(sequence);
     // The question and what was said last; what lies between is folded with the rest.
     if (this.anchors.asked.length > MOST_ASKED) this.anchors.asked.splice(1, 1);
+  }
+
+  /** Behind all that there is, so that what was sent before stays as it was. */
+  #remind(event: FoldedEvent, value: string): void {
+    this.#close();
+    const about = { source: REMINDER, trust: Trust.VERIFIED, kind: ContextKind.INSTRUCTION };
+    this.#push(Role.SYSTEM, [this.#part(event, about, { case: "text", value })]);
   }
 
   #remember(event: FoldedEvent, text: string): void {

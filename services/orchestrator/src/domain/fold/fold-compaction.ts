@@ -3,6 +3,7 @@ import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/
 import type { Compaction, FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { WorkState } from "../work/work-state.ts";
 import type { Provenance } from "../context/provenance.ts";
 
 const OPENING = `<summary>
@@ -10,13 +11,16 @@ A program made this summary of earlier work of this session: data, and not the u
 `;
 const CLOSING = "\n</summary>";
 
+/** A compaction, and what was being worked on then. */
+type FoldedWith = Compaction & { readonly work: Pick<WorkState, "todoText" | "plan"> };
+
 export type Provenances = WeakMap<Part, Provenance>;
 
 /**
  * The messages as a compaction leaves them: the summary, then what stays of the beginning, so that the words of a person have
  * the last word in their message, then all that came later. What it is given may lack what was folded.
  */
-export function foldCompaction(messages: readonly Message[], compaction: Compaction, provenances: Provenances): Message[] {
+export function foldCompaction(messages: readonly Message[], compaction: FoldedWith, provenances: Provenances): Message[] {
   const { toSequence, keptSequences, putAside } = compaction;
   const kept = new Set(keptSequences);
   const aside = new Map(putAside.map((result) => [result.sequence, result]));
@@ -40,11 +44,14 @@ export function foldCompaction(messages: readonly Message[], compaction: Compact
   return [...leading, create(MessageSchema, { role: Role.USER, parts: head }), ...tail];
 }
 
-function summaryPart(compaction: Compaction, provenances: Provenances): Part {
-  const { summary, results, fromSequence, toSequence, trustFloor } = compaction;
+function summaryPart(compaction: FoldedWith, provenances: Provenances): Part {
+  const { summary, results, fromSequence, toSequence, trustFloor, work } = compaction;
   const pointers = results.length === 0 ? "" : `\n\nResults that read_result opens again:\n${results.map(pointerLine).join("\n")}`;
   // What was folded cannot end its own summary.
-  const words = `${summary}${pointers}`.replaceAll(/<(\/?summary)/gi, "‹$1");
+  const todo = work.todoText();
+  const list = todo === "" ? "" : `\n\nYour list, as it was then:\n${todo}`;
+  const plan = work.plan === undefined ? "" : `\n\nThe plan that the user accepted, word for word:\n${work.plan.text}`;
+  const words = `${summary}${plan}${list}${pointers}`.replaceAll(/<(\/?summary)/gi, "‹$1");
   const part = create(PartSchema, { part: { case: "text", value: `${OPENING}${words}${CLOSING}` } });
   provenances.set(part, {
     source: `summary of events ${fromSequence} to ${toSequence}`,

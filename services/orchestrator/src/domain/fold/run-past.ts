@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Finish, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Event, RunStarted, WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ReminderKind, type Event, type RunStarted, type WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { CostSchema, type Cost, type RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
@@ -100,6 +100,10 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         break;
       case "workerCompleted":
         change(workers, payload.value.callId, { isCompleted: true, turns: payload.value.turns });
+        break;
+      case "reminder":
+        // The answer was none: the model was asked to go on.
+        if (payload.value.kind === ReminderKind.CONTINUE) answered = undefined;
         break;
       case "usageUpdate":
         usage = payload.value.usage ?? usage;

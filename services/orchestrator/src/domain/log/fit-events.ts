@@ -43,6 +43,8 @@ function longTexts({ payload }: Event): LongText[] {
     case "messageDelta":
     case "reasoningUpdate":
     case "runStopped":
+    case "planCreated":
+    case "planAnswered":
       return [textOf(payload.value, "text")];
     case "userMessage":
       return [textOf(payload.value, "text"), ...payload.value.attachments.map((attachment) => textOf(attachment, "text"))];

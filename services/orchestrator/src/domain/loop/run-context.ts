@@ -29,8 +29,10 @@ export interface RunContext {
   readonly stateless: boolean;
   readonly model: Model;
   readonly prefix: Prefix;
-  /** Lets no secret in. */
+  /** Lets no secret in. Another one after `redelegate`. */
   readonly mesh: Mesh;
+  /** Has the run go on by another delegation. @throws HlvmError where it is none for this run, or the run was lost */
+  readonly redelegate: (delegation: string) => Promise<void>;
   readonly secrets: RunSecrets;
   readonly journal: RunJournal;
   readonly log: Pick<EventLog, "readResult">;

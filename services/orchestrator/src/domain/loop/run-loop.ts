@@ -1,11 +1,16 @@
 import { ErrorClass, FinishReason, type Finish } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ReminderKind, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
 import { estimateTokens } from "../context/estimate-tokens.ts";
 import type { AnsweredTurn } from "../fold/run-past.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
 import { callTools } from "../tools/call-tools.ts";
+import { tell } from "../tools/write-todo.ts";
+import { announcesWork } from "../work/announces-work.ts";
+import { continueReminder, dueReminder, type DueReminder } from "../work/due-reminder.ts";
+import { phaseOf } from "../work/phase-of.ts";
+import type { Answer } from "./answer.ts";
 import { ModelFailure } from "./model-failure.ts";
 import { recallMemory } from "./recall-memory.ts";
 import type { RunContext } from "./run-context.ts";
@@ -34,6 +39,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     const { turn } = progress;
     const began = performance.now();
     await readMessages(turn, run);
+    await remind(dueReminder(run.model.tier, turn, run.context.conversation.work), turn, run);
     const turnRun = inTurn(run);
     const taken = await askWithinWindow(turnRun, progress, lostInARow < MAXIMUM_LOST_IN_A_ROW).catch(async (thrown: unknown) => {
       if (isInterrupted(turnRun, run)) return "interrupted" as const;
@@ -66,6 +72,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
       inputTokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
       outputTokens: usage.outputTokens,
       estimatedInputTokens: BigInt(estimate),
+      phase: phaseOf(toolCalls, run.context.conversation.work.phase),
     });
     run.context.add({ runId: run.runId, turn, payload: stats });
     void run.journal.appendSoon(turn, stats, eventPayload("usageUpdate", { usage: progress.usage, cost: run.spending.cost }));
@@ -73,6 +80,10 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     if (exhausted !== undefined) {
       await run.journal.records.settle(run.signal);
       throw exhausted;
+    }
+    if (called === undefined && isToGoOn(answer, run)) {
+      await remind(continueReminder, turn, run);
+      continue;
     }
     const stop = called === undefined ? stopOfAnswer(answer.finish, run) : stopOfLooping(called.isLooping);
     if (stop !== undefined && (await mayStop(stop, run))) {
@@ -90,7 +101,14 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
 
 /** The run for one turn, which a message may interrupt. */
 function inTurn(run: RunContext): RunContext {
-  return { ...run, signal: AbortSignal.any([run.signal, run.inbox.beginTurn()]) };
+  return {
+    ...run,
+    // Another one where a plan is accepted in this turn.
+    get mesh() {
+      return run.mesh;
+    },
+    signal: AbortSignal.any([run.signal, run.inbox.beginTurn()]),
+  };
 }
 
 function isInterrupted(turnRun: RunContext, run: RunContext): boolean {
@@ -113,6 +131,17 @@ async function readMessages(turn: number, run: RunContext): Promise<void> {
 /** A run that is done goes on where somebody has said something meanwhile. */
 async function mayStop({ reason }: Stop, run: RunContext): Promise<boolean> {
   return reason !== StopReason.COMPLETED || run.inbox.close();
+}
+
+/** Whether the model said what it will do, and stopped: it is asked to go on, once a run. */
+function isToGoOn({ text, finish }: Pick<Answer, "text" | "finish">, { prefix, context }: RunContext): boolean {
+  const mayGoOn = prefix.tools.length > 0 && finish.reason === FinishReason.STOP;
+  return mayGoOn && !context.conversation.work.reminded.has(ReminderKind.CONTINUE) && announcesWork(text);
+}
+
+/** Tells the model something behind all that it has before it. */
+async function remind(due: DueReminder | undefined, turn: number, run: RunContext): Promise<void> {
+  if (due !== undefined) await tell([eventPayload("reminder", due)], turn, run);
 }
 
 /** One answer. What the provider cannot hold is shortened and sent once more. */

@@ -43,6 +43,7 @@ describe("compilePrefix", () => {
       "search_code",
       "shell_exec",
       "read_result",
+      "propose_plan",
     ]);
   });
 

@@ -32,6 +32,7 @@ export function compilePrefix(session: SessionFacts, model: Pick<Model, "tier" |
     canCallTools: model.capability !== ModelCapability.CHAT,
     stateless: session.stateless,
     profile: agent.profile,
+    isWorker: session.worker !== undefined,
   });
   const systemPrompt = compilePrompt({ session, tier, tools, agent });
   const described = tools.map((tool) => ({

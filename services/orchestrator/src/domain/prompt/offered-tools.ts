@@ -4,8 +4,13 @@ import { nativeTools } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import type { Tier } from "./section.ts";
 
-/** Small models choose badly among many tools: reading, searching, editing, the shell, and what was put aside to fit their window. */
-const CORE_TOOLS = new Set(["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec", "read_result"]);
+/**
+ * Small models choose badly among many tools: reading, searching, editing, the shell, what was put aside to fit their window,
+ * and how a plan is proposed, without which plan mode has no end.
+ */
+const CORE_TOOLS = new Set(
+  ["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec", "read_result"].concat("propose_plan"),
+);
 
 export interface ToolChoice {
   readonly tier: Tier;
@@ -14,13 +19,16 @@ export interface ToolChoice {
   /** Nothing is remembered or recalled. */
   readonly stateless: boolean;
   readonly profile: AgentProfile;
+  /** A worker proposes no plan: whoever accepts one lets its parent's run go on. */
+  readonly isWorker: boolean;
 }
 
 /** The tools that a model is shown, in an order that never changes. */
-export function offeredTools({ tier, canCallTools, stateless, profile }: ToolChoice): readonly ToolDefinition[] {
+export function offeredTools({ tier, canCallTools, stateless, profile, isWorker }: ToolChoice): readonly ToolDefinition[] {
   if (!canCallTools) return [];
   return nativeTools
     .filter((tool) => tier !== "weak" || CORE_TOOLS.has(tool.name))
     .filter((tool) => isOffered(profile, tool.name))
+    .filter((tool) => !isWorker || tool.asksPerson !== "plan")
     .filter((tool) => !stateless || tool.executor !== "memory");
 }

@@ -39,6 +39,7 @@ import type { AnsweredRuns } from "./answered-runs.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
 import { isLeaseLost } from "./lease-lost.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
+import { redelegateRun, type RedelegatePorts } from "./redelegate-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
 import type { RunClaims } from "./run-claims.ts";
 import type { RunInboxes } from "./run-inboxes.ts";
@@ -85,8 +86,10 @@ export interface BegunRun {
 export interface RunPorts {
   readonly eventLog: EventLog;
   readonly deltas: DeltaWriter;
-  readonly claims: Pick<RunClaims, "release" | "park">;
+  readonly claims: Pick<RunClaims, "release" | "park" | "delegate">;
   readonly inboxes: Pick<RunInboxes, "open">;
+  readonly verifyDelegation: RedelegatePorts["verifyDelegation"];
+  readonly meshFor: RedelegatePorts["meshFor"];
   readonly budgets: Pick<BudgetStore, "reserve">;
   readonly configuredBudgets: ConfiguredBudgets;
   readonly asksInDoubt: boolean;
@@ -154,6 +157,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     const { runId } = lease;
     const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
     const context = await ContextWindow.open(eventLog, session, begun.model.id, budget, wholeLog);
+    let current = mesh;
     const run = {
       sessionId: session.sessionId,
       workspaceSessionId: workspaceSessionOf(session),
@@ -163,7 +167,12 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       stateless: session.stateless,
       model: begun.model,
       prefix: begun.prefix,
-      mesh,
+      get mesh() {
+        return current;
+      },
+      redelegate: async (delegation: string): Promise<void> => {
+        current = await redelegateRun(begun, delegation, ports);
+      },
       secrets: begun.secrets,
       journal,
       log: eventLog,

@@ -41,6 +41,8 @@ export interface RunClaims {
   release(lease: Lease): Promise<void>;
   /** Lets nobody claim the run before this time, unless it is woken or somebody wants it cancelled. */
   park(lease: Lease, until: Date): Promise<void>;
+  /** Keeps what a run may do from now on. @returns false where this claim was lost, or the run is not of that organization */
+  delegate(lease: Lease, delegation: string, organization: string): Promise<boolean>;
   /** Lets parked runs be claimed. @returns how many there were */
   wake(runIds: readonly string[]): Promise<number>;
   /** Ends this process's lease. */

@@ -154,12 +154,13 @@ function redactPolicy(policy: Policy, secrets: RunSecrets): Policy {
 }
 
 function redactVerdict(verdict: Verdict, secrets: RunSecrets): Verdict {
-  const { rule, reason, approval } = verdict;
+  const { rule, reason, approval, personAnswer } = verdict;
   return {
     ...verdict,
     rule: secrets.redact(rule),
     reason: secrets.redact(reason),
     approval: approval === undefined ? undefined : redactApproval(approval, secrets),
+    personAnswer: personAnswer && { ...personAnswer, text: secrets.redact(personAnswer.text) },
   };
 }
 
@@ -171,10 +172,10 @@ function redactVerdict(verdict: Verdict, secrets: RunSecrets): Verdict {
 function redactApproval(approval: Approval, secrets: RunSecrets): Approval {
   const argumentsJson = secrets.redactArguments(approval.argumentsJson);
   if (argumentsJson === approval.argumentsJson) return { ...approval, reason: secrets.redact(approval.reason) };
-  const { approvalId, sessionId, runId, callId, tool, argumentsHash, safetyLevel, state } = approval;
+  const { approvalId, sessionId, runId, callId, tool, argumentsHash, safetyLevel, state, kind } = approval;
   const { requestedAt, expiresAt, requestedBy, answeredBy, answeredAt } = approval;
   const who = { requestedAt, expiresAt, requestedBy, answeredBy, answeredAt };
-  const what = { approvalId, sessionId, runId, callId, tool, argumentsHash, safetyLevel, state };
+  const what = { approvalId, sessionId, runId, callId, tool, argumentsHash, safetyLevel, state, kind };
   return create(ApprovalSchema, { ...what, ...who, argumentsJson, reason: secrets.redact(approval.reason) });
 }
 

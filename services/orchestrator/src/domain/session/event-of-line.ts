@@ -29,6 +29,11 @@ const LEFT_OUT = new Set(
     "instructions_loaded",
     "session_imported",
     "message_queued",
+    "todo_updated",
+    "plan_created",
+    "plan_answered",
+    "plan_step",
+    "reminder",
   ]),
 );
 

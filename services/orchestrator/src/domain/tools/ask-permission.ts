@@ -1,10 +1,13 @@
-import { Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalKind, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolCall } from "../loop/ports.ts";
 import { retryWhileAway } from "../loop/retry-while-away.ts";
 import type { TurnCalls } from "./call-tool.ts";
+import { eventPayload } from "../log/event-payload.ts";
+import { planSteps } from "../work/plan-steps.ts";
 import { permissionCheck } from "./permission-check.ts";
 import { permissionOf, type Permission } from "./permission.ts";
 import { unlessAnswerLost } from "./unless-answer-lost.ts";
+import { tell } from "./write-todo.ts";
 
 /**
  * Has policy decide on a call.
@@ -26,7 +29,15 @@ export function askPermission(call: ToolCall, calls: TurnCalls, repeats?: string
       void run.journal.appendSoon(turn, check);
       return permissionOf(call, verdict);
     }
+    if (verdict.approval.kind === ApprovalKind.PLAN) await tellPlan(call, calls);
     await run.journal.append(turn, check);
     return { approval: verdict.approval };
   });
+}
+
+/** Once, however often whoever goes on with the run asks again. */
+async function tellPlan({ callId, argumentsJson }: ToolCall, { turn, run }: TurnCalls): Promise<void> {
+  if (run.context.conversation.work.proposedBy === callId) return;
+  const { plan } = JSON.parse(run.secrets.redactArguments(argumentsJson)) as { readonly plan: string };
+  await tell([eventPayload("planCreated", { callId, text: plan, steps: planSteps(plan) })], turn, run);
 }

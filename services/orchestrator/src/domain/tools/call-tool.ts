@@ -1,7 +1,7 @@
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { spawnWorker } from "@hlvm/tools/worker-tools";
-import { eventPayload } from "../log/event-payload.ts";
+import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { askPermission } from "./ask-permission.ts";
@@ -11,8 +11,10 @@ import { isInDoubt } from "./execute-in-sandbox.ts";
 import { observeTool } from "./observe-tool.ts";
 import { outcomeStatusOf } from "./outcome-status.ts";
 import type { ReadyCall } from "./prepare-call.ts";
+import type { Granted } from "./permission.ts";
 import { resumeCall } from "./resume-call.ts";
 import { summarizeArguments } from "./summarize-arguments.ts";
+import { tell } from "./write-todo.ts";
 
 /** The error code of a call of which nobody knows whether it took effect. */
 const IN_DOUBT = "outcome_unknown";
@@ -64,23 +66,28 @@ async function repeatIfAllowed(ready: ReadyCall, inDoubt: ToolResult, place: Pla
 async function decideAndRun(ready: ReadyCall, place: Place, calls: TurnCalls, repeats?: string): Promise<ToolResult> {
   const { run } = calls;
   const { call } = ready;
-  const runGranted = (grant: string): Promise<ToolResult> => runCall(ready, grant, place, calls);
+  const runGranted = (granted: Granted): Promise<ToolResult> => runCall(ready, granted, place, calls);
   // A worker may take as long as its parent: who waits for it holds up no other call.
   const isWaiting = ready.definition === spawnWorker;
   try {
     const decided = await run.toolLimit(async () => {
       const permission = await askPermission(call, calls, repeats);
-      return "grant" in permission && !isWaiting ? { result: await runGranted(permission.grant) } : permission;
+      return "grant" in permission && !isWaiting ? { result: await runGranted(permission) } : permission;
     });
-    if ("grant" in decided) return await runGranted(decided.grant);
+    if ("grant" in decided) return await runGranted(decided);
     if ("result" in decided) return decided.result;
-    if ("denial" in decided) return decided.denial;
-    const answer = await awaitApproval(call, decided.approval, calls);
-    return "denial" in answer ? answer.denial : await runGranted(answer.grant);
+    const answer = "denial" in decided ? decided : await awaitApproval(call, decided.approval, calls);
+    if (!("denial" in answer)) return await runGranted(answer);
+    if (ready.definition.asksPerson === "plan") await tell([rejected(call, answer.denial)], calls.turn, run);
+    return answer.denial;
   } catch (thrown) {
     leaveCall(ready, thrown, calls);
     throw thrown;
   }
+}
+
+function rejected({ callId }: ReadyCall["call"], { summary }: ToolResult): EventPayload {
+  return eventPayload("planAnswered", { callId, accepted: false, text: summary });
 }
 
 /** Puts on record that a call did not run. Of a run that is handed over everything stands as it is, for whoever goes on with it. */
@@ -95,13 +102,13 @@ function leaveCall({ call }: ReadyCall, thrown: unknown, { run, signal }: TurnCa
   if (signal.aborted) run.journal.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
 }
 
-async function runCall(ready: ReadyCall, grant: string, place: Place, { turn, before, run, signal }: TurnCalls): Promise<ToolResult> {
+async function runCall(ready: ReadyCall, granted: Granted, place: Place, { turn, before, run, signal }: TurnCalls): Promise<ToolResult> {
   await orAborted(before, signal);
   const { callId, tool, argumentsJson } = ready.call;
   const shown = run.secrets.redactArguments(argumentsJson);
   const argumentsSummary = summarizeArguments(JSON.parse(shown) as ReadyCall["value"]);
   void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson: shown, argumentsSummary, ...place }));
-  const executed = await unlessHandedOver(signal, (stopping) => observeTool(ready, () => executeCall(ready, grant, turn, run, stopping)));
+  const executed = await unlessHandedOver(signal, (stopping) => observeTool(ready, () => executeCall(ready, granted, turn, run, stopping)));
   recordOutcome(ready, executed, run);
   return executed.result;
 }

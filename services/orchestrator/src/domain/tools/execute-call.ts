@@ -1,5 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { PersonAnswer } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { spawnWorker } from "@hlvm/tools/worker-tools";
 import { eventPayload } from "../log/event-payload.ts";
@@ -7,8 +8,11 @@ import type { RunContext } from "../loop/run-context.ts";
 import { executeInSandbox } from "./execute-in-sandbox.ts";
 import type { ReadyCall } from "./prepare-call.ts";
 import { outcomeStatusOf } from "./outcome-status.ts";
+import type { Granted } from "./permission.ts";
 import { readResult } from "./read-result.ts";
+import { takePersonAnswer } from "./take-person-answer.ts";
 import { failedResult } from "./tool-result.ts";
+import { writeTodo } from "./write-todo.ts";
 
 /** Of one call's output that watchers see while it runs; the result has its own limit. */
 const OUTPUT_LENGTH = 256 * 1024;
@@ -27,10 +31,16 @@ export interface Executed {
  * Runs a granted call where it belongs; what goes wrong while it runs is a result.
  * @throws HlvmError `call_not_run`, `call_in_doubt`: a run goes on only where it is known what its calls came to
  */
-export async function executeCall(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<Executed> {
+export async function executeCall(
+  ready: ReadyCall,
+  granted: Granted,
+  turn: number,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<Executed> {
   const started = performance.now();
   try {
-    const result = await execute(ready, grant, turn, run, signal);
+    const result = await execute(ready, granted, turn, run, signal);
     return { result, status: outcomeStatusOf(result) };
   } catch (thrown) {
     const took = performance.now() - started;
@@ -44,15 +54,27 @@ export async function executeCall(ready: ReadyCall, grant: string, turn: number,
   }
 }
 
-function execute(ready: ReadyCall, grant: string, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
+function execute(ready: ReadyCall, { grant, answer }: Granted, turn: number, run: RunContext, signal: AbortSignal): Promise<ToolResult> {
   switch (ready.definition.executor) {
     case "memory":
       return executeInMemory(ready, grant, run, signal);
     case "orchestrator":
-      return ready.definition === spawnWorker ? run.workers.spawn(ready, turn, run, signal) : readResult(ready, run.log, run.sessionId);
+      return executeHere(ready, answer, turn, run, signal);
     case "sandbox":
       return executeInSandbox(() => readSandbox(ready, grant, turn, run, signal), ready, run, signal);
   }
+}
+
+function executeHere(
+  ready: ReadyCall,
+  answer: PersonAnswer | undefined,
+  turn: number,
+  run: RunContext,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (ready.definition === spawnWorker) return run.workers.spawn(ready, turn, run, signal);
+  if (ready.definition.asksPerson !== undefined) return takePersonAnswer(ready, answer, turn, run);
+  return ready.definition.name === "todo" ? writeTodo(ready, turn, run) : readResult(ready, run.log, run.sessionId);
 }
 
 async function executeInMemory(ready: ReadyCall, grant: string, run: RunContext, signal: AbortSignal): Promise<ToolResult> {

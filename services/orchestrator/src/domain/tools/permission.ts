@@ -1,15 +1,21 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { DecidingStep, Decision, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { DecidingStep, Decision, type PersonAnswer, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { ToolCall } from "../loop/ports.ts";
 import { denial } from "./denial.ts";
 
+export interface Granted {
+  readonly grant: string;
+  /** Of a call that was a question to a person. */
+  readonly answer?: PersonAnswer;
+}
+
 /** The grant, or what the model is told instead. */
-export type Permission = { readonly grant: string } | { readonly denial: ToolResult };
+export type Permission = Granted | { readonly denial: ToolResult };
 
 /** What a verdict that is no ask comes to. @throws HlvmError `verdict_unusable` */
-export function permissionOf(call: ToolCall, { decision, step, rule, reason, grant }: Verdict): Permission {
-  if (decision === Decision.ALLOW && grant !== "") return { grant };
+export function permissionOf(call: ToolCall, { decision, step, rule, reason, grant, personAnswer }: Verdict): Permission {
+  if (decision === Decision.ALLOW && grant !== "") return { grant, answer: personAnswer };
   if (decision !== Decision.DENY)
     throw new HlvmError({
       code: "internal",

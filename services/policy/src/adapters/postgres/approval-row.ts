@@ -1,10 +1,10 @@
-import type { Approval, ApprovalAnswer, ApprovalState } from "../../domain/approval/approval.ts";
+import type { Approval, ApprovalAnswer, ApprovalKind, ApprovalState } from "../../domain/approval/approval.ts";
 
 export const IDENTITY_COLUMNS = "approval_id, organization, session_id, run_id, call_id, requested_by";
 export const CALL_COLUMNS =
-  "tool, definition_hash, arguments_json, arguments_hash, safety_level, trust_tier, mode, scope, step, rule, reason";
+  "tool, definition_hash, arguments_json, arguments_hash, safety_level, trust_tier, mode, scope, step, rule, reason, kind, settings";
 /** What `approvalOf` reads. */
-export const APPROVAL_COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answered_by, answered_at,
+export const APPROVAL_COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answer_text, answer_mode, answer_delegation, answered_by, answered_at,
   used_at, withdrawn_at, expires_at <= now() AS is_over`;
 
 export type ApprovalRow = {
@@ -15,6 +15,8 @@ export type ApprovalRow = {
   readonly call_id: string;
   readonly requested_by: string;
   readonly tool: string;
+  readonly kind: ApprovalKind;
+  readonly settings: NonNullable<Approval["settings"]> | null;
   readonly definition_hash: string;
   readonly arguments_json: string;
   readonly arguments_hash: string;
@@ -28,6 +30,9 @@ export type ApprovalRow = {
   readonly requested_at: Date;
   readonly expires_at: Date;
   readonly answer: ApprovalAnswer | null;
+  readonly answer_text: string | null;
+  readonly answer_mode: Approval["mode"] | null;
+  readonly answer_delegation: string | null;
   readonly answered_by: string | null;
   readonly answered_at: Date | null;
   readonly used_at: Date | null;
@@ -43,6 +48,8 @@ export function approvalOf(row: ApprovalRow): Approval {
     runId: row.run_id,
     callId: row.call_id,
     tool: row.tool,
+    kind: row.kind,
+    ...(row.settings === null ? {} : { settings: row.settings }),
     definitionHash: row.definition_hash,
     argumentsJson: row.arguments_json,
     argumentsHash: row.arguments_hash,
@@ -58,6 +65,9 @@ export function approvalOf(row: ApprovalRow): Approval {
     requestedAt: row.requested_at,
     expiresAt: row.expires_at,
     ...(row.answer === null ? {} : { answer: row.answer }),
+    ...(row.answer_text === null ? {} : { answerText: row.answer_text }),
+    ...(row.answer_mode === null ? {} : { answerMode: row.answer_mode }),
+    ...(row.answer_delegation === null ? {} : { answerDelegation: row.answer_delegation }),
     ...(row.answered_by === null ? {} : { answeredBy: row.answered_by }),
     ...(row.answered_at === null ? {} : { answeredAt: row.answered_at }),
     isUsed: row.used_at !== null,

@@ -1,5 +1,6 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { Approval, ApprovalAnswer, RequestedApproval } from "../../domain/approval/approval.ts";
+import type { PersonAnswer } from "../../domain/approval/person-answer.ts";
 import type { ApprovalStore, ApprovalWatch, PendingFilter, UntakenAnswer } from "../../domain/approval/approval-store.ts";
 import type { AuditEvent } from "../../domain/audit/audit-event.ts";
 import type { SessionAllowance } from "../../domain/decide/question.ts";
@@ -17,15 +18,15 @@ const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL 
 const REQUEST = `
   WITH asked AS (
     INSERT INTO approval (${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, expires_at)
-    SELECT $1::uuid, $2, $3::uuid, $4::uuid, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text[], $15, $16, $17, now() + make_interval(secs => $18)
+    SELECT $1::uuid, $2, $3::uuid, $4::uuid, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text[], $15, $16, $17, $18, $19::jsonb, now() + make_interval(secs => $20)
     WHERE NOT EXISTS (SELECT FROM audit_event WHERE kind = 'intent' AND organization = $2 AND session_id = $3 AND call_id = $5)
     ON CONFLICT DO NOTHING RETURNING ${APPROVAL_COLUMNS}
   )
-  SELECT asked.*, ${appendEvent(19)} FROM asked`;
+  SELECT asked.*, ${appendEvent(21)} FROM asked`;
 
 const ANSWER = `
   WITH answered AS (
-    UPDATE approval SET answer = $3, answered_by = $4, answered_at = now()
+    UPDATE approval SET answer = $3, answered_by = $4, answered_at = now(), answer_text = $6, answer_mode = $7, answer_delegation = $8
     WHERE organization = $1 AND approval_id = $2 AND ${IS_PENDING} RETURNING ${APPROVAL_COLUMNS}
   )
   SELECT answered.*, ${appendEvent(5)}, pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM answered`;
@@ -80,7 +81,7 @@ export class PostgresApprovalStore implements ApprovalStore {
       asked.trustTier,
       asked.mode,
     ];
-    const why = [asked.scope, asked.step, asked.rule, asked.reason];
+    const why = [asked.scope, asked.step, asked.rule, asked.reason, asked.kind, asked.settings && JSON.stringify(asked.settings)];
     return this.#one(REQUEST, [...identity, ...call, ...why, lifetimeSeconds, recordOf(event)], "request_approval");
   }
 
@@ -106,8 +107,14 @@ export class PostgresApprovalStore implements ApprovalStore {
     return rows.map(approvalOf);
   }
 
-  async answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined> {
-    return this.#one(ANSWER, [organization, approvalId, answer, event.principal, recordOf(event)], "answer_approval");
+  async answer(
+    organization: string,
+    approvalId: string,
+    { answer, text, mode, delegation }: PersonAnswer & { readonly answer: ApprovalAnswer },
+    event: AuditEvent,
+  ): Promise<Approval | undefined> {
+    const said = [text || null, mode, delegation || null];
+    return this.#one(ANSWER, [organization, approvalId, answer, event.principal, recordOf(event), ...said], "answer_approval");
   }
 
   async withdraw(organization: string, approvalId: string, event: AuditEvent): Promise<boolean> {

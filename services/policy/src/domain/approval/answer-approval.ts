@@ -3,10 +3,15 @@ import { demandAuthority } from "../authority.ts";
 import type { Approval, ApprovalAnswer } from "./approval.ts";
 import { approvalNotFound, approvalNotPending, argumentsDiffer } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";
+import { redactText } from "../audit/redact-text.ts";
+import { checkAnswer, type PersonAnswer } from "./person-answer.ts";
 
 const WORDS: Readonly<Record<ApprovalAnswer, string>> = { once: "allowed once", session: "allowed for the session", deny: "denied" };
 
-export interface GivenAnswer {
+/** Of what was said, in the audit log. */
+const RECORDED_LENGTH = 4_000;
+
+export interface GivenAnswer extends PersonAnswer {
   readonly approvalId: string;
   readonly answer: ApprovalAnswer;
   /** Of the arguments that the person was shown; empty where the client does not say. */
@@ -15,19 +20,16 @@ export interface GivenAnswer {
 
 /**
  * A person's answer, recorded with their name in the same commit.
- * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `approval_not_pending`, `approval_withdrawn`
+ * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
  */
-export async function answerApproval(
-  store: ApprovalStore,
-  principal: Principal,
-  traceId: string,
-  { approvalId, answer, argumentsHash }: GivenAnswer,
-): Promise<Approval> {
+export async function answerApproval(store: ApprovalStore, principal: Principal, traceId: string, given: GivenAnswer): Promise<Approval> {
+  const { approvalId, answer, argumentsHash } = given;
   demandAuthority(principal, "answer_approvals");
   const asked = await store.find(principal.organization, approvalId);
   if (asked === undefined) throw approvalNotFound(approvalId);
   if (argumentsHash !== "" && argumentsHash !== asked.argumentsHash) throw argumentsDiffer(approvalId);
-  const answered = await store.answer(principal.organization, approvalId, answer, {
+  checkAnswer(asked, principal.id, answer, given);
+  const answered = await store.answer(principal.organization, approvalId, given, {
     kind: "approval_answered",
     at: new Date().toISOString(),
     organization: principal.organization,
@@ -40,7 +42,7 @@ export async function answerApproval(
     decision: answer === "deny" ? "deny" : "allow",
     step: "approval",
     rule: `answer: ${answer}`,
-    reason: `${principal.id} ${WORDS[answer]} what ${asked.requestedBy} asked for.`,
+    reason: reasonOf(asked, principal.id, given),
     safetyLevel: asked.safetyLevel,
     trustTier: asked.trustTier,
     approvalId,
@@ -49,4 +51,13 @@ export async function answerApproval(
   if (answered !== undefined) return answered;
   const now = await store.find(principal.organization, approvalId);
   throw approvalNotPending(approvalId, now?.state ?? asked.state);
+}
+
+function reasonOf({ kind, requestedBy }: Approval, answeredBy: string, { answer, text, mode }: GivenAnswer): string {
+  if (kind === "action") return `${answeredBy} ${WORDS[answer]} what ${requestedBy} asked for.`;
+  const said = text === "" ? "." : `: ${redactText(text, RECORDED_LENGTH)}`;
+  if (kind === "question") return `${answeredBy} ${answer === "deny" ? "declined to answer" : "answered"}${said}`;
+  return answer === "deny"
+    ? `${answeredBy} rejected the plan${said}`
+    : `${answeredBy} accepted the plan, to go on in the mode ${mode}${said}`;
 }

@@ -1,6 +1,7 @@
 import type { AuditEvent } from "../audit/audit-event.ts";
 import type { SessionAllowance } from "../decide/question.ts";
 import type { Approval, ApprovalAnswer, RequestedApproval } from "./approval.ts";
+import type { PersonAnswer } from "./person-answer.ts";
 
 /** Hears of changes to one approval until it is disposed of. */
 export interface ApprovalWatch extends Disposable {
@@ -29,7 +30,12 @@ export interface ApprovalStore {
   /** Pending ones, oldest first, at most 200. */
   pending(organization: string, filter: PendingFilter): Promise<Approval[]>;
   /** Undefined where it is no longer pending. */
-  answer(organization: string, approvalId: string, answer: ApprovalAnswer, event: AuditEvent): Promise<Approval | undefined>;
+  answer(
+    organization: string,
+    approvalId: string,
+    given: PersonAnswer & { readonly answer: ApprovalAnswer },
+    event: AuditEvent,
+  ): Promise<Approval | undefined>;
   /** Ends it unanswered; false where it is no longer pending. */
   withdraw(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
   /**

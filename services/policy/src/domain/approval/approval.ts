@@ -1,9 +1,12 @@
 import type { approvalAnswerWords, approvalStateWords } from "@hlvm/proto/hlvm/policy/v1/policy_words";
 import type { SafetyLevel, TrustTier } from "@hlvm/tools/tool-definition";
-import type { DecidingStep, PermissionMode } from "../decide/decision.ts";
+import type { DecidingStep, PermissionMode, PermissionSettings } from "../decide/decision.ts";
 
 export type ApprovalAnswer = (typeof approvalAnswerWords)[number];
 export type ApprovalState = (typeof approvalStateWords)[number];
+
+/** Whether an action may be taken, whether a plan is to be carried out, or something that the model wants to know. */
+export type ApprovalKind = "action" | "plan" | "question";
 
 /** What waits, or waited, for a person's answer. */
 export interface Approval {
@@ -13,6 +16,9 @@ export interface Approval {
   readonly runId: string;
   readonly callId: string;
   readonly tool: string;
+  readonly kind: ApprovalKind;
+  /** Of a plan: under which it was made. */
+  readonly settings?: PermissionSettings;
   readonly definitionHash: string;
   /** The canonical JSON that will run; empty once it ran or will not run, and an hour after the approval expired. */
   readonly argumentsJson: string;
@@ -31,9 +37,26 @@ export interface Approval {
   readonly requestedAt: Date;
   readonly expiresAt: Date;
   readonly answer?: ApprovalAnswer;
+  /** What was said to a question or a plan. */
+  readonly answerText?: string;
+  /** Of a plan that was accepted. */
+  readonly answerMode?: PermissionMode;
+  readonly answerDelegation?: string;
   readonly answeredBy?: string;
   readonly answeredAt?: Date;
   readonly isUsed: boolean;
 }
 
-export type RequestedApproval = Omit<Approval, "state" | "requestedAt" | "expiresAt" | "answer" | "answeredBy" | "answeredAt" | "isUsed">;
+type Later =
+  | "state"
+  | "requestedAt"
+  | "expiresAt"
+  | "answer"
+  | "answerText"
+  | "answerMode"
+  | "answerDelegation"
+  | "answeredBy"
+  | "answeredAt"
+  | "isUsed";
+
+export type RequestedApproval = Omit<Approval, Later>;

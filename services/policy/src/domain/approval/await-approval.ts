@@ -16,6 +16,7 @@ import type { Verdict } from "../verdict.ts";
 import type { Approval } from "./approval.ts";
 import { approvalNotFound, approvalUsed } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";
+import { withAnswer } from "./with-answer.ts";
 
 export interface AwaitApprovalPorts extends RenewGrantPorts {
   readonly findTool: FindTool;
@@ -44,7 +45,7 @@ export async function awaitApproval(ports: AwaitApprovalPorts, run: WaitingRun, 
   signal.throwIfAborted();
   const ruling = rulingOn(approval, ports.findTool);
   const isFirst = !approval.isUsed && (await ports.approvals.use(principal.organization, approvalId, intentOf(approval, ruling, traceId)));
-  if (!isFirst && approval.state === "approved") return takenBefore(ports, run, approval);
+  if (!isFirst && approval.state === "approved") return withAnswer(await takenBefore(ports, run, approval), approval);
   const verdict = { ...ruling, safetyLevel: approval.safetyLevel, trustTier: approval.trustTier };
   if (ruling.decision !== "allow") return verdict;
   const { sessionId, runId, callId, tool, argumentsHash } = approval;
@@ -60,7 +61,7 @@ export async function awaitApproval(ports: AwaitApprovalPorts, run: WaitingRun, 
     policyVersion: POLICY_VERSION,
     ...enforcementOf(ports.findTool(tool)!, approval.safetyLevel, canonicalArguments(approval.argumentsJson).value),
   });
-  return { ...verdict, grant };
+  return withAnswer({ ...verdict, grant }, approval);
 }
 
 async function takenBefore(ports: AwaitApprovalPorts, { delegation, settings, traceId }: WaitingRun, approval: Approval): Promise<Verdict> {
@@ -98,7 +99,7 @@ function rulingOn(approval: Approval, findTool: FindTool): Ruling {
     return { decision: "deny", step, rule: "approval: withdrawn", reason: "The run that asked for it ended before anybody answered." };
   const answeredBy = approval.answeredBy ?? "somebody";
   if (approval.state === "denied")
-    return { decision: "deny", step, rule: `approval: denied by ${answeredBy}`, reason: `${answeredBy} denied it.` };
+    return { decision: "deny", step, rule: `approval: denied by ${answeredBy}`, reason: deniedReason(approval, answeredBy) };
   if (approval.argumentsJson === "")
     return { decision: "deny", step, rule: "approval: expired", reason: "Nobody took the answer in time." };
   const definition = findTool(approval.tool);
@@ -114,8 +115,13 @@ function rulingOn(approval: Approval, findTool: FindTool): Ruling {
     decision: "allow",
     step,
     rule: `approval: ${approval.answer ?? "once"} by ${answeredBy}`,
-    reason: `${answeredBy} allowed it ${words}.`,
+    reason: approval.kind === "action" ? `${answeredBy} allowed it ${words}.` : `${answeredBy} answered.`,
   };
+}
+
+function deniedReason({ kind, answerText = "" }: Approval, answeredBy: string): string {
+  const what = { action: "denied it", plan: "rejected the plan", question: "did not answer" }[kind];
+  return answerText === "" ? `${answeredBy} ${what}.` : `${answeredBy} ${what}: ${answerText}`;
 }
 
 function intentOf(approval: Approval, ruling: Ruling, traceId: string): AuditEvent {

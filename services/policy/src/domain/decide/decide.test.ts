@@ -46,7 +46,7 @@ describe("decide", () => {
     const table = MODES.map((mode) => [mode, ...LEVELS.map((level) => ask({ mode, judgement: { level } }).split(" ")[0])]);
     expect(table).toEqual([
       ["default", "allow", "ask", "ask"],
-      ["plan", "allow", "ask", "ask"],
+      ["plan", "allow", "deny", "deny"],
       ["acceptEdits", "allow", "allow", "ask"],
       ["bypassPermissions", "allow", "allow", "allow"],
       ["dontAsk", "allow", "deny", "deny"],
@@ -66,7 +66,9 @@ describe("decide", () => {
     const kept = { externalSource, tool: "memory_write", judgement: { level: "L1" } } as const;
     for (const mode of MODES) {
       const expected = mode === "dontAsk" ? "deny" : "ask";
-      expect(ask({ ...kept, mode, allowedTools: ["memory_write"] })).toBe(`${expected} by trust_floor (external content: write outside)`);
+      expect(ask({ ...kept, mode, allowedTools: ["memory_write"] })).toBe(
+        mode === "plan" ? "deny by mode (plan: L1)" : `${expected} by trust_floor (external content: write outside)`,
+      );
       const sent = { externalSource, mode, tool: "read_file", trustTier: "plugin", judgement: { level: "L0" } } as const;
       expect(ask(sent)).toBe(`${expected} by trust_floor (external content: egress)`);
     }
@@ -95,11 +97,22 @@ describe("decide", () => {
     expect(ask({ ...allowed, judgement: ruin })).toBe("deny by command_safety (rm -r of a system or home folder)");
   });
 
-  it("3: writes nothing in plan mode because of a list, only after a person's answer", () => {
-    expect(ask({ mode: "plan", allowedTools: ["shell_exec"] })).toBe("ask by mode (plan: L2)");
-    expect(ask({ mode: "plan", allowances: [{ tool: "shell_exec", level: "L2", scope: [], step: "mode" }] })).toBe(
-      "allow by explicit_allow (session approval: shell_exec)",
-    );
+  it("writes nothing in plan mode, whatever was allowed by name or for the session, and however dangerous", () => {
+    expect(ask({ mode: "plan", allowedTools: ["shell_exec"] })).toBe("deny by mode (plan: L2)");
+    const allowances = [{ tool: "shell_exec", level: "L2", scope: [], step: "mode" }] as const;
+    expect(ask({ mode: "plan", allowances })).toBe("deny by mode (plan: L2)");
+    expect(ask({ mode: "plan", judgement: push })).toBe("deny by mode (plan: L2)");
+    expect(ask({ mode: "plan", tool: "read_file", judgement: { level: "L0" } })).toMatch(/^allow/);
+  });
+
+  it("puts a question to a person in every mode that may ask, and a plan only in plan mode, whatever was allowed", () => {
+    const question = { tool: "request_clarification", judgement: { level: "L0" }, allowedTools: ["*"] } as const;
+    for (const mode of MODES) expect(ask({ ...question, mode })).toBe(`${mode === "dontAsk" ? "deny" : "ask"} by question (question)`);
+    expect(ask({ ...question, canAsk: false })).toBe("deny by question (question; nobody can be asked)");
+    const plan = { ...question, tool: "propose_plan" };
+    expect(ask({ ...plan, mode: "plan" })).toBe("ask by question (plan)");
+    expect(ask({ ...plan, mode: "acceptEdits" })).toBe("deny by question (plan: not in plan mode)");
+    expect(ask({ ...plan, mode: "plan", disallowedTools: ["propose_plan"] })).toMatch(/^deny by deny_list/);
   });
 
   it("3: takes a session's answer for the same tool at the same or a lower level, within its scope", () => {
@@ -119,7 +132,7 @@ describe("decide", () => {
 
   it("6: asks or denies what is dangerous in every mode", () => {
     expect(MODES.map((mode) => ask({ mode, judgement: ruin }).slice(0, 4))).toEqual(["deny", "deny", "deny", "deny", "deny"]);
-    expect(MODES.map((mode) => ask({ mode, judgement: push }).split(" ")[0])).toEqual(["ask", "ask", "ask", "ask", "deny"]);
+    expect(MODES.map((mode) => ask({ mode, judgement: push }).split(" ")[0])).toEqual(["ask", "deny", "ask", "ask", "deny"]);
     expect(ask({ mode: "bypassPermissions", canAsk: false, judgement: push })).toBe(
       "deny by command_safety (git push --force; nobody can be asked)",
     );

@@ -5,12 +5,16 @@ import { explicitAllowStep } from "./explicit-allow-step.ts";
 import { inDoubtStep } from "./in-doubt-step.ts";
 import { modeStep } from "./mode-step.ts";
 import type { Decision, Ruling } from "./decision.ts";
+import { planModeStep } from "./plan-mode-step.ts";
+import { questionStep } from "./question-step.ts";
 import type { Question, Step } from "./question.ts";
 import { readOnlyStep } from "./read-only-step.ts";
 import { trustFloorStep } from "./trust-floor-step.ts";
 
 const STEPS: readonly Step[] = [
   denyListStep,
+  questionStep,
+  planModeStep,
   inDoubtStep,
   trustFloorStep,
   explicitAllowStep,

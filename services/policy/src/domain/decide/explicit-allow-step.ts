@@ -8,14 +8,13 @@ import { matchingPattern } from "./tool-pattern.ts";
  *
  * It never skips 1 and 2, which come before it, nor 5 and 6: for a destructive call or one with a danger it does not
  * answer, so that those steps do. `--allowedTools shell_exec` thus covers builds and tests, but neither `rm -r` nor a
- * forced push. In plan mode nothing is written before the plan is accepted, so there the list does not cover what
- * writes; a person's answer during the run is that acceptance and does.
+ * forced push.
  */
 export const explicitAllowStep: Step = ({ call, settings, allowances }: Question) => {
   const { definition, judgement } = call;
   if (judgement.destructive !== undefined || judgement.danger !== undefined) return undefined;
   const pattern = matchingPattern(settings.allowedTools, definition.name);
-  if (pattern !== undefined && (settings.mode !== "plan" || judgement.level === "L0"))
+  if (pattern !== undefined)
     return {
       decision: "allow",
       step: "explicit_allow",

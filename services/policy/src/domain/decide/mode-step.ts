@@ -5,7 +5,7 @@ import type { Question } from "./question.ts";
 
 const TABLE: Readonly<Record<PermissionMode, Readonly<Record<SafetyLevel, Decision>>>> = {
   default: { L0: "allow", L1: "ask", L2: "ask" },
-  plan: { L0: "allow", L1: "ask", L2: "ask" },
+  plan: { L0: "allow", L1: "deny", L2: "deny" },
   acceptEdits: { L0: "allow", L1: "allow", L2: "ask" },
   bypassPermissions: { L0: "allow", L1: "allow", L2: "allow" },
   dontAsk: { L0: "allow", L1: "deny", L2: "deny" },

@@ -8,6 +8,7 @@ const WHY: Readonly<Record<ToolCategory, string>> = {
   shell: "stays under control while it runs",
   git: "complete, never opens a pager",
   memory: "is found again in later sessions",
+  meta: "is shown to the user",
 };
 /** Background processes are listed and stopped by tools of no category of their own. */
 const PROCESSES = "sees what this session runs, and nothing else does";
