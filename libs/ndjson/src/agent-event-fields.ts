@@ -9,21 +9,18 @@ import {
   type Approval,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
-  CompactionCauseSchema,
   Phase,
   PhaseSchema,
   ReminderKindSchema,
-  SummaryMethodSchema,
   TodoSourceSchema,
   TodoStatusSchema,
   type AssistantMessage,
-  type Compaction,
   type Event,
-  type FoldedResult,
   type PermissionCheck,
   type ToolEnd,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { compactionFields } from "./compaction-fields.ts";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
 import { permissionModeWord } from "./permission-mode.ts";
@@ -103,7 +100,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "runTakenOver":
       return {};
     case "compaction":
-      return compaction(payload.value);
+      return compactionFields(payload.value);
     case "sessionForked":
       return { parentSessionId: payload.value.parentSessionId, parentSequence: Number(payload.value.parentSequence) };
     case "conversationUndone": {
@@ -184,28 +181,6 @@ function toolEnd({ callId, tool, result }: ToolEnd): JsonObject {
     truncated: result?.truncated,
     exitCode: result?.exitCode,
   };
-}
-
-function compaction(value: Compaction): JsonObject {
-  return {
-    fromSequence: Number(value.fromSequence),
-    toSequence: Number(value.toSequence),
-    cause: enumWord(CompactionCauseSchema, value.cause),
-    method: enumWord(SummaryMethodSchema, value.method),
-    methodReason: value.methodReason,
-    summary: value.summary,
-    keptSequences: value.keptSequences.map(Number),
-    pointers: value.results.map(foldedResult),
-    putAside: value.putAside.map(foldedResult),
-    tokensBefore: value.tokensBefore,
-    tokensAfter: value.tokensAfter,
-    turns: value.turns,
-    results: value.resultCount,
-  };
-}
-
-function foldedResult({ sequence, tool, argumentsSummary, length }: FoldedResult): JsonObject {
-  return { sequence: Number(sequence), name: tool, argsSummary: argumentsSummary, characters: length };
 }
 
 function isoTime(time: Timestamp | undefined): string | undefined {
