@@ -9,20 +9,16 @@ import {
   type Approval,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
-  CompactionCauseSchema,
   InstructionOriginSchema,
   InstructionStateSchema,
   StopReasonSchema,
   Phase,
   PhaseSchema,
   ReminderKindSchema,
-  SummaryMethodSchema,
   TodoSourceSchema,
   TodoStatusSchema,
   type AssistantMessage,
-  type Compaction,
   type Event,
-  type FoldedResult,
   type InstructionsLoaded,
   type PermissionCheck,
   type ToolEnd,
@@ -30,6 +26,7 @@ import {
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { SafetyLevelSchema, ToolOutput_StreamSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { compactionFields } from "./compaction-fields.ts";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
 import { permissionModeWord } from "./permission-mode.ts";
@@ -121,7 +118,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "runTakenOver":
       return {};
     case "compaction":
-      return compaction(payload.value);
+      return compactionFields(payload.value);
     case "sessionForked":
       return { parentSessionId: payload.value.parentSessionId, parentSequence: Number(payload.value.parentSequence) };
     case "conversationUndone": {
@@ -237,24 +234,6 @@ function toolEnd({ callId, tool, result }: ToolEnd): JsonObject {
   };
 }
 
-function compaction(value: Compaction): JsonObject {
-  return {
-    fromSequence: Number(value.fromSequence),
-    toSequence: Number(value.toSequence),
-    cause: enumWord(CompactionCauseSchema, value.cause),
-    method: enumWord(SummaryMethodSchema, value.method),
-    methodReason: value.methodReason,
-    summary: value.summary,
-    keptSequences: value.keptSequences.map(Number),
-    pointers: value.results.map(foldedResult),
-    putAside: value.putAside.map(foldedResult),
-    tokensBefore: value.tokensBefore,
-    tokensAfter: value.tokensAfter,
-    turns: value.turns,
-    results: value.resultCount,
-  };
-}
-
 /** As of attachments, how long the texts are and not the texts. */
 function instructionsLoaded({ files, workspace, notice }: InstructionsLoaded): JsonObject {
   const described = files.map(({ path, origin, state, sha256, text, reason }) => ({
@@ -266,10 +245,6 @@ function instructionsLoaded({ files, workspace, notice }: InstructionsLoaded): J
     reason,
   }));
   return { files: described, workspace, notice };
-}
-
-function foldedResult({ sequence, tool, argumentsSummary, length }: FoldedResult): JsonObject {
-  return { sequence: Number(sequence), name: tool, argsSummary: argumentsSummary, characters: length };
 }
 
 function isoTime(time: Timestamp | undefined): string | undefined {

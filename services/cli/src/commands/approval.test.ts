@@ -19,7 +19,7 @@ describe("hlvm approval", () => {
     const rows = runHlvm(["approval", "list"], { edgeUrl: edge.url });
     const lines = runHlvm(["approval", "list", "--json"], { edgeUrl: edge.url });
     expect(await rows.ended).toBe(0);
-    expect(rows.stdout).toMatch(new RegExp(`^APPROVAL .*\n${ID} .*user:ada +shell_exec +L2 +.*ls;␠ × 3000touch pwned`));
+    expect(rows.stdout).toMatch(new RegExp(`^APPROVAL .*\n${ID} .*user:ada +action +shell_exec +L2 +.*ls;␠ × 3000touch pwned`));
     expect(await lines.ended).toBe(0);
     expect(JSON.parse(lines.stdout)).toMatchObject({ approval_id: ID, tool: "shell_exec", state: "pending", arguments_hash: HASH });
   });

@@ -14,7 +14,7 @@ import {
   type WorkerCompleted,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { costText } from "../output/cost-text.ts";
-import { todoLines } from "./todo-lines.ts";
+import { workLines } from "./work-lines.ts";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
@@ -129,23 +129,11 @@ export class TextView implements RunView {
         for (const { text, tone } of instructionNotes(payload.value, sessionId)) this.#screen.note(text, tone);
         return;
       case "todoUpdated":
-        for (const line of todoLines(payload.value.items)) this.#screen.note(line, "dim");
-        return;
       case "planCreated":
-        this.#screen.note("plan:");
-        return this.#lines(payload.value.text);
-      case "planAnswered": {
-        const { accepted, text, mode } = payload.value;
-        if (!accepted) return this.#screen.note(`plan: not accepted: ${printableLine(text, 300)}`, "warning");
-        this.#screen.note(`plan: accepted, to go on in the mode ${permissionModeWord(mode)}`);
-        return this.#options.showsQuestions ? this.#lines(text) : undefined;
-      }
-      case "planStep": {
-        const { index, step, completed } = payload.value;
-        return this.#screen.note(`plan: step ${index} ${completed ? "done" : "open again"}: ${printableLine(step, 100)}`, "dim");
-      }
+      case "planAnswered":
+      case "planStep":
       case "reminder":
-        if (this.#options.verbose) this.#screen.note(`reminder: ${printableLine(payload.value.text, 200)}`, "dim");
+        for (const { text, tone } of workLines(payload, this.#options)) this.#screen.note(text, tone);
         return;
       case "runTakenOver":
         this.#isAnswerOpen = false;
@@ -176,10 +164,6 @@ export class TextView implements RunView {
       case "usageUpdate":
         return;
     }
-  }
-
-  #lines(text: string): void {
-    for (const line of text.trim().split("\n")) this.#screen.note(`  ${printableLine(line)}`);
   }
 
   #text(text: string): void {

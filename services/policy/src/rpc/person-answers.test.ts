@@ -47,7 +47,7 @@ describe("a question to a person", () => {
       { text: "a\u001b[2Jb" },
       { text: "x".repeat(16_385) },
     ])
-      expect(await failure(give(approvalId, said)), JSON.stringify(said).slice(0, 60)).toMatchObject(unfit);
+      expect(await failure(give(approvalId, said))).toMatchObject(unfit);
     const { approval } = await service.policy.getApproval({ approvalId }, service.as(testPrincipal));
     expect(approval!.state).toBe(ApprovalState.PENDING);
   });
@@ -90,7 +90,7 @@ describe("a plan", () => {
       { ...accepted, text: "\u0000\u0001ELF" },
       { ...accepted, text: "x".repeat(65_537) },
     ])
-      expect(await failure(give(approvalId, said)), JSON.stringify(said).slice(0, 60)).toMatchObject({ reason: "answer_unfit" });
+      expect(await failure(give(approvalId, said))).toMatchObject({ reason: "answer_unfit" });
     await give(approvalId, { answer: ApprovalAnswer.DENY, text: "Too much at once" }, colleague);
   });
 

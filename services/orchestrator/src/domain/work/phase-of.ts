@@ -16,8 +16,8 @@ const CHANGES = /(^|[;&|]\s*)(cp|mv|rm|mkdir|touch|tee|patch|sed -i|git (apply|m
  */
 export function phaseOf(calls: readonly MadeCall[], before: Phase): Phase {
   if (calls.length === 0) return Phase.COMPLETING;
-  const phases: readonly Phase[] = calls.map(phaseOfCall);
-  for (const phase of [Phase.EDITING, Phase.VERIFYING, Phase.RESEARCHING]) if (phases.includes(phase)) return phase;
+  const phases = new Set(calls.map(phaseOfCall));
+  for (const phase of [Phase.EDITING, Phase.VERIFYING, Phase.RESEARCHING]) if (phases.has(phase)) return phase;
   return before === Phase.UNSPECIFIED ? Phase.RESEARCHING : before;
 }
 

@@ -65,7 +65,9 @@ async function plannedRun() {
     test.fake.tellAnswered(run.runId);
   };
   const parked = "SELECT FROM run WHERE run_id = $1 AND parked_until > now() AND ended_at IS NULL";
-  const untilParked = () => expect.poll(() => database.query(parked, [run.runId]), { timeout: 10_000 }).toHaveLength(1);
+  const untilParked = async () => {
+    await expect.poll(() => database.query(parked, [run.runId]), { timeout: 10_000 }).toHaveLength(1);
+  };
   return { ...run, accept, untilParked, answered };
 }
 
