@@ -12,6 +12,7 @@ import {
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ModelCatalogue } from "../domain/model-catalogue.ts";
+import { countTokensHandler } from "./count-tokens.ts";
 import { encodeModel } from "./encode-model.ts";
 import { generateHandler } from "./generate.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
@@ -23,6 +24,7 @@ export function routes(catalogue: ModelCatalogue, log: Log): (router: ConnectRou
     router.service(ModelService, {
       generate,
       streamCalls: streamCallsHandler(generate),
+      countTokens: countTokensHandler(catalogue),
       resolveModel: resolveModelHandler(catalogue),
       listModels: listModelsHandler(catalogue),
     });
