@@ -16,6 +16,8 @@ export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload"> & Partial<Pi
 
 const CANCELLED = "Cancelled: the run was stopped before this call had a result. It may or may not have taken effect.";
 
+const SHORTENED = "longer than the tool or the run may give";
+
 interface OpenTurn {
   readonly calls: readonly { readonly callId: string; readonly id: string; readonly tool: string; readonly argumentsJson: string }[];
   readonly results: Map<string, { readonly end: ToolEnd; readonly event: FoldedEvent }>;
@@ -106,7 +108,9 @@ export class Conversation {
 
   /** As the model is to read them now: calls that have no result yet have been cancelled, and what is too long to be sent is cut. */
   messages(): Message[] {
-    return fitMessages([...this.#messages, ...this.#closing()], (from, to) => this.#provenances.set(to, this.provenanceOf(from)));
+    return fitMessages([...this.#messages, ...this.#closing()], (from, to) =>
+      this.#provenances.set(to, { ...this.provenanceOf(from), cut: "too long to be sent whole" }),
+    );
   }
 
   provenanceOf(part: Part): Provenance {
@@ -191,7 +195,7 @@ export class Conversation {
       const value = { id, tool, content, isError: result?.success !== true };
       return this.#part(
         found?.event ?? event,
-        { ...about, ...(found === undefined ? {} : { result: described }) },
+        { ...about, ...(found === undefined ? {} : { result: described }), ...(result?.truncated === true ? { cut: SHORTENED } : {}) },
         { case: "toolResult", value },
       );
     });
