@@ -47,6 +47,7 @@ export interface CheckpointRecord {
 /** A session's checkpoints: a journal of what changed, and packs of contents, both of which only grow. */
 export class CheckpointStore {
   readonly #folder: string;
+  readonly #mostBytes: number;
   readonly records: CheckpointRecord[] = [];
   readonly #contents = new Map<string, readonly [pack: number, offset: number, length: number]>();
   #fresh: (readonly [string, number, number, number])[] = [];
@@ -55,8 +56,10 @@ export class CheckpointStore {
   #bytes = 0;
   #journalBytes = 0;
 
-  constructor(folder: string) {
+  /** @param mostBytes from so many on it begins anew */
+  constructor(folder: string, mostBytes = STORE_BYTES) {
     this.#folder = folder;
+    this.#mostBytes = mostBytes;
     if (!existsSync(this.#journal)) return;
     const lines = readFileSync(this.#journal, "utf8").split("\n");
     // What a process that was killed wrote of its last line counts for nothing.
@@ -70,10 +73,12 @@ export class CheckpointStore {
 
   /** Begins anew where it has grown too large: what was kept so far is deleted. */
   makeRoom(): void {
-    if (this.#bytes < STORE_BYTES && this.#journalBytes < JOURNAL_BYTES) return;
+    if (this.#bytes < this.#mostBytes && this.#journalBytes < JOURNAL_BYTES) return;
     for (const name of readdirSync(this.#folder)) rmSync(`${this.#folder}/${name}`, { recursive: true });
     this.records.length = 0;
     this.#contents.clear();
+    // Of a turn that could not be noted: it went with its pack.
+    this.#fresh = [];
     [this.#pack, this.#packBytes, this.#bytes, this.#journalBytes] = [0, 0, 0, 0];
   }
 
@@ -87,7 +92,7 @@ export class CheckpointStore {
       if (bytes.length > FILE_BYTES) return "";
       const hash = createHash("sha256").update(bytes).digest("hex");
       if (!this.#contents.has(hash)) {
-        if (this.#bytes + bytes.length > STORE_BYTES) return "";
+        if (this.#bytes + bytes.length > this.#mostBytes) return "";
         this.#add(hash, bytes);
       }
       return hash;

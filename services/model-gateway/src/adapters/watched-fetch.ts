@@ -4,17 +4,24 @@ import { readRefusal } from "./read-refusal.ts";
 
 const LINE_FEED = 0x0a;
 
+/** What an answer has to be where it is no error: the SDKs take any for what they asked for. */
+type Expected = "stream" | "json";
+
 /**
- * `fetch` for an SDK, which takes any answer that is no error for a stream: it ends with the exchange, which hears every
- * piece, and follows no redirect, which would carry the key to another server.
+ * `fetch` for an SDK: it ends with the exchange, which hears every piece, and follows no redirect, which would carry the key
+ * to another server.
  */
-export function watchedFetch(provider: string, exchange: Exchange): typeof fetch {
+export function watchedFetch(provider: string, exchange: Exchange, expected: Expected): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ? AbortSignal.any([init.signal, exchange.signal]) : exchange.signal;
     const response = watched(await fetch(input, { ...init, signal, redirect: "manual" }), exchange);
-    if (response.status < 400 && !isEventStream(response)) throw await readRefusal(provider, response);
+    if (response.status < 400 && !isExpected(response, expected)) throw await readRefusal(provider, response);
     return response;
   };
+}
+
+function isExpected(response: Response, expected: Expected): boolean {
+  return expected === "stream" ? isEventStream(response) : response.headers.get("content-type")?.includes("json") === true;
 }
 
 /** In whole lines: the SDKs look through all that they have of a line again with every piece of it. */

@@ -15,4 +15,10 @@ export interface Provider {
    * @param heard called for whatever shows that the call goes on, whether or not a delta comes of it
    */
   generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncIterable<Delta>;
+
+  /**
+   * What the request would count as input, once: no retries, and no model answers. Left out where the provider cannot tell.
+   * @returns undefined where this one of its servers cannot
+   */
+  countTokens?(generation: Generation, signal: AbortSignal): Promise<number | undefined>;
 }

@@ -10,6 +10,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import { DemoProvider } from "../adapters/demo/demo-provider.ts";
 import { ScriptedProvider } from "../adapters/scripted/scripted-provider.ts";
 import type { Delta, Generation } from "../domain/generation.ts";
+import { ModelError } from "../domain/model-error.ts";
 import { ModelCatalogue } from "../domain/model-catalogue.ts";
 import { PriceTable } from "../domain/price-table.ts";
 import type { ModelDescription } from "../domain/model.ts";
@@ -32,6 +33,7 @@ const script = new ScriptedProvider({
 class HeldProvider implements Provider {
   readonly left = Promise.withResolvers<void>();
   hear: () => void = () => undefined;
+  counted: () => Promise<number | undefined> = () => Promise.resolve(undefined);
 
   list(): Promise<readonly ModelDescription[]> {
     return Promise.resolve([]);
@@ -39,6 +41,10 @@ class HeldProvider implements Provider {
 
   describe(): Promise<undefined> {
     return Promise.resolve(undefined);
+  }
+
+  countTokens(): Promise<number | undefined> {
+    return this.counted();
   }
 
   async *generate(_generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
@@ -154,6 +160,23 @@ describe("Generate", () => {
 
   it("refuses a caller without a token", async () => {
     expect((await failureOf(client.listModels({}))).code).toBe(Code.Unauthenticated);
+  });
+});
+
+describe("CountTokens", () => {
+  const count = (model: string) =>
+    client.countTokens({ model, messages: [{ role: Role.USER, parts: [{ part: { case: "text", value: "four" } }] }] }, options);
+
+  it("tells what the provider counts, nothing where it does not count, and why it could not", async () => {
+    held.counted = () => Promise.resolve(41);
+    expect((await count("held/x")).inputTokens).toBe(41n);
+    held.counted = () => Promise.resolve(undefined);
+    expect((await count("held/x")).inputTokens).toBeUndefined();
+    expect((await count("demo/rules")).inputTokens).toBeUndefined();
+    held.counted = () => Promise.reject(new ModelError({ class: "rate_limit", reason: "r", message: "m", advice: "", provider: "held" }));
+    const error = await failureOf(count("held/x"));
+    expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.RATE_LIMIT }]);
+    expect((await failureOf(count("nowhere/x"))).code).toBe(Code.NotFound);
   });
 });
 

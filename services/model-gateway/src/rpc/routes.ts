@@ -13,6 +13,7 @@ import {
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ModelCatalogue } from "../domain/model-catalogue.ts";
 import type { PriceTable } from "../domain/price-table.ts";
+import { countTokensHandler } from "./count-tokens.ts";
 import { encodeModel } from "./encode-model.ts";
 import { generateHandler } from "./generate.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
@@ -24,6 +25,7 @@ export function routes(catalogue: ModelCatalogue, prices: PriceTable, log: Log):
     router.service(ModelService, {
       generate,
       streamCalls: streamCallsHandler(generate),
+      countTokens: countTokensHandler(catalogue),
       resolveModel: resolveModelHandler(catalogue, prices),
       listModels: listModelsHandler(catalogue, prices),
     });

@@ -70,6 +70,22 @@ it("says what was folded and why, and shows the summary in its place", async () 
   expect(tokens).toBeLessThan(compactionThreshold);
 });
 
+it("says of which results the model has a part, and why", async () => {
+  test.answers(["", [readCall("a"), readCall("b")]], ["Done."]);
+  test.fake.behaviour.execute = async function* ({ call }) {
+    const truncated = call!.argumentsJson.includes('"b"');
+    yield {
+      event: { case: "result", value: { success: true, content: "the beginning", summary: "read", truncated, resultBytes: 90_000n } },
+    };
+  };
+  const { sessionId } = await test.run();
+  const { dropped, fragments } = await contextOf(sessionId);
+  const [, cut] = fragments.filter(({ source }) => source === "read_file");
+  expect(dropped).toMatchObject([
+    { source: "a part of read_file b", fromSequence: cut!.sequence, why: "cut: it is longer than the tool or the run may give" },
+  ]);
+});
+
 it("attests external content to policy with every later call, and names the fragment", async () => {
   const store = new PostgresSessionStore(test.database, crypto.randomUUID(), () => undefined);
   const log = new PostgresEventLog(test.database, () => undefined);

@@ -5,7 +5,7 @@ import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
 import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { ModelService, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ModelService, type CountTokensRequest, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -18,6 +18,7 @@ import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";
 /** What reached the other services, in order. */
 export interface Seen {
   readonly requests: GenerateRequest[];
+  readonly counted: CountTokensRequest[];
   readonly decided: DecideRequest[];
   readonly executed: ExecuteRequest[];
   readonly outcomes: RecordOutcomeRequest[];
@@ -56,6 +57,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
   const behaviour: Behaviour = { ...usualBehaviour };
   const seen: Seen = {
     requests: [],
+    counted: [],
     decided: [],
     executed: [],
     outcomes: [],
@@ -85,6 +87,12 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       resolveModel: (_, context) => {
         note(context);
         return { model: behaviour.model };
+      },
+      countTokens: async (request, context) => {
+        note(context);
+        seen.counted.push(request);
+        const counted = await behaviour.countTokens(request);
+        return counted === undefined ? {} : { inputTokens: BigInt(counted) };
       },
       streamCalls: (requests, stream) =>
         answerCalls(requests, stream, {
@@ -214,7 +222,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
   );
   const reset = (): void => {
     Object.assign(behaviour, usualBehaviour);
-    for (const list of [seen.requests, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
+    for (const list of [seen.requests, seen.counted, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
       list.length = 0;
     for (const collection of [seen.principals, seen.runs, seen.traces, seen.modes, bound]) collection.clear();
     untaken.length = 0;

@@ -2,7 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { ExecuteToolRequest, RecallResponseSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import type { GenerateRequest, GenerateResponseSchema, ResolveModelResponseSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type {
+  CountTokensRequest,
+  GenerateRequest,
+  GenerateResponseSchema,
+  ResolveModelResponseSchema,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { DecidingStep, Decision, type DecideRequest, type VerdictSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
@@ -27,6 +32,7 @@ type ToolEvents = AsyncIterable<MessageInitShape<typeof ExecuteResponseSchema>>;
 export interface Behaviour {
   model: MessageInitShape<typeof ResolveModelResponseSchema>["model"];
   generate: (request: GenerateRequest, call: number, context: HandlerContext) => Deltas;
+  countTokens: (request: CountTokensRequest) => Promise<number | undefined> | number | undefined;
   decide: (request: DecideRequest) => Promise<Verdict> | Verdict;
   awaitApproval: (approvalId: string, context: HandlerContext) => Promise<Verdict>;
   execute: (request: ExecuteRequest, context: HandlerContext) => ToolEvents;
@@ -56,6 +62,7 @@ export const usualBehaviour: Readonly<Behaviour> = {
     available: true,
   },
   generate: () => refuse(new Error("the test gave the model nothing to say")),
+  countTokens: () => undefined,
   decide: (request) => ({
     decision: Decision.ALLOW,
     step: DecidingStep.READ_ONLY,

@@ -115,6 +115,30 @@ describe("RewindWorkspace", () => {
     await running;
   });
 
+  it.each([
+    ["a file", (git: string) => writeFileSync(git, "gitdir: /etc\n")],
+    ["a link", (git: string) => symlinkSync("/etc", git)],
+    ["another repository", (git: string) => execFileSync("git", ["init", "-q", "--separate-git-dir", `${git}-elsewhere`, join(git, "..")])],
+  ])("goes back all the same where .git has become %s since, and leaves it as it is", async (_, replace) => {
+    const { workspace, at, shell, rewind } = await openSession();
+    execFileSync("git", ["init", "-q", workspace]);
+    writeFileSync(at("a"), "1");
+    writeFileSync(at(".gitattributes"), "a filter=x");
+    await shell(1, "echo 2 > a; echo x > b");
+    rmSync(at(".git"), { recursive: true });
+    replace(at(".git"));
+    const { mode, ino } = lstatSync(at(".git"));
+    const etc = lstatSync("/etc").mtimeMs;
+    const paths = await rewind([1]);
+    expect(paths.filter(([path]) => !path.startsWith(".git"))).toEqual([
+      ["a", "CHANGE", false, ""],
+      ["b", "DELETE", false, ""],
+    ]);
+    expect([readFileSync(at("a"), "utf8"), existsSync(at("b"))]).toEqual(["1", false]);
+    expect(lstatSync(at(".git"))).toMatchObject({ mode, ino });
+    expect(lstatSync("/etc").mtimeMs).toBe(etc);
+  });
+
   it("reads nothing outside by way of links", async () => {
     const { at, shell, rewind } = await openSession();
     writeFileSync(at("a"), "1");

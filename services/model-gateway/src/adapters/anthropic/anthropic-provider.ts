@@ -3,9 +3,10 @@ import type { Delta, Generation } from "../../domain/generation.ts";
 import { describeHosted, HOSTED_MODELS } from "../../domain/hosted-models.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { Provider } from "../../domain/provider.ts";
+import { countInExchange } from "../count-in-exchange.ts";
 import { Exchange } from "../exchange.ts";
 import { watchedFetch } from "../watched-fetch.ts";
-import { ANTHROPIC, anthropicRequest } from "./anthropic-request.ts";
+import { ANTHROPIC, anthropicCount, anthropicRequest } from "./anthropic-request.ts";
 import { readAnthropicStream } from "./anthropic-stream.ts";
 
 export interface AnthropicSettings {
@@ -35,7 +36,7 @@ export class AnthropicProvider implements Provider {
     const loaded = await this.#load();
     const exchange = new Exchange(ANTHROPIC, signal, heard, this.#settings.silenceMilliseconds);
     try {
-      const client = loaded.withOptions({ fetch: watchedFetch(ANTHROPIC, exchange) });
+      const client = loaded.withOptions({ fetch: watchedFetch(ANTHROPIC, exchange, "stream") });
       const events = await client.messages.create(anthropicRequest(generation), { signal: exchange.signal });
       yield* readAnthropicStream(generation.model, events);
       exchange.throwIfEnded();
@@ -44,6 +45,14 @@ export class AnthropicProvider implements Provider {
     } finally {
       exchange.close();
     }
+  }
+
+  countTokens(generation: Generation, signal: AbortSignal): Promise<number> {
+    return countInExchange(ANTHROPIC, signal, async (exchange) => {
+      const client = (await this.#load()).withOptions({ fetch: watchedFetch(ANTHROPIC, exchange, "json") });
+      const counted = await client.messages.countTokens(anthropicCount(generation), { signal: exchange.signal });
+      return counted.input_tokens;
+    });
   }
 
   #load(): Promise<Anthropic> {

@@ -44,6 +44,12 @@ export function anthropicRequest(generation: Generation): Request {
   };
 }
 
+/** The same request to `/v1/messages/count_tokens`, which takes what is read and nothing of how to answer. */
+export function anthropicCount(generation: Generation): Anthropic.MessageCountTokensParams {
+  const { model, system, messages: turns, tools: offered } = anthropicRequest(generation);
+  return { model, system, messages: turns, ...(offered === undefined ? {} : { tools: offered }) };
+}
+
 function tools(generation: Generation): Anthropic.Tool[] {
   return generation.tools.map((tool, index) => ({
     name: tool.name,

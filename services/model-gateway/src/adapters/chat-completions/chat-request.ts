@@ -22,11 +22,18 @@ const TOOL_NAME = /^[\w-]{1,64}$/;
 /** A request to `/chat/completions`. `lengthField` differs between servers, and the newest refuse the older name. */
 export function chatRequest(provider: string, generation: Generation, lengthField: "max_tokens" | "max_completion_tokens"): unknown {
   return {
-    model: generation.model,
+    ...chatInput(provider, generation),
     stream: true,
     stream_options: { include_usage: true },
     [lengthField]: generation.maximumOutputTokens,
     ...(generation.temperature === undefined ? {} : { temperature: generation.temperature }),
+  };
+}
+
+/** What of such a request is read: all that counts as input. */
+export function chatInput(provider: string, generation: Generation): Record<string, unknown> {
+  return {
+    model: generation.model,
     messages: chatMessages(provider, generation),
     ...(generation.tools.length === 0 ? {} : { tools: generation.tools.map(chatTool) }),
   };

@@ -2,9 +2,8 @@ import { classifyModel } from "../../domain/classify-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelError } from "../../domain/model-error.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
+import { askJson } from "../ask-json.ts";
 import { Exchange } from "../exchange.ts";
-import { readRefusal } from "../read-refusal.ts";
-import { sendHttp } from "../send-http.ts";
 
 export const LLAMA = "llama";
 
@@ -72,8 +71,8 @@ export class LlamaInstance {
     const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS), () => undefined);
     try {
       const [properties, list] = await Promise.all([
-        this.#get<Properties>("/props", exchange),
-        this.#get<ModelList>("/v1/models", exchange),
+        askJson<Properties>(exchange, { provider: LLAMA, url: `${this.url}/props`, headers: {} }),
+        askJson<ModelList>(exchange, { provider: LLAMA, url: `${this.url}/v1/models`, headers: {} }),
       ]);
       const contextWindow = properties.default_generation_settings?.n_ctx;
       this.slots = properties.total_slots ?? UNTOLD_SLOTS;
@@ -94,12 +93,6 @@ export class LlamaInstance {
     } finally {
       exchange.close();
     }
-  }
-
-  async #get<T extends object>(path: string, exchange: Exchange): Promise<T> {
-    const answer = await sendHttp(exchange, `${this.url}${path}`, { method: "GET", headers: {} });
-    if (!answer.ok) throw await readRefusal(LLAMA, answer);
-    return JSON.parse(await answer.text()) as T;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Delta, Generation } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
+import { countLlamaTokens } from "./count-llama-tokens.ts";
 import { LlamaInstance } from "./llama-instance.ts";
 import { LlamaPool } from "./llama-pool.ts";
 
@@ -32,6 +33,12 @@ export class LlamaProvider implements Provider {
 
   async describe(name: string): Promise<ModelDescription | undefined> {
     return (await this.list()).find((model) => model.name === name);
+  }
+
+  /** Takes no slot: a server counts beside what it generates. */
+  async countTokens(generation: Generation, signal: AbortSignal): Promise<number | undefined> {
+    const instance = (await this.#pool.instances()).find((each) => each.serves(generation.model));
+    return instance === undefined ? undefined : countLlamaTokens(instance.url, generation, signal);
   }
 
   async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {

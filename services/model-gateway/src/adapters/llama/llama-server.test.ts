@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
@@ -7,6 +10,20 @@ import { LlamaProvider } from "./llama-provider.ts";
 
 const attempt = await startLlamaServer(2);
 const reason = "unavailable" in attempt ? ` (skipped: ${attempt.unavailable})` : "";
+
+/** The same server as one from before it could count: that path alone is not there. */
+async function startOlder(url: string): Promise<{ readonly url: string; readonly close: () => void }> {
+  const proxy = createServer((request, response) => {
+    const path = request.url ?? "";
+    if (path.endsWith("/input_tokens")) return void response.writeHead(404).end('{"error":{"code":404,"message":"File Not Found"}}');
+    void (async () => {
+      const body = request.method === "POST" ? Buffer.concat(await request.toArray()) : undefined;
+      response.end(await (await fetch(`${url}${path}`, { method: request.method, body })).text());
+    })();
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, close: () => proxy.close() };
+}
 
 interface Slot {
   readonly is_processing: boolean;
@@ -54,6 +71,25 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
     const usage = again.find((delta) => delta.kind === "usage");
     expect(usage?.cacheRead).toBeGreaterThan(500);
     expect(usage?.input).toBeLessThan(100);
+  });
+
+  it("counts a request as it counts it when it answers, also the way that older servers know", async () => {
+    const call = { kind: "tool-call", id: "c1", tool: "read_file", argumentsJson: '{"path":"a"}' } as const;
+    const generation = {
+      ...greedy([
+        said("system", "You help."),
+        said("user", "Größe? <|im_start|>"),
+        { role: "assistant", parts: [call] },
+        { role: "tool", parts: [{ kind: "tool-result", id: "c1", tool: "read_file", content: "a line", isError: false }] },
+      ]),
+      maximumOutputTokens: 1,
+    };
+    const usage = (await ask(provider, generation)).find((delta) => delta.kind === "usage")!;
+    const counted = usage.input + usage.cacheRead;
+    expect(await provider.countTokens(generation, new AbortController().signal)).toBe(counted);
+    const older = await startOlder(server.url);
+    expect(await new LlamaProvider({ urls: [older.url] }).countTokens(generation, new AbortController().signal)).toBe(counted);
+    older.close();
   });
 
   it("frees its slot when the caller goes away", async () => {

@@ -3,9 +3,10 @@ import type { Delta, Generation } from "../../domain/generation.ts";
 import { describeHosted, HOSTED_MODELS } from "../../domain/hosted-models.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { Provider } from "../../domain/provider.ts";
+import { countInExchange } from "../count-in-exchange.ts";
 import { Exchange } from "../exchange.ts";
 import { watchedFetch } from "../watched-fetch.ts";
-import { OPENAI, openaiRequest } from "./openai-request.ts";
+import { OPENAI, openaiCount, openaiRequest } from "./openai-request.ts";
 import { readOpenaiStream } from "./openai-stream.ts";
 
 export interface OpenaiSettings {
@@ -35,7 +36,7 @@ export class OpenaiProvider implements Provider {
     const loaded = await this.#load();
     const exchange = new Exchange(OPENAI, signal, heard, this.#settings.silenceMilliseconds);
     try {
-      const client = loaded.withOptions({ fetch: watchedFetch(OPENAI, exchange) });
+      const client = loaded.withOptions({ fetch: watchedFetch(OPENAI, exchange, "stream") });
       const events = await client.responses.create(openaiRequest(generation), { signal: exchange.signal });
       yield* readOpenaiStream(generation.model, events);
       exchange.throwIfEnded();
@@ -44,6 +45,14 @@ export class OpenaiProvider implements Provider {
     } finally {
       exchange.close();
     }
+  }
+
+  countTokens(generation: Generation, signal: AbortSignal): Promise<number> {
+    return countInExchange(OPENAI, signal, async (exchange) => {
+      const client = (await this.#load()).withOptions({ fetch: watchedFetch(OPENAI, exchange, "json") });
+      const counted = await client.responses.inputTokens.count(openaiCount(generation), { signal: exchange.signal });
+      return counted.input_tokens;
+    });
   }
 
   #load(): Promise<OpenAI> {

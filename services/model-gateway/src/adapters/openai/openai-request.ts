@@ -36,6 +36,12 @@ export function openaiRequest(generation: Generation): Request {
   };
 }
 
+/** The same request to `/v1/responses/input_tokens`, which takes what is read and nothing of how to answer. */
+export function openaiCount(generation: Generation): OpenAI.Responses.InputTokenCountParams {
+  const { model, input, tools, reasoning } = openaiRequest(generation);
+  return { model, input, ...(tools === undefined ? {} : { tools }), ...(reasoning === undefined ? {} : { reasoning }) };
+}
+
 function functionTool(tool: Generation["tools"][number]): OpenAI.Responses.FunctionTool {
   return { type: "function", name: tool.name, description: tool.description, parameters: { ...tool.inputSchema }, strict: false };
 }

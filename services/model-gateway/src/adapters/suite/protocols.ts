@@ -21,6 +21,8 @@ export interface Protocol {
   readonly overflow: { readonly type: string; readonly code: string | null; readonly message: string };
   readonly cacheWrite: number;
   readonly reasoning: number;
+  /** Where and with which fields it counts a request; undefined where it does not. */
+  readonly counts: { readonly path: string; readonly fields: readonly string[] } | undefined;
 }
 
 const KEY = "key-of-the-suite";
@@ -56,6 +58,7 @@ export const protocols: readonly Protocol[] = [
     overflow: { type: "invalid_request_error", code: null, message: "prompt is too long: 1200000 tokens > 1000000 maximum" },
     cacheWrite: 7,
     reasoning: 0,
+    counts: { path: "/v1/messages/count_tokens", fields: ["model", "system", "messages", "tools"] },
   },
   {
     provider: "openai",
@@ -70,6 +73,7 @@ export const protocols: readonly Protocol[] = [
     overflow: openaiOverflow,
     cacheWrite: 7,
     reasoning: 2,
+    counts: { path: "/v1/responses/input_tokens", fields: ["model", "input", "tools", "reasoning"] },
   },
   {
     ...chat,
@@ -80,6 +84,7 @@ export const protocols: readonly Protocol[] = [
     fixed: {},
     path: "/v1/chat/completions",
     overflow: openaiOverflow,
+    counts: undefined,
   },
   {
     ...chat,
@@ -92,6 +97,7 @@ export const protocols: readonly Protocol[] = [
     },
     path: "/v1/chat/completions",
     overflow: { type: "exceed_context_size_error", code: null, message: "the request exceeds the available context size" },
+    counts: { path: "/v1/chat/completions/input_tokens", fields: ["model", "messages", "tools"] },
   },
 ];
 

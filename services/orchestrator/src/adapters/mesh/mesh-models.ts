@@ -16,6 +16,8 @@ import type { ModelEvent, ModelRequest, Models } from "../../domain/loop/ports.t
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
+/** Whoever wants a count has an estimate, and a person who waits. */
+const COUNT_DEADLINE_MILLISECONDS = 2_000;
 const RESOLVE_DEADLINE_MILLISECONDS = 15_000;
 /** Above the loop's own limit, which says more. */
 const GENERATE_DEADLINE_MILLISECONDS = 3_600_000;
@@ -41,6 +43,16 @@ export class MeshModels implements Models {
       if (response.model === undefined)
         throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
       return response.model;
+    } catch (thrown) {
+      throw meshError(thrown, signal);
+    }
+  }
+
+  async countTokens({ model, messages, tools }: Parameters<Models["countTokens"]>[0], signal: AbortSignal): Promise<number | undefined> {
+    try {
+      const request = { model, messages: [...messages], tools: [...tools] };
+      const { inputTokens } = await this.#client.countTokens(request, this.#caller.options(COUNT_DEADLINE_MILLISECONDS, signal));
+      return inputTokens === undefined ? undefined : Number(inputTokens);
     } catch (thrown) {
       throw meshError(thrown, signal);
     }

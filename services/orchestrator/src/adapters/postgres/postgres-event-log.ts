@@ -5,9 +5,10 @@ import type { Event, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { SettledCall } from "../../domain/budget/budget-store.ts";
 import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
 import { eventWords } from "../../domain/log/search-words.ts";
-import { undoneTo, withoutUndone } from "../../domain/fold/without-undone.ts";
+import { withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
+import { readContext, readUndone } from "./read-context.ts";
 
 /** A deadlock, and a transaction that could not be put in order with others. */
 const CONFLICTS: ReadonlySet<unknown> = new Set(["40P01", "40001"]);
@@ -64,16 +65,6 @@ const READ = `
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
 
 const CONVERSATION_TYPES = "'user_message', 'message_queued', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
-const CONTEXT_TYPES = `${CONVERSATION_TYPES}, 'session_imported', 'memory_activity', 'instructions_loaded', 'compaction', 'turn_stats',
-  'todo_updated', 'plan_created', 'plan_answered', 'plan_step', 'reminder'`;
-/** A part without the end of a turn is estimated as the turns before it were. */
-const LAST_FIGURES = "(SELECT seq FROM event WHERE session_id = $1 AND type = 'turn_stats' ORDER BY seq DESC LIMIT 1)";
-const READ_COMPACTION = `
-  SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type = 'compaction' AND ($2::bigint IS NULL OR seq <= $2) ORDER BY seq DESC LIMIT 1`;
-const READ_CONTEXT = `
-  SELECT ${EVENT_COLUMNS} FROM event
-  WHERE session_id = $1 AND ((seq > $2 OR seq = ANY ($3::bigint[])) AND type IN (${CONTEXT_TYPES})
-    OR seq = 1 AND type = 'session_imported' OR seq = ${LAST_FIGURES}) ORDER BY seq`;
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update',
@@ -144,17 +135,12 @@ export class PostgresEventLog implements EventLog {
     return { events, hasMore: Number(rows[0]?.found ?? 0) > events.length };
   }
 
-  async readContext(sessionId: string): Promise<Event[]> {
-    for (let before: bigint | undefined; ;) {
-      const [last] = await this.#database.query<EventRow>(READ_COMPACTION, [sessionId, before], "read_compaction");
-      const compacted = last === undefined ? undefined : eventOfRow(sessionId, last);
-      const { toSequence = 0n, keptSequences = [] } = compacted?.payload.case === "compaction" ? compacted.payload.value : {};
-      const rows = await this.#database.query<EventRow>(READ_CONTEXT, [sessionId, toSequence, keptSequences], "read_context");
-      const events = rows.map((row) => eventOfRow(sessionId, row));
-      // Of a compaction that was undone, what it folded counts again.
-      before = compacted === undefined ? undefined : undoneTo(events, compacted.sequence);
-      if (before === undefined) return withoutUndone(events);
-    }
+  readContext(sessionId: string): Promise<Event[]> {
+    return readContext(this.#database, sessionId);
+  }
+
+  readUndone(sessionId: string): Promise<Event[]> {
+    return readUndone(this.#database, sessionId);
   }
 
   async readConversation(sessionId: string): Promise<Event[]> {

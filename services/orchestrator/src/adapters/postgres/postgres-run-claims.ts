@@ -26,16 +26,23 @@ const RENEW = `
  */
 const IS_PARKED = `(parked_until IS NOT NULL AND lease_owner = '${NOBODY}')`;
 
-/** What a run has come to is counted in answers and results: the events in between show progress and are none. */
-const CLAIM = `
-  WITH free AS (
-    SELECT run_id FROM run
-    WHERE ended_at IS NULL AND run_id <> ALL ($2::uuid[])
-      AND (NOT ${IS_PARKED} OR parked_until <= now() OR cancel_requested_at IS NOT NULL) AND CASE
+const IS_FREE = `ended_at IS NULL AND run_id <> ALL ($2::uuid[]) AND CASE
       WHEN held_by IS NULL THEN lease_until < now()
       WHEN held_by = $1 THEN started_at < now() - ${BEGINNING}
-      ELSE NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END
-    ORDER BY started_at LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED
+      ELSE NOT EXISTS (SELECT FROM replica WHERE replica_id = held_by AND replica.lease_until > now()) END`;
+/** Each in the words and the order of an index: nobody looks every second through all that wait for a person. */
+const UNPARKED = `parked_until IS NULL OR lease_owner <> '${NOBODY}' OR cancel_requested_at IS NOT NULL`;
+const FIRST_UNPARKED = `
+    SELECT run_id FROM run WHERE ${IS_FREE} AND (${UNPARKED}) ORDER BY started_at LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED`;
+const FIRST_WOKEN = `
+    SELECT run_id FROM run WHERE ${IS_FREE} AND parked_until <= now() ORDER BY parked_until LIMIT ${CLAIMED_AT_ONCE} FOR NO KEY UPDATE SKIP LOCKED`;
+
+/** What a run has come to is counted in answers and results: the events in between show progress and are none. */
+const CLAIM = `
+  WITH unparked AS (${FIRST_UNPARKED}
+  ), woken AS (${FIRST_WOKEN}
+  ), free AS (
+    SELECT run_id FROM unparked UNION SELECT run_id FROM woken LIMIT ${CLAIMED_AT_ONCE}
   ), counted AS (
     SELECT run_id, ${IS_PARKED} AS was_parked, (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
       AND type IN ('assistant_message', 'tool_end')) AS progress

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import {
@@ -52,6 +52,7 @@ interface Playing {
 function play({ turns, window = WINDOW, summary = () => say("## Done: files were read."), act }: Playing): void {
   let turn = 0;
   test.fake.behaviour.model = { ...usualBehaviour.model, contextWindow: WINDOW };
+  test.fake.behaviour.countTokens = ({ model, messages, tools }) => countTokens(create(GenerateRequestSchema, { model, messages, tools }));
   test.fake.behaviour.generate = async function* (request) {
     const tokens = countTokens(request);
     if (tokens + request.maxOutputTokens > window) throw overflow();
@@ -97,6 +98,7 @@ describe("a run that outgrows its model's window", { timeout: 120_000 }, () => {
     expect(Math.max(...sizes.slice(TURNS / 2))).toBeLessThanOrEqual(Math.max(...sizes.slice(0, TURNS / 2)) * 1.1);
     const compactions = valuesOf(events, "compaction");
     expect(compactions.length).toBeGreaterThan(3);
+    expect(test.fake.seen.counted.length).toBeLessThanOrEqual(compactions.length * 2);
     expect(compactions.length).toBeLessThan(TURNS / 5);
     for (const { tokensBefore, tokensAfter, method, fromSequence, toSequence } of compactions) {
       expect(tokensAfter).toBeLessThan(tokensBefore * 0.75);

@@ -1,6 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import { ErrorClass } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { CompactionCause, CompactionSchema, type Compaction } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { CompactionCause } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { counter } from "@hlvm/telemetry/instrument";
 import { Conversation, type FoldedEvent } from "../fold/conversation.ts";
@@ -11,9 +10,11 @@ import type { RunContext } from "../loop/run-context.ts";
 import type { RunProgress } from "../loop/run-progress.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { assembleContext, type AssembledContext } from "./assemble-context.ts";
+import { compactionEvent, formerSummary } from "./compaction-event.ts";
 import { planCompaction, unitsOf, type CompactionPlan } from "./plan-compaction.ts";
-import { summarizeContext, type ContextSummary } from "./summarize-context.ts";
+import { summarizeContext } from "./summarize-context.ts";
 import { compactedSizes, type TokenBudget } from "./token-budget.ts";
+import { isInDoubt, TokenCounter } from "./token-counter.ts";
 
 /** Of the budget: a compaction that saves less is left until the context would not fit otherwise. */
 const LEAST_SAVED_SHARE = 0.1;
@@ -32,6 +33,7 @@ export class ContextWindow {
   readonly #sessionId: string;
   readonly #model: string;
   readonly budget: TokenBudget;
+  readonly #counter = new TokenCounter();
   #conversation: Conversation;
   /** What the provider's refusals made of the estimate, until it counts again. */
   #overflowCorrection = 1;
@@ -77,16 +79,18 @@ export class ContextWindow {
   }
 
   /**
-   * What the model is given in its next call, compacted before where it is too full.
+   * What the model is given in its next call, compacted before where it is too full. Where it may be, and may not, the provider
+   * is asked to count it: neither is a context folded that has room, nor one sent that has none.
    * @throws ModelFailure of CONTEXT_OVERFLOW where it does not fit even so
    */
   async fit(run: RunContext, progress: RunProgress): Promise<AssembledContext> {
     let assembled = this.#assemble(run);
+    if (isInDoubt(assembled, this.#conversation.countedEstimate, this.budget.threshold)) assembled = await this.#counted(run, assembled);
     if (assembled.tokens > this.budget.threshold) {
       await this.#compact(run, progress, assembled, CompactionCause.THRESHOLD);
       assembled = this.#assemble(run);
     }
-    return this.#requireFitting(assembled);
+    return this.#requireFitting(run, assembled);
   }
 
   /**
@@ -94,11 +98,21 @@ export class ContextWindow {
    * @throws ModelFailure where there is nothing left to shorten
    */
   async shrink(run: RunContext, progress: RunProgress, refused: AssembledContext, failure: ModelFailure): Promise<AssembledContext> {
-    this.#overflowCorrection *= Math.max(1, (this.budget.limit / Math.max(1, refused.tokens)) * OVERFLOW_MARGIN);
+    // What its count does not explain, its window does: it is smaller than was thought.
+    const { tokens } = await this.#counted(run, refused);
+    this.#overflowCorrection *= Math.max(1, (this.budget.limit / Math.max(1, tokens)) * OVERFLOW_MARGIN);
     await this.#compact(run, progress, this.#assemble(run), CompactionCause.OVERFLOW);
     const assembled = this.#assemble(run);
     if (assembled.estimate >= refused.estimate) throw failure;
-    return this.#requireFitting(assembled);
+    return this.#requireFitting(run, assembled);
+  }
+
+  /** The same context with the tokens that the provider counts; as it was where it does not count. */
+  async #counted(run: RunContext, assembled: AssembledContext): Promise<AssembledContext> {
+    const counted = await this.#counter.count(assembled, run);
+    if (counted === undefined) return assembled;
+    this.#conversation.learn(counted, assembled.estimate);
+    return this.#assemble(run);
   }
 
   #assemble(run: Pick<RunContext, "prefix">, conversation = this.#conversation): AssembledContext {
@@ -115,19 +129,20 @@ export class ContextWindow {
     });
     if (conversation === undefined) return;
     const correction = full.tokens / Math.max(1, full.estimate);
+    conversation.correction = this.#conversation.correction;
     const limit = this.budget.limit / correction;
     const fixed = full.estimate - estimateOf(conversation);
     const sizes = compactedSizes({ ...this.budget, limit, threshold: this.budget.threshold / correction }, fixed);
     const isOverflow = cause === CompactionCause.OVERFLOW;
     const plan = planCompaction(conversation, isOverflow ? sizes.tail * OVERFLOW_TAIL_SHARE : sizes.tail);
     if (!isWorthIt(plan, full.tokens > this.budget.limit || isOverflow ? 1 : limit * LEAST_SAVED_SHARE)) return;
-    const formerSummary = conversation.compaction?.summary ?? "";
+    const former = formerSummary(conversation);
     const summary =
       plan.folded.length === 0
-        ? former(conversation.compaction)
-        : await summarizeContext({ units: plan.folded, formerSummary, tokens: sizes.summary, limit }, run);
+        ? former
+        : await summarizeContext({ units: plan.folded, formerSummary: former.text, tokens: sizes.summary, limit }, run);
     if (summary.call !== undefined) progress.addUsage(summary.call.usage);
-    const compaction = compactionOf(plan, summary, conversation, cause);
+    const compaction = compactionEvent(plan, summary, conversation, cause);
     conversation.add({ runId: run.runId, turn: progress.turn, payload: eventPayload("compaction", compaction) });
     compaction.tokensBefore = full.tokens;
     compaction.tokensAfter = this.#assemble(run, conversation).tokens;
@@ -144,7 +159,9 @@ export class ContextWindow {
     return conversation;
   }
 
-  #requireFitting(assembled: AssembledContext): AssembledContext {
+  async #requireFitting(run: RunContext, estimated: AssembledContext): Promise<AssembledContext> {
+    if (estimated.tokens <= this.budget.limit) return estimated;
+    const assembled = await this.#counted(run, estimated);
     if (assembled.tokens <= this.budget.limit) return assembled;
     throw new ModelFailure({
       errorClass: ErrorClass.CONTEXT_OVERFLOW,
@@ -162,30 +179,4 @@ function estimateOf(conversation: Conversation): number {
 function isWorthIt({ folded, putAside }: CompactionPlan, least: number): boolean {
   const saved = folded.reduce((sum, { tokens }) => sum + tokens, 0) + putAside.reduce((sum, { length }) => sum + length / 4, 0);
   return saved >= least;
-}
-
-function former(compaction: Compaction | undefined): ContextSummary {
-  const { summary: text = "", method = 0, methodReason = "" } = compaction ?? {};
-  return { text, method, methodReason };
-}
-
-function compactionOf(plan: CompactionPlan, summary: ContextSummary, conversation: Conversation, cause: CompactionCause): Compaction {
-  const before = conversation.compaction;
-  const isFolding = plan.folded.length > 0;
-  const turns = plan.folded.filter(({ isTurn }) => isTurn).length;
-  const resultCount = plan.folded.reduce((sum, { parts }) => sum + parts.filter(({ provenance }) => provenance.result).length, 0);
-  return create(CompactionSchema, {
-    fromSequence: isFolding || before !== undefined ? plan.fromSequence : 0n,
-    toSequence: plan.toSequence,
-    cause,
-    method: summary.method,
-    methodReason: summary.methodReason,
-    summary: summary.text,
-    keptSequences: [...plan.keptSequences],
-    results: [...plan.results],
-    putAside: [...plan.putAside],
-    turns: (before?.turns ?? 0) + turns,
-    resultCount: (before?.resultCount ?? 0) + resultCount,
-    trustFloor: conversation.floor,
-  });
 }

@@ -77,7 +77,13 @@ it("gives the model after an undo what it had at that turn, whatever was compact
   await test.run("And now?", { sessionId });
   expect(lastTexts()).toEqual([...given[first - 2]!, "And now?"]);
   expect(lastTexts().join("\n")).not.toContain("<summary>");
-  expect((await contextOf(sessionId)).dropped).toEqual([]);
+  const turn = first - 2;
+  const { dropped } = await contextOf(sessionId);
+  expect(dropped).toMatchObject([
+    { source: `all after turn ${turn}`, why: `undone by user:ada: the conversation went back to its turn ${turn}` },
+  ]);
+  expect(dropped[0]!.fromSequence).toBeLessThanOrEqual(BigInt(results[turn]!));
+  expect(dropped[0]!.toSequence).toBeGreaterThanOrEqual(BigInt(results.at(-1)!));
 });
 
 it("folds a fork and an import of a compacted session like the session itself, and trusts nothing of the import", async () => {
@@ -85,7 +91,10 @@ it("folds a fork and an import of a compacted session like the session itself, a
   await test.undo({ sessionId, toTurn: compacted.at(-1)! - 2 });
   const { forked, imported } = await copyOf(sessionId);
   const original = await contextOf(sessionId);
-  expect(original.dropped).toHaveLength(1);
+  expect(original.dropped).toMatchObject([
+    { source: expect.stringMatching(/^\d+ turns with/) },
+    { why: expect.stringMatching(/^undone by/) },
+  ]);
   expect(await contextOf(forked)).toEqual(original);
 
   test.fake.behaviour.model = usualBehaviour.model;

@@ -15,6 +15,8 @@ export interface Provenance {
   /** Of the event that it comes from; 0 where it comes from none, or from one that is not known to be in the log yet. */
   readonly sequence: bigint;
   readonly at?: Timestamp;
+  /** Why the model has only a part of it; left out where it has all. */
+  readonly cut?: string;
   /** Of a tool's result. */
   readonly result?: { readonly tool: string; readonly argumentsSummary: string; readonly length: number; readonly isPutAside: boolean };
 }

@@ -60,6 +60,8 @@ export class Conversation {
   floor: TrustFloor | undefined;
   /** The provider's count of the last request over its estimate. */
   correction = 1;
+  /** How much of the estimate was in a request that the provider has counted. */
+  countedEstimate = 0;
   compaction: Compaction | undefined;
   readonly work = new WorkState();
   lastRun: RunStarted | undefined;
@@ -87,7 +89,7 @@ export class Conversation {
         return;
       case "runStarted":
         this.#isSameModel = payload.value.model === this.#model;
-        if (!this.#isSameModel) this.correction = 1;
+        if (!this.#isSameModel) this.#forgetCounts();
         this.lastRun = payload.value;
         this.floor = lowerFloor(this.floor, payload.value.origin?.trustFloor);
         this.anchors.runStarted = event.sequence ?? 0n;
@@ -106,26 +108,41 @@ export class Conversation {
         this.#open?.results.set(payload.value.callId, { end: payload.value, event });
         return;
       case "turnStats":
-        if (!this.#isSameModel) return;
-        this.correction = correctionOf(Number(payload.value.inputTokens), Number(payload.value.estimatedInputTokens)) ?? this.correction;
+        if (this.#isSameModel) this.learn(Number(payload.value.inputTokens), Number(payload.value.estimatedInputTokens));
         return;
       case "reminder":
         return this.#remind(event, payload.value.text);
       case "compaction":
         this.#close();
         this.compaction = payload.value;
+        this.countedEstimate = 0;
         this.floor = lowerFloor(this.floor, payload.value.trustFloor);
         this.#messages = foldCompaction(this.#messages, { ...payload.value, work: this.work }, this.#provenances);
     }
   }
 
+  /** What the provider counts of a request, and what it was estimated at, uncorrected. */
+  learn(counted: number, estimated: number): void {
+    const correction = correctionOf(counted, estimated);
+    if (correction === undefined) return;
+    this.correction = correction;
+    this.countedEstimate = estimated;
+  }
+
   /** As the model is to read them now: calls that have no result yet have been cancelled, and what is too long to be sent is cut. */
   messages(): Message[] {
-    return fitMessages([...this.#messages, ...this.#closing()], (from, to) => this.#provenances.set(to, this.provenanceOf(from)));
+    return fitMessages([...this.#messages, ...this.#closing()], (from, to) =>
+      this.#provenances.set(to, { ...this.provenanceOf(from), cut: "too long to be sent whole" }),
+    );
   }
 
   provenanceOf(part: Part): Provenance {
     return this.#provenances.get(part) ?? { source: "", trust: Trust.UNSPECIFIED, kind: ContextKind.RAW, sequence: 0n };
+  }
+
+  #forgetCounts(): void {
+    this.correction = 1;
+    this.countedEstimate = 0;
   }
 
   #addUser(event: FoldedEvent, message: UserMessage): void {

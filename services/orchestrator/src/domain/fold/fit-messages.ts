@@ -9,22 +9,30 @@ const SAID_LENGTH = 512 * 1024;
 /** What is left of such a text: a model has room for several. */
 const CUT_LENGTH = 32 * 1024;
 
+/** At least what a cut text says of itself. */
+const NOTE_LENGTH = 100;
+
 /**
  * A conversation that can be sent to a model, so that no entry that grew too long ends its session for ever. What was said at
  * such a length is cut, and says so; where the whole is still too long, so are the longest texts, as far as it takes.
  * @param onCut told of each part that another one stands for now
  */
 export function fitMessages(messages: readonly Message[], onCut: (from: Part, to: Part) => void = () => undefined): Message[] {
-  let fitting = messages.map((message) =>
-    message.role !== Role.USER && message.parts.some((part) => lengthOf(part) > SAID_LENGTH) ? cut(message, CUT_LENGTH, onCut) : message,
+  const readable = messages.map((message) =>
+    message.role !== Role.USER && isLonger(message, SAID_LENGTH) ? cut(message, CUT_LENGTH, onCut) : message,
   );
-  for (let length = SAID_LENGTH; lengthOfAll(fitting) > CONVERSATION_LENGTH && length > 0; length = Math.floor(length / 2))
-    fitting = fitting.map((message) => cut(message, length, onCut));
-  return fitting;
+  // Measured once: the lengths of a long conversation's texts lie all over the memory.
+  const lengths = readable.flatMap(({ parts }) => parts.map(lengthOf));
+  const fits = (length: number): boolean =>
+    lengths.reduce((sum, own) => sum + (own > length ? length + NOTE_LENGTH : own), 0) <= CONVERSATION_LENGTH;
+  if (fits(Infinity)) return readable;
+  let length = SAID_LENGTH;
+  while (length > 1 && !fits(length)) length = Math.floor(length / 2);
+  return readable.map((message) => (isLonger(message, length) ? cut(message, length, onCut) : message));
 }
 
-function lengthOfAll(messages: readonly Message[]): number {
-  return messages.reduce((total, { parts }) => total + parts.reduce((sum, part) => sum + lengthOf(part), 0), 0);
+function isLonger({ parts }: Message, length: number): boolean {
+  return parts.some((part) => lengthOf(part) > length);
 }
 
 function lengthOf({ part }: Part): number {

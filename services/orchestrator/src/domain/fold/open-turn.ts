@@ -7,6 +7,7 @@ import type { Provenance } from "../context/provenance.ts";
 import { summarizeJson } from "../tools/summarize-arguments.ts";
 import type { FoldedEvent } from "./conversation.ts";
 
+const SHORTENED = "longer than the tool or the run may give";
 const CANCELLED = "Cancelled: the run was stopped before this call had a result. It may or may not have taken effect.";
 
 /** An answer of the model whose calls may still lack results. */
@@ -37,6 +38,7 @@ export function resultsOf({ calls, results, event }: OpenTurn): ToldResult[] {
         trust: result?.trust || Trust.VERIFIED,
         kind: ContextKind.EVIDENCE,
         ...(found === undefined ? {} : { result: described }),
+        ...(result?.truncated === true ? { cut: SHORTENED } : {}),
       },
       value: { id, tool, content, isError: result?.success !== true },
     };

@@ -10,11 +10,23 @@ export function withoutUndone(events: readonly Event[]): Event[] {
   return counting;
 }
 
-/** Of an event that was undone, what was still counting after that; undefined where it counts. @param events after it, in order */
-export function undoneTo(events: readonly Event[], sequence: bigint): bigint | undefined {
-  for (const { sequence: at, payload } of events)
-    if (payload.case === "conversationUndone" && at > sequence && payload.value.lastSequence < sequence) return payload.value.lastSequence;
-  return undefined;
+/** Events that count no more: those between two sequences, both of which are not among them. */
+export interface UndoneRange {
+  readonly after: bigint;
+  readonly before: bigint;
+  /** What says so. */
+  readonly event: Event;
+  readonly toTurn: number;
+}
+
+/** What was undone, in order; what a later undo went back behind as well is in that one's range. @param events at least those that undo */
+export function undoneRanges(events: readonly Event[]): UndoneRange[] {
+  const ranges = events.flatMap((event): UndoneRange[] => {
+    if (event.payload.case !== "conversationUndone") return [];
+    const { lastSequence, toTurn } = event.payload.value;
+    return [{ after: lastSequence, before: event.sequence, event, toTurn }];
+  });
+  return ranges.filter((range, index) => !ranges.slice(index + 1).some(({ after }) => after <= range.after));
 }
 
 /** A turn of a session: an answer of the model, and what it had done. */

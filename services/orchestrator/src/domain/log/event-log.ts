@@ -55,6 +55,8 @@ export interface EventLog {
   read(sessionId: string, from: number): Promise<LogPage>;
   /** Those events from which the model's context is folded: after a compaction what it left, and all since, without what was undone. */
   readContext(sessionId: string): Promise<Event[]>;
+  /** Every word in a session's log that something was undone, in order. */
+  readUndone(sessionId: string): Promise<Event[]>;
   /** Those events of one run that say how far it came. */
   readRun(sessionId: string, runId: string): Promise<Event[]>;
   /** The end of a tool's call; undefined where that event is none, was undone, or is not of that session. */

@@ -21,6 +21,7 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
     appendEach: () => Promise.resolve([]),
     read: () => Promise.resolve({ events: [], hasMore: false }),
     readContext: () => Promise.resolve([]),
+    readUndone: () => Promise.resolve([]),
     readConversation: () => Promise.resolve([]),
     readRun: () => Promise.resolve([]),
     readResult: () => Promise.resolve(undefined),

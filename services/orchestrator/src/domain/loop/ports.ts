@@ -33,6 +33,11 @@ export interface Models {
   resolve(model: string, signal: AbortSignal): Promise<Model>;
   /** @throws ModelFailure */
   generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /**
+   * What the provider counts of a request ahead, within two seconds; undefined where it does not count ahead.
+   * @throws HlvmError
+   */
+  countTokens(request: Pick<ModelRequest, "model" | "messages" | "tools">, signal: AbortSignal): Promise<number | undefined>;
 }
 
 /** What policy is told of a call besides the call. */

@@ -1,60 +1,19 @@
-import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { Decision, DecidingStep } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { GetReceiptResponse_State as State } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { createTestDatabase } from "@hlvm/testing/create-test-database";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { valuesOf } from "../../testing/event-values.ts";
 import { pauseModel } from "../../testing/pause-model.ts";
 import { readCall } from "../../testing/read-call.ts";
 import { runCallsOnce } from "../../testing/run-calls-once.ts";
-import { say, type SaidCall } from "../../testing/say.ts";
-import { startTestOrchestrator, type TestOrchestrator } from "../../testing/test-orchestrator.ts";
+import { say } from "../../testing/say.ts";
 import { usualBehaviour } from "../../testing/usual-behaviour.ts";
+import { DONE, idsOf, isCase, replace, runningCall, shellCall, useReplaceableProcess } from "../../testing/replaceable-process.ts";
 
-const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
-const DONE = { success: true, content: "one line", summary: "one line" };
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
-
-interface Started {
-  readonly test: TestOrchestrator;
-  readonly query: (sql: string) => Promise<unknown>;
-}
-
-async function start(settings: Readonly<Record<string, string>> = {}): Promise<Started> {
-  const { database, url, drop } = await createTestDatabase(MIGRATIONS);
-  cleanups.push(drop);
-  const test = await startTestOrchestrator(url, settings);
-  cleanups.push(test.stop);
-  return { test, query: (sql) => database.query(sql) };
-}
-
-/** Ends the process that holds the run, and starts another one. */
-async function replace(test: TestOrchestrator, signal: NodeJS.Signals): Promise<void> {
-  await test.orchestrator.stop(signal);
-  test.orchestrator = await test.startProcess();
-}
-
-const shellCall = (command: string): SaidCall => ({ id: command, tool: "shell_exec", arguments: { command } });
-const isCase = (type: Event["payload"]["case"]) => (event: Event) => event.payload.case === type;
-const idsOf = (ids: readonly string[]): string[] => ids.map((id) => id.replace(/^[^.]*/, "r"));
-
-/** A run with one call of the shell that goes on until the test lets it end. */
-async function runningCall(test: TestOrchestrator) {
-  const gate = Promise.withResolvers<void>();
-  test.answers(["I run it.", [shellCall("make")]], ["Done."]);
-  const ran = runCallsOnce(test.fake.behaviour, () => gate.promise.then(() => DONE));
-  const asked = await test.ask("q");
-  await test.watch(asked.sessionId, asked.sequence, isCase("toolOutput"));
-  return { ...asked, ran, endCall: gate.resolve };
-}
+const start = useReplaceableProcess();
 
 describe("a run whose process is killed", { timeout: 30_000 }, () => {
   it("goes on with a call that was under way, without running it again, and its watcher misses nothing", async () => {
@@ -282,50 +241,5 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
     const [end] = valuesOf(await test.watch(sessionId, sequence), "toolEnd");
     expect(end!.result).toMatchObject({ errorCode: "cancelled", content: expect.stringContaining("secret") });
     expect(ran).toEqual([]);
-  });
-});
-
-describe("a run whose process is told to end", { timeout: 30_000 }, () => {
-  it("is handed over when its call has ended", async () => {
-    const { test } = await start();
-    const { sessionId, sequence, ran, endCall } = await runningCall(test);
-    const other = await test.startProcess();
-    const ending = test.orchestrator.stop("SIGTERM");
-    await expect.poll(() => test.ask("another").catch((cause: Error) => cause.message)).toContain("stopping");
-    test.orchestrator = other;
-    endCall();
-    await ending;
-    const events = await test.watch(sessionId, sequence);
-    const cases = events.map(({ payload }) => payload.case);
-    expect(cases.indexOf("toolEnd")).toBeLessThan(cases.indexOf("runTakenOver"));
-    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
-    expect(idsOf(ran)).toEqual(["r.1.1"]);
-  });
-
-  it("leaves a call that does not end in time to whoever takes the run over", async () => {
-    const { test } = await start();
-    const { sessionId, sequence, ran, endCall } = await runningCall(test);
-    await replace(test, "SIGTERM");
-    await test.watch(sessionId, sequence, isCase("runTakenOver"));
-    endCall();
-    const events = await test.watch(sessionId, sequence);
-    expect(valuesOf(events, "toolEnd")).toMatchObject([{ result: DONE }]);
-    expect(idsOf(ran)).toEqual(["r.1.1"]);
-    expect(test.fake.seen.withdrawn).toEqual([]);
-  });
-
-  it("is handed over at once where it waits for an approval", async () => {
-    const { test } = await start();
-    test.answers(["", [shellCall("make")]], ["Done."]);
-    test.fake.behaviour.decide = () => ({ decision: Decision.ASK, approval: { approvalId: crypto.randomUUID() } });
-    test.fake.behaviour.awaitApproval = () => new Promise(() => undefined);
-    const { sessionId, sequence } = await test.ask("q");
-    await test.watch(sessionId, sequence, isCase("permissionCheck"));
-    const began = performance.now();
-    await replace(test, "SIGTERM");
-    await test.watch(sessionId, sequence, isCase("runTakenOver"));
-    expect(performance.now() - began).toBeLessThan(4_000);
-    expect(test.fake.seen.withdrawn).toEqual([]);
-    expect(test.fake.seen.outcomes).toEqual([]);
   });
 });

@@ -26,6 +26,8 @@ export function redactMesh(mesh: Mesh, secrets: RunSecrets): Mesh {
 function redactModels(models: Models, secrets: RunSecrets): Models {
   return {
     resolve: (model, signal) => models.resolve(model, signal),
+    // A mark is about as long as what it stands for, and a count needs no secret.
+    countTokens: (request, signal) => clean(models.countTokens(request, signal), secrets),
     async *generate(request, signal) {
       const text = secrets.redactor();
       const thinking = secrets.redactor();

@@ -1,11 +1,12 @@
 import type { Principal } from "@hlvm/identity/principal";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { CompactionCause, InstructionState, SummaryMethod } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { CompactionCause, InstructionState, SummaryMethod, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { assembleContext, type AssembledContext, type Fragment } from "../context/assemble-context.ts";
 import { tokenBudget, type ContextLimits, type TokenBudget } from "../context/token-budget.ts";
 import { Conversation } from "../fold/conversation.ts";
 import { agentOf } from "../fold/run-past.ts";
+import { undoneRanges, type UndoneRange } from "../fold/without-undone.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { requireSession } from "./require-session.ts";
@@ -32,7 +33,7 @@ export interface SeenContext {
 
 export interface GetContextPorts {
   readonly store: SessionStore;
-  readonly log: Pick<EventLog, "readContext">;
+  readonly log: Pick<EventLog, "readContext" | "readUndone">;
   readonly contextLimits: ContextLimits;
 }
 
@@ -46,7 +47,8 @@ const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGEN
 export async function getContext(principal: Principal, sessionId: string, ports: GetContextPorts): Promise<SeenContext> {
   const session = await requireSession(ports.store, principal, sessionId, "read");
   const conversation = new Conversation(session.model);
-  for (const event of await ports.log.readContext(sessionId)) conversation.add(event);
+  const [events, undone] = await Promise.all([ports.log.readContext(sessionId), ports.log.readUndone(sessionId)]);
+  for (const event of events) conversation.add(event);
   const model = conversation.lastRun?.resolvedModel ?? UNDESCRIBED;
   const assembled = assembleContext(compilePrefix(session, model, conversation.lastRun && agentOf(conversation.lastRun)), conversation);
   return {
@@ -54,13 +56,29 @@ export async function getContext(principal: Principal, sessionId: string, ports:
     budget: tokenBudget(model.contextWindow, ports.contextLimits),
     tokens: assembled.tokens,
     correction: conversation.correction,
-    ...shownFragments(assembled, conversation),
+    ...shownFragments(assembled, conversation, undone),
     floor: conversation.floor,
   };
 }
 
-function shownFragments(assembled: AssembledContext, conversation: Conversation): Pick<SeenContext, "fragments" | "dropped"> {
+function shownFragments(
+  assembled: AssembledContext,
+  conversation: Conversation,
+  undone: readonly Event[],
+): Pick<SeenContext, "fragments" | "dropped"> {
   const fragments = assembled.fragments();
+  const cut = fragments.flatMap(({ provenance: { source, sequence, result, cut: why } }): Dropped[] =>
+    why === undefined || result?.isPutAside === true
+      ? []
+      : [
+          {
+            source: `a part of ${source} ${result?.argumentsSummary ?? ""}`.trim(),
+            fromSequence: sequence,
+            toSequence: sequence,
+            why: `cut: it is ${why}`,
+          },
+        ],
+  );
   const aside = fragments.flatMap(({ provenance: { source, sequence, result } }): Dropped[] =>
     result?.isPutAside === true
       ? [
@@ -73,7 +91,10 @@ function shownFragments(assembled: AssembledContext, conversation: Conversation)
         ]
       : [],
   );
-  return { fragments, dropped: [...folded(conversation), ...withheld(conversation), ...aside] };
+  return {
+    fragments,
+    dropped: [...folded(conversation), ...withheld(conversation), ...aside, ...cut, ...undoneRanges(undone).map(ofUndone)],
+  };
 }
 
 const WITHHELD: Partial<Record<InstructionState, string>> = {
@@ -87,6 +108,11 @@ function withheld({ instructions }: Conversation): Dropped[] {
     const advice = "; hlvm trust add shows it and asks";
     return { source: `instructions ${path}`, fromSequence: sequence, toSequence: sequence, why: why === undefined ? reason : why + advice };
   });
+}
+
+function ofUndone({ after, before, toTurn, event }: UndoneRange): Dropped {
+  const why = `undone by ${event.principal}: the conversation went back to ${toTurn === 0 ? "its beginning" : `its turn ${toTurn}`}`;
+  return { source: toTurn === 0 ? "all up to there" : `all after turn ${toTurn}`, fromSequence: after + 1n, toSequence: before - 1n, why };
 }
 
 function folded({ compaction }: Conversation): Dropped[] {
