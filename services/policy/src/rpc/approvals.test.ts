@@ -103,7 +103,7 @@ describe("approvals", () => {
       expect(await awaitApproval(approvalId)).toMatchObject({ decision: Decision.DENY, rule: "approval: denied by user:ada", grant: "" });
   });
 
-  it("69: shows and gives nothing to another organization or person", async () => {
+  it("shows and gives nothing to another organization or person", async () => {
     const call = callOf(shell("npm test"));
     const { approvalId } = (await decide(call)).approval!;
     expect(await failure(awaitApproval(approvalId, elsewhere))).toMatchObject({ code: "not_found" });
@@ -112,7 +112,7 @@ describe("approvals", () => {
     expect(await listed({ ...testPrincipal, roles: ["developer"] }, call.sessionId)).toEqual([]);
     expect(await listed({ ...person, roles: ["developer"] }, call.sessionId)).toEqual([approvalId]);
     expect(await listed(testPrincipal, call.sessionId)).toEqual([approvalId]);
-    expect(await listed({ ...person, roles: ["developer"] }, "")).toEqual([]);
+    expect(await listed({ ...person, roles: ["developer"] }, "")).toContain(approvalId);
     expect(await listed(testPrincipal, "")).toContain(approvalId);
   });
 

@@ -52,6 +52,16 @@ describe("a question to a person", () => {
     expect(approval!.state).toBe(ApprovalState.PENDING);
   });
 
+  it("is answered without a role by the person whose run asks, and by nobody else without one", async () => {
+    const developer = { ...testPrincipal, roles: ["developer"] as const };
+    const { approvalId } = await asked(question());
+    const refused = { code: "permission_denied", reason: "role_missing" };
+    expect(await failure(give(approvalId, { text: "SQLite" }, { ...developer, id: "user:mallory" }))).toMatchObject(refused);
+    await give(approvalId, { text: "SQLite" }, developer);
+    const action = (await decide(callOf({ tool: "shell_exec", arguments: { command: "npm test" } }))).approval!;
+    expect(await failure(give(action.approvalId, {}, developer))).toMatchObject(refused);
+  });
+
   it("tells the run why it was not answered", async () => {
     const call = question();
     const { approvalId } = await asked(call);

@@ -101,7 +101,8 @@ describe("a run that outgrows its model's window", { timeout: 120_000 }, () => {
     expect(test.fake.seen.counted.length).toBeLessThanOrEqual(compactions.length * 2);
     expect(compactions.length).toBeLessThan(TURNS / 5);
     for (const { tokensBefore, tokensAfter, method, fromSequence, toSequence } of compactions) {
-      expect(tokensAfter).toBeLessThan(tokensBefore * 0.75);
+      // The prompt and the tools, which are half of this window, are in both.
+      expect(tokensAfter).toBeLessThan(tokensBefore * 0.8);
       expect(method).toBe(SummaryMethod.MODEL);
       expect(toSequence).toBeGreaterThan(fromSequence);
     }

@@ -10,8 +10,10 @@ import { appendEvent, recordOf } from "./event-record.ts";
 
 const MAXIMUM_PENDING = 200;
 const MAXIMUM_UNTAKEN = 10_000;
-/** The arguments of what expired more than an hour ago, answered or not: nobody waits for it any more. */
-const FORGET = "UPDATE approval SET arguments_json = '' WHERE arguments_json <> '' AND expires_at < now() - interval '1 hour'";
+/** Arguments, words and signatures of what expired more than an hour ago, answered or not: nobody waits for it any more. */
+const FORGET = `
+  UPDATE approval SET arguments_json = '', answer_text = NULL, answer_delegation = NULL
+  WHERE (arguments_json <> '' OR answer_text IS NOT NULL OR answer_delegation IS NOT NULL) AND expires_at < now() - interval '1 hour'`;
 
 const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL AND expires_at > now()";
 

@@ -19,13 +19,15 @@ export interface GivenAnswer extends PersonAnswer {
 }
 
 /**
- * A person's answer, recorded with their name in the same commit.
+ * A person's answer, recorded with their name in the same commit. What a run may do takes a role; what a run asks of the person
+ * who started it, that person answers without one.
  * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
  */
 export async function answerApproval(store: ApprovalStore, principal: Principal, traceId: string, given: GivenAnswer): Promise<Approval> {
   const { approvalId, answer, argumentsHash } = given;
-  demandAuthority(principal, "answer_approvals");
   const asked = await store.find(principal.organization, approvalId);
+  const isAskedOfThem = asked !== undefined && asked.kind !== "action" && asked.requestedBy === principal.id;
+  if (!isAskedOfThem) demandAuthority(principal, "answer_approvals");
   if (asked === undefined) throw approvalNotFound(approvalId);
   if (argumentsHash !== "" && argumentsHash !== asked.argumentsHash) throw argumentsDiffer(approvalId);
   checkAnswer(asked, principal.id, answer, given);
