@@ -93,6 +93,7 @@ describe("PostgreSQL stops in the middle of a run", () => {
     let sessionId = "";
     const ended = await mesh.hlvm(slow, {
       cwd: workspace,
+      environment: { HLVM_RECONNECT_SECONDS: "5" },
       onLine: onToolOutput((id) => {
         sessionId = id;
         appendFileSync(settings, "\nnonsense = on\n");

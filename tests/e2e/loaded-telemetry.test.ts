@@ -47,10 +47,12 @@ describe("what is loaded for telemetry", () => {
     expect(loaded).not.toContain("@opentelemetry/exporter-trace-otlp-proto");
   });
 
-  it("is nothing at all in the CLI, endpoint or not", async () => {
-    const edge = { HLVM_EDGE_URL: "http://127.0.0.1:1", HLVM_TOKEN: "x", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" };
+  it("is nothing at all in the CLI without an endpoint, and the SDK with one", async () => {
+    const edge = { HLVM_EDGE_URL: "http://127.0.0.1:1", HLVM_TOKEN: "x" };
     const loaded = await loadedBy(CLI, ["session", "list"], edge);
     expect(loaded).toContain("@connectrpc/connect-node");
     expect(loaded.filter((name) => name.startsWith("@opentelemetry/"))).toEqual([]);
+    const traced = await loadedBy(CLI, ["session", "list"], { ...edge, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" });
+    expect(traced).toContain("@opentelemetry/sdk-trace");
   });
 });

@@ -47,7 +47,7 @@ it("a run with three workers, one of them cancelled, goes on; its tree and what 
   const onLine = (text: string): void => {
     const { event } = JSON.parse(text) as Line;
     if (event?.type === "worker_spawned" && String(event.task).includes("three"))
-      cancelled.push(mesh.hlvm(["session", "cancel", String(event.childSessionId)]));
+      cancelled.push(mesh.hlvm(["session", "cancel", String(event.child_session_id)]));
   };
   const asked = await mesh.hlvm([...bypass, "--agent", "coordinator", "coordinate this"], { cwd: workspace, onLine });
   await Promise.all(cancelled);
@@ -59,7 +59,7 @@ it("a run with three workers, one of them cancelled, goes on; its tree and what 
     text: expect.stringContaining("Two of three did it."),
     tool_calls: 3,
   });
-  const ended = eventsOf(lines, "worker_completed").map(({ agentType, stopReason, filesTouched }) => [agentType, stopReason, filesTouched]);
+  const ended = eventsOf(lines, "worker_completed").map((one) => [one.agent_type, one.stop_reason, one.files_touched]);
   expect(ended.map((each) => each.join(" ")).toSorted()).toEqual([
     "explore completed ",
     "explore user_cancelled ",
@@ -90,5 +90,5 @@ it("a run is held to the profile that it was given", async () => {
   expect(asked.stderr).toContain("agent reviewer: from .claude/agents/reviewer.md of this workspace");
   expect(() => readFileSync(join(workspace, "never.txt"))).toThrow("ENOENT");
   const [started] = eventsOf(linesOf(asked), "run_started");
-  expect(started).toMatchObject({ agentType: "reviewer", onlyTools: ["read_file", "file_stats", "read_result"] });
+  expect(started).toMatchObject({ agent_type: "reviewer", only_tools: ["read_file", "file_stats", "read_result"] });
 });

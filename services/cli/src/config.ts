@@ -1,4 +1,4 @@
-import { text } from "@hlvm/config/setting";
+import { integer, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 
@@ -8,6 +8,13 @@ export const settings = {
   token: text({ variable: "HLVM_TOKEN", description: "the token for HLVM_EDGE_URL", fallback: "" }),
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "bwrap to isolate with, instead of the one on the PATH", fallback: "" }),
   model: text({ variable: "HLVM_MODEL", description: "provider/name, where --model is not given", fallback: "" }),
+  reconnectSeconds: integer({
+    variable: "HLVM_RECONNECT_SECONDS",
+    description: "how long a lost connection to a run is resumed, in seconds",
+    fallback: 60,
+    minimum: 1,
+    maximum: 86_400,
+  }),
   npmScript: text({ variable: "npm_lifecycle_event", description: "the npm script that runs this command, set by npm", fallback: "" }),
   editor: text({ variable: "EDITOR", description: "the editor in which a plan is changed", fallback: "vi" }),
   noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),

@@ -180,7 +180,9 @@ async function run(
   try {
     view.started({ sessionId, model, workspace: describeSource(request.source) });
     const onLost = (): void => view.connectionLost();
-    for await (const event of followSession(sessions, { sessionId, from: sequence, follow: true, signal: leave.signal, onLost })) {
+    const reconnectMilliseconds = config.reconnectSeconds * 1_000;
+    const watching = { sessionId, from: sequence, follow: true, signal: leave.signal, onLost, reconnectMilliseconds };
+    for await (const event of followSession(sessions, watching)) {
       if (event.runId !== runId) continue;
       if (!interrupts.brokenPipe) view.event(event);
       if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);

@@ -5,6 +5,7 @@ import { Reconnection } from "./reconnection.ts";
 import { watchStream } from "./watch-stream.ts";
 
 const PROBE_DEADLINE_MILLISECONDS = 10_000;
+const RECONNECT_MILLISECONDS = 60_000;
 /** A stream that was open for so long was contact, though nothing happened in its session. */
 const CONTACT_MILLISECONDS = 1_000;
 
@@ -17,6 +18,8 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** The connection is lost, for longer than a moment, and is being resumed. */
   readonly onLost: () => void;
+  /** How long it is resumed; 60 s where nothing is given, longer than an edge that was killed mostly takes to be up again. */
+  readonly reconnectMilliseconds?: number;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface FollowOptions {
  */
 export async function* followSession(sessions: Client<typeof SessionService>, options: FollowOptions): AsyncGenerator<Event, void> {
   const { sessionId, follow, signal } = options;
-  using reconnection = new Reconnection(options);
+  using reconnection = new Reconnection({ reconnectMilliseconds: RECONNECT_MILLISECONDS, ...options });
   const onAlive = (): void => reconnection.contact();
   let next = options.from;
   for (let isResuming = false; ; isResuming = true) {

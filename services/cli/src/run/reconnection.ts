@@ -5,8 +5,6 @@ import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 
 const FIRST_DELAY_MILLISECONDS = 100;
 const MAXIMUM_DELAY_MILLISECONDS = 5_000;
-/** Longer than an edge that was killed takes to be up again, however often its supervisor has to try. */
-const TOTAL_MILLISECONDS = 60_000;
 /** Most connections are back before a person has read that they were lost. */
 const UNNOTICED_MILLISECONDS = 1_000;
 const LOST: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Canceled, Code.Aborted, Code.DeadlineExceeded]);
@@ -15,11 +13,13 @@ export interface ReconnectionOptions {
   readonly signal: AbortSignal;
   /** Called once for each loss that lasts longer than a second. */
   readonly onLost: () => void;
+  /** How long it goes on without contact. */
+  readonly reconnectMilliseconds: number;
 }
 
 /**
  * The retry policy of a stream: exponential back-off from 100 ms to 5 s, each delay shortened at random by up to half, so
- * that many clients do not come back at the same moment, and 60 s without contact at most.
+ * that many clients do not come back at the same moment, and for as long without contact as its setting says.
  */
 export class Reconnection implements Disposable {
   readonly #options: ReconnectionOptions;
@@ -46,14 +46,14 @@ export class Reconnection implements Disposable {
 
   /**
    * Waits until the next attempt is due.
-   * @throws HlvmError the failure itself where it is an answer, `connection_lost` where there was no contact for 60 s, `cancelled`
+   * @throws HlvmError the failure itself where it is an answer, `connection_lost` where there was no contact for too long, `cancelled`
    */
   async waitAfter(failure: unknown): Promise<void> {
-    const { signal } = this.#options;
+    const { signal, reconnectMilliseconds } = this.#options;
     if (!signal.aborted && !isConnectionLost(failure)) throw fromConnectError(failure);
     this.#lostAt ??= performance.now();
     this.#notice ??= setTimeout(() => this.#options.onLost(), UNNOTICED_MILLISECONDS).unref();
-    if (!signal.aborted && performance.now() - this.#lostAt >= TOTAL_MILLISECONDS) throw notResumed(failure);
+    if (!signal.aborted && performance.now() - this.#lostAt >= reconnectMilliseconds) throw notResumed(failure, reconnectMilliseconds);
     const longest = Math.min(FIRST_DELAY_MILLISECONDS * 2 ** this.#attempts++, MAXIMUM_DELAY_MILLISECONDS);
     await delay(longest * (1 - Math.random() / 2), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled.", cause: failure });
@@ -76,12 +76,12 @@ function isConnectionLost(thrown: unknown): boolean {
   return thrown.code === Code.Internal && /NGHTTP2|http\/2|premature/i.test(thrown.message);
 }
 
-function notResumed(failure: unknown): HlvmError {
+function notResumed(failure: unknown, milliseconds: number): HlvmError {
   const cause = fromConnectError(failure);
   return new HlvmError({
     code: "unavailable",
     reason: "connection_lost",
-    message: `The connection was lost, and could not be resumed within ${TOTAL_MILLISECONDS / 1_000} s: ${cause.message}`,
+    message: `The connection was lost, and could not be resumed within ${milliseconds / 1_000} s: ${cause.message}`,
     advice: `${cause.advice} The run may go on without you: \`hlvm session list\` names it, \`hlvm session watch\` shows it.`.trimStart(),
     cause,
   });

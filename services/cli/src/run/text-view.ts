@@ -56,7 +56,7 @@ export class TextView implements RunView {
   }
 
   connectionLost(): void {
-    this.#screen.note("The connection to the run is lost; resuming it, for a minute at most.", "warning");
+    this.#screen.note("The connection to the run is lost; resuming it.", "warning");
   }
 
   failed(error: HlvmError, stopReason: "error" | "user_cancelled"): void {

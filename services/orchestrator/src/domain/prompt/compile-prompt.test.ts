@@ -25,7 +25,7 @@ describe("compilePrompt", () => {
       "Instructions of the user and the workspace",
       "Tips",
     ]);
-    const mid = ["Rules", "What counts first", "Tool routing", "Permission levels", "Workers", "Memory", "Environment"];
+    const mid = ["Rules", "What counts first", "Tool routing", "Permission levels", "Planning", "Workers", "Memory", "Environment"];
     expect(headings(promptFor("mid"))).toEqual([...mid, "Instructions of the user and the workspace", "Examples", "Tips"]);
     expect(promptFor("frontier")).toBe(promptFor("mid"));
   });
@@ -37,15 +37,17 @@ describe("compilePrompt", () => {
   });
 
   it("speaks of tools only where they are there", () => {
-    const later = [like("todo_write"), like("request_clarification"), like("web_search")];
+    const later = [like("web_search")];
     const plugin = like("server_restart", { trustTier: "plugin" });
     const prompt = promptFor("mid", { tools: [...nativeTools, ...later, plugin] });
     for (const heading of ["Planning", "Workers", "The web: web_search", "Tools that act elsewhere: server_restart"])
       expect(headings(prompt)).toContain(heading);
-    expect(prompt).toContain("- todo_write: for a task");
-    expect(promptFor("mid")).not.toMatch(/## (Planning|The web|Tools that act)/);
+    expect(prompt).toContain("- todo: for a task");
+    expect(promptFor("mid")).not.toMatch(/## (The web|Tools that act)/);
     expect(promptFor("weak", { tools: [...nativeTools, ...later, plugin] })).not.toContain("## Workers");
-    expect(promptFor("mid", { tools: nativeTools.filter(({ name }) => name !== "spawn_worker") })).not.toContain("## Workers");
+    expect(
+      promptFor("mid", { tools: nativeTools.filter(({ name, category }) => category !== "meta" && name !== "spawn_worker") }),
+    ).not.toMatch(/## (Planning|Workers)/);
   });
 
   it("routes from the shell to the tools with the reason, one row for each that replaces something", () => {

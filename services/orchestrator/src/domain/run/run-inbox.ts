@@ -66,26 +66,29 @@ export class RunInbox {
     return this.#turn.signal;
   }
 
-  /** The messages that were not read yet, in order: whoever takes them gives them to the model. @throws HlvmError of the database */
+  /**
+   * The messages that were not read yet, in order: whoever takes them gives them to the model. While the database is away there
+   * are none: what is appended next tells whether the run goes on.
+   */
   async take(): Promise<readonly QueuedMessage[]> {
     if (performance.now() - this.#lookedAt > LOOK_MILLISECONDS) this.#isDue = true;
-    await this.#look();
+    await this.#look().catch(() => undefined);
     const taken = this.#unread;
     this.#unread = [];
     for (const { sequence } of taken) this.#readSequences.add(sequence);
     return taken;
   }
 
-  /** Whether there are messages that were not read yet. @throws HlvmError of the database */
+  /** Whether there are messages that were not read yet, as far as that is known. */
   async hasUnread(): Promise<boolean> {
-    await this.#look();
+    await this.#look().catch(() => undefined);
     return this.#unread.length > 0;
   }
 
-  /** Lets the run end, unless there is still something to read. @throws HlvmError of the database */
+  /** Lets the run end, unless there is still something to read. */
   async close(): Promise<boolean> {
     if (this.#unread.length > 0) return false;
-    if (await this.#messages.close(this.#lease, this.#count)) return true;
+    if (await this.#messages.close(this.#lease, this.#count).catch(() => false)) return true;
     this.#isDue = true;
     // Where there is none, the run belongs to somebody else by now, as its last append will tell.
     return !(await this.hasUnread());

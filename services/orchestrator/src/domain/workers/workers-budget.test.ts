@@ -30,7 +30,8 @@ it("a worker has a part of its parent's own budget and uses it up in both; the r
     two: [["Two."]],
   });
   const { sessionId, runId } = await test.ask("q", { budget: { tokens: 300_000n } as never });
-  const [worker] = valuesOf(await test.watch(sessionId, 1n, isCase("workerSpawned")), "workerSpawned");
+  const isOne = ({ payload }: Event): boolean => payload.case === "workerSpawned" && payload.value.task === "one";
+  const worker = valuesOf(await test.watch(sessionId, 1n, isOne), "workerSpawned").find(({ task }) => task === "one");
   const { childRunId, childSessionId } = worker!;
   await untilBegun(test, childSessionId);
   await test.watch(childSessionId, 1n, isCase("messageDelta"));
