@@ -67,6 +67,26 @@ describe("Decide for a run", () => {
     ).toMatchObject(DIFFERS);
   });
 
+  it("keeps with a plan all that its run was narrowed by, so that accepting it gives back nothing", async () => {
+    const sessionId = randomUUID();
+    const outer = settingsOf({ mode: PermissionMode.PLAN, allowedTools: ["shell_exec"], disallowedTools: ["git_*"] });
+    const parent = { principal: alice, sessionId, runId: randomUUID(), settings: outer };
+    const call = callOf({ tool: "propose_plan", arguments: { plan: "1. Change a.txt" }, sessionId });
+    const settings = create(PermissionSettingsSchema, {
+      mode: PermissionMode.PLAN,
+      canAsk: true,
+      allowedTools: ["shell_exec", "write_file"],
+      disallowedTools: ["spawn_worker"],
+      onlyTools: { tools: ["read_*", "propose_plan"] },
+    });
+    const { verdict } = await service.policy.decide({ call }, service.forWorker(parent, { runId: call.runId, settings }));
+    expect(verdict!.approval!.settings).toMatchObject({
+      allowedTools: ["shell_exec"],
+      disallowedTools: ["spawn_worker", "git_*"],
+      onlyTools: { tools: ["read_*", "propose_plan"] },
+    });
+  });
+
   it("refuses a call of another session or run than delegated, and writes nothing", async () => {
     const call = callOf(read);
     for (const changes of [{ sessionId: randomUUID() }, { runId: randomUUID() }])

@@ -48,13 +48,32 @@ export function encodeApproval(approval: DomainApproval, rendering?: DomainRende
   });
 }
 
-function encodeSettings({ mode, allowedTools, disallowedTools, canAsk }: PermissionSettings): NonNullable<Approval["settings"]> {
+/** All parts of a narrowed delegation as one, which gives no more than each of them: what is signed anew stays as narrow. */
+function encodeSettings({ within, ...settings }: PermissionSettings): NonNullable<Approval["settings"]> {
+  const { mode, allowedTools, disallowedTools, canAsk, onlyTools } = within === undefined ? settings : bothOf(settings, within);
   return create(PermissionSettingsSchema, {
     mode: modes[mode],
     allowedTools: [...allowedTools],
     disallowedTools: [...disallowedTools],
     canAsk,
+    ...(onlyTools === undefined ? {} : { onlyTools: { tools: [...onlyTools] } }),
   });
+}
+
+function bothOf(inner: PermissionSettings, { within, ...outer }: PermissionSettings): PermissionSettings {
+  const around = within === undefined ? outer : bothOf(outer, within);
+  const common = (one: readonly string[], other: readonly string[]): string[] => one.filter((pattern) => other.includes(pattern));
+  const onlyTools =
+    inner.onlyTools === undefined || around.onlyTools === undefined
+      ? (inner.onlyTools ?? around.onlyTools)
+      : common(inner.onlyTools, around.onlyTools);
+  return {
+    mode: inner.mode,
+    allowedTools: common(inner.allowedTools, around.allowedTools),
+    disallowedTools: [...new Set([...inner.disallowedTools, ...around.disallowedTools])],
+    canAsk: inner.canAsk && around.canAsk,
+    ...(onlyTools === undefined ? {} : { onlyTools }),
+  };
 }
 
 function encodeRendering({ lines, omittedCharacters }: DomainRendering): ApprovalRendering {
