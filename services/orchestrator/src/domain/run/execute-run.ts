@@ -58,7 +58,8 @@ export interface RunAuthority {
 export interface BegunRun {
   readonly lease: Lease;
   readonly principal: string;
-  readonly authority: RunAuthority;
+  /** Another one once a plan was accepted: workers get theirs from it. */
+  authority: RunAuthority;
   readonly agent: RunAgent;
   /** Of a worker: what it may use up of its parent's. */
   readonly allowance?: WorkerBudget;
@@ -172,6 +173,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       },
       redelegate: async (delegation: string): Promise<void> => {
         current = await redelegateRun(begun, delegation, ports);
+        begun.authority = { ...begun.authority, delegation, settings: ports.verifyDelegation(delegation).settings };
       },
       secrets: begun.secrets,
       journal,

@@ -93,6 +93,17 @@ describe("a run in plan mode", { timeout: 30_000 }, () => {
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
   });
 
+  it("gives its workers what it may do after the plan was accepted", async () => {
+    const run = await plannedRun();
+    await run.untilParked();
+    const worker = { id: "w", tool: "spawn_worker", arguments: { profile: "file", task: "change it" } };
+    test.answers(["The plan was proposed."], ["", [worker]], ["Done."]);
+    run.accept(test.signFor(run, PermissionMode.ACCEPT_EDITS));
+    const [spawned] = valuesOf(await test.watch(run.sessionId, run.sequence), "workerSpawned");
+    const [started] = valuesOf(await test.watch(spawned!.childSessionId), "runStarted");
+    expect(started!.settings!.mode).toBe(PermissionMode.ACCEPT_EDITS);
+  });
+
   it.each([
     [
       "another run",
