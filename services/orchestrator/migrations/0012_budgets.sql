@@ -150,6 +150,10 @@ BEGIN
   FROM run JOIN session USING (session_id), jsonb_to_recordset(calls) AS call (turn integer, model text, input bigint, output bigint,
     "cacheRead" bigint, "cacheWrite" bigint, reasoning bigint, cost bigint, "inputCost" bigint, "isEstimated" boolean, "toolTokens" jsonb)
   WHERE run.run_id = holder;
+  -- Every answer of every run comes by here, and mostly nothing is limited.
+  IF NOT EXISTS (SELECT FROM budget) THEN
+    RETURN;
+  END IF;
   mine := lock_run_budgets(holder, teams);
   IF mine IS NULL THEN
     RETURN;

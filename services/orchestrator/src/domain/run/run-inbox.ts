@@ -32,10 +32,11 @@ const LOOK_MILLISECONDS = 1_000;
  * What people say to one run while it goes on. What it has read is in its log, so that whoever takes the run over reads the
  * rest and nothing twice.
  */
-export class RunInbox {
+export class RunInbox implements Disposable {
   readonly #lease: Lease;
   readonly #messages: RunMessages;
   readonly #readSequences: Set<bigint>;
+  readonly #onClose: () => void;
   #unread: readonly QueuedMessage[] = [];
   #count = 0;
   #turn = new AbortController();
@@ -43,11 +44,15 @@ export class RunInbox {
   #lookedAt = performance.now();
   #looking: Promise<void> = Promise.resolve();
 
-  /** @param readSequences of a run that another process held: the messages that its log says were read */
-  constructor(lease: Lease, messages: RunMessages, readSequences?: readonly bigint[]) {
+  /**
+   * @param readSequences of a run that another process held: the messages that its log says were read
+   * @param onClose the run is not held here any more
+   */
+  constructor(lease: Lease, messages: RunMessages, readSequences: readonly bigint[] | undefined, onClose: () => void) {
     this.#lease = lease;
     this.#messages = messages;
     this.#readSequences = new Set(readSequences);
+    this.#onClose = onClose;
     this.#isDue = readSequences !== undefined;
     if (this.#isDue) this.wake();
   }
@@ -92,6 +97,10 @@ export class RunInbox {
     this.#isDue = true;
     // Where there is none, the run belongs to somebody else by now, as its last append will tell.
     return !(await this.hasUnread());
+  }
+
+  [Symbol.dispose](): void {
+    this.#onClose();
   }
 
   /** One look at a time. */

@@ -11,13 +11,13 @@ export class RunInboxes {
   }
 
   /** @param readSequences see `RunInbox` */
-  open(lease: Lease, readSequences?: readonly bigint[]): RunInbox & Disposable {
-    const inbox = new RunInbox(lease, this.#messages, readSequences);
-    this.#inboxes.set(lease.runId, inbox);
-    const close = (): void => {
+  open(lease: Lease, readSequences?: readonly bigint[]): RunInbox {
+    const inbox: RunInbox = new RunInbox(lease, this.#messages, readSequences, () => {
+      // It may have been claimed again meanwhile, and be held anew.
       if (this.#inboxes.get(lease.runId) === inbox) this.#inboxes.delete(lease.runId);
-    };
-    return Object.assign(inbox, { [Symbol.dispose]: close });
+    });
+    this.#inboxes.set(lease.runId, inbox);
+    return inbox;
   }
 
   /** Somebody sent a message to the run. @returns whether this process holds it */
