@@ -88,6 +88,21 @@ describe("hlvm", () => {
     rmSync(folder, { recursive: true });
   });
 
+  it("token lets a program look and do nothing else, until it is revoked", async () => {
+    const made = JSON.parse((await mesh.hlvm(["token", "create", "nightly", "--json"])).stdout) as { token_id: string; secret: string };
+    expect((await mesh.hlvm(["token", "list"])).stdout).toMatch(/nightly +read +valid until .* never/);
+    const environment = { ...mesh.environment, HLVM_EDGE_URL: mesh.state.edgeUrl, HLVM_TOKEN: made.secret };
+    const asProgram = (...words: string[]) => mesh.hlvm(words, { environment, cwd: workspace });
+    expect((await asProgram("session", "list", "--json")).code).toBe(0);
+    const asked = await asProgram("ask", "What does this repository do?");
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining("takes a token with the scope run")]);
+    expect((await asProgram("token", "create", "another")).stderr).toContain("in person");
+    expect((await mesh.hlvm(["token", "revoke", made.token_id])).stderr).toContain("Revoked: nightly");
+    await expect.poll(async () => (await asProgram("session", "list")).stderr, { timeout: 10_000 }).toContain("was revoked");
+    for (const kind of ["token_created", "token_revoked"])
+      expect((await mesh.hlvm(["audit", "query", "--json", "--kind", kind])).stdout).toContain(made.token_id);
+  });
+
   it("memory write replaces what was said of the same subject and predicate", async () => {
     const about = ["--subject", "deploy", "--predicate", "day"];
     await mesh.hlvm(["memory", "write", ...about, "We deploy on Mondays"], { cwd: workspace });

@@ -2,6 +2,7 @@ import { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { runService } from "@hlvm/service/run-service";
+import { AccessTokenAuthenticator } from "./adapters/access-token-authenticator.ts";
 import { LocalAuthenticator } from "./adapters/local-authenticator.ts";
 import { readEdgeConfig } from "./config.ts";
 import { connectBackends } from "./rpc/backends.ts";
@@ -9,15 +10,18 @@ import { startEdge } from "./start-edge.ts";
 
 await runService("edge", async (log, environment) => {
   const config = readEdgeConfig(environment);
+  const backends = connectBackends(config);
   const signingKey = readSigningKey(config.tokenSigningKey);
+  const minter = new TokenMinter(signingKey);
+  const local = LocalAuthenticator.fromFile(config.localTokenFile);
   return startEdge({
     host: config.host,
     port: config.port,
     connectionAgeSeconds: config.connectionAgeSeconds,
-    authenticator: LocalAuthenticator.fromFile(config.localTokenFile),
-    minter: new TokenMinter(signingKey),
+    authenticator: new AccessTokenAuthenticator(backends.policy.transport, minter, local),
+    minter,
     delegations: new DelegationSigner(signingKey),
-    backends: connectBackends(config),
+    backends,
     log,
   });
 });

@@ -7,6 +7,7 @@ import { checkSchema } from "@hlvm/postgres/check-schema";
 import { Database } from "@hlvm/postgres/database";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -19,6 +20,7 @@ import { openCommandJudge } from "./adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
+import { PostgresTokenStore } from "./adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "./adapters/postgres/postgres-trust-store.ts";
 import { PostgresOpenCalls } from "./adapters/postgres/postgres-open-calls.ts";
 import { readConfig } from "./config.ts";
@@ -40,6 +42,7 @@ await runService("policy", async (log, environment) => {
     audit: new PostgresAuditLog(database),
     approvals: new PostgresApprovalStore(database, new ApprovalNotices(notifications)),
     trust: new PostgresTrustStore(database),
+    tokens: new PostgresTokenStore(database),
     findTool: findNativeTool,
     judgeCall: createCallJudge(openCommandJudge),
     signGrant: signer.sign.bind(signer),
@@ -51,9 +54,11 @@ await runService("policy", async (log, environment) => {
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: policyRoutes(ports),
-    services: [PolicyService.typeName, RunPolicyService.typeName, RunAnswersService.typeName, AuditService.typeName, TrustService.typeName],
+    services: [PolicyService, RunPolicyService, RunAnswersService, AuditService, TrustService, TokenService, TokenResolverService].map(
+      ({ typeName }) => typeName,
+    ),
     authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
-    forServices: [RunAnswersService.typeName],
+    forServices: [RunAnswersService.typeName, TokenResolverService.typeName],
   });
   const openCalls = new PostgresOpenCalls(database);
   const sweep = async (): Promise<void> => {

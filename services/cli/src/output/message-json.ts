@@ -21,6 +21,8 @@ function fieldsOf(message: ReflectMessage): { [field: string]: Json } {
     else if (field.fieldKind === "enum") json[field.name] = word(field.enum, message.get(field));
     else if (field.fieldKind === "message" && message.isSet(field)) json[field.name] = nested(message.get(field));
     else if (field.fieldKind === "list" && field.listKind === "scalar") json[field.name] = Array.from(message.get(field), scalar);
+    else if (field.fieldKind === "list" && field.listKind === "enum")
+      json[field.name] = Array.from(message.get(field), (value) => word(field.enum, value as number));
     else if (field.fieldKind === "list" && field.listKind === "message")
       json[field.name] = Array.from(message.get(field), (item) => nested(item as ReflectMessage));
   }

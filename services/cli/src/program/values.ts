@@ -8,14 +8,15 @@ export function jsonOption(): Option {
   return new Option("--json", "one JSON object a line");
 }
 
-export function sessionId(value: string): string {
-  if (!UUID.test(value)) throw new InvalidArgumentError("It is not a session's id; `hlvm session list` shows them.");
-  return value.toLowerCase();
-}
+export const sessionId = uuidOf("a session's id; `hlvm session list` shows them");
+export const approvalId = uuidOf("an approval's id; `hlvm approval list` shows them");
 
-export function approvalId(value: string): string {
-  if (!UUID.test(value)) throw new InvalidArgumentError("It is not an approval's id; `hlvm approval list` shows them.");
-  return value.toLowerCase();
+/** @param what it should be, and where to find it */
+export function uuidOf(what: string): (value: string) => string {
+  return (value) => {
+    if (!UUID.test(value)) throw new InvalidArgumentError(`It is not ${what}.`);
+    return value.toLowerCase();
+  };
 }
 
 export function argumentsHash(value: string): string {

@@ -14,9 +14,11 @@ describe("LocalAuthenticator", () => {
   it("admits whoever has the token in the file, as the machine's user with every role", async () => {
     writeFileSync(file, `${token}\n`);
     expect(await LocalAuthenticator.fromFile(file).authenticate(`Bearer ${token}`)).toEqual({
-      organization: "local",
-      id: `user:${userInfo().username}`,
-      roles: ["developer", "approver", "admin", "security-auditor"],
+      principal: {
+        organization: "local",
+        id: `user:${userInfo().username}`,
+        roles: ["developer", "approver", "admin", "security-auditor"],
+      },
     });
   });
 

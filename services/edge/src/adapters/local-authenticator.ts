@@ -2,19 +2,19 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { ROLES, type Principal } from "@hlvm/identity/principal";
-import type { Authenticator } from "../domain/authenticator.ts";
+import { ROLES } from "@hlvm/identity/principal";
+import type { Authenticator, Caller } from "../domain/authenticator.ts";
 
 const MINIMUM_TOKEN_LENGTH = 32;
 
 /** Local mode: one user, who has every role and proves to be it by the token in a file that only that user can read. */
 export class LocalAuthenticator implements Authenticator {
   readonly #digest: Buffer;
-  readonly #principal: Principal;
+  readonly #caller: Caller;
 
   constructor(token: string, userName: string) {
     this.#digest = digest(token);
-    this.#principal = { organization: "local", id: `user:${userName}`, roles: ROLES };
+    this.#caller = { principal: { organization: "local", id: `user:${userName}`, roles: ROLES } };
   }
 
   /** @throws HlvmError `token_file_not_usable` */
@@ -34,12 +34,12 @@ export class LocalAuthenticator implements Authenticator {
     }
   }
 
-  async authenticate(authorization: string | undefined): Promise<Principal> {
+  async authenticate(authorization: string | undefined): Promise<Caller> {
     if (authorization === undefined) throw refusal("token_missing", "The request carries no token.");
     const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
     if (token === undefined || !timingSafeEqual(digest(token), this.#digest))
       throw refusal("token_refused", "The request carries a wrong token.");
-    return this.#principal;
+    return this.#caller;
   }
 }
 

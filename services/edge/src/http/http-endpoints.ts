@@ -3,7 +3,8 @@ import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
 import { TracedCall } from "@hlvm/telemetry/traced-call";
 import type { Runs } from "../domain/chat.ts";
-import type { Authenticator } from "../domain/authenticator.ts";
+import type { Authenticator, Caller } from "../domain/authenticator.ts";
+import { demandScope } from "../domain/demand-scope.ts";
 import { chat } from "./chat.ts";
 import { isLoopbackHostHeader } from "./loopback-host.ts";
 import type { Request } from "./read-body.ts";
@@ -12,12 +13,12 @@ import { sendError, type Response } from "./send-error.ts";
 export interface HttpEndpointsOptions {
   readonly authenticator: Authenticator;
   /** Told who sends a request, before anything else reads it. */
-  readonly onAuthenticated: (request: Request, principal: Principal) => void;
+  readonly onAuthenticated: (request: Request, caller: Caller) => void;
   readonly runsOf: (principal: Principal) => Runs;
   readonly log: Log;
 }
 
-type Endpoint = (request: Request, response: Response, principal: Principal) => Promise<void> | void;
+type Endpoint = (request: Request, response: Response, caller: Caller) => Promise<void> | void;
 
 /**
  * Every request passes here first: it is refused unless it is meant for this machine and the authenticator knows who
@@ -35,16 +36,19 @@ export function httpEndpoints({
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"status":"serving"}');
     },
-    "POST /api/chat": (request, response, principal) =>
-      traced(TracedCall.answered("POST /api/chat", header(request.headers.traceparent)), () => chat(request, response, runsOf, principal)),
+    "POST /api/chat": (request, response, caller) => {
+      demandScope(caller, ["run"], "/api/chat");
+      const call = TracedCall.answered("POST /api/chat", header(request.headers.traceparent));
+      return traced(call, () => chat(request, response, runsOf, caller.principal));
+    },
   };
   return async (request, response) => {
     try {
       checkHost(request);
-      const principal = await authenticator.authenticate(request.headers.authorization);
-      onAuthenticated(request, principal);
+      const caller = await authenticator.authenticate(request.headers.authorization);
+      onAuthenticated(request, caller);
       const endpoint = endpoints[`${request.method} ${request.url?.split("?", 1)[0]}`];
-      await endpoint?.(request, response, principal);
+      await endpoint?.(request, response, caller);
       return endpoint !== undefined;
     } catch (cause) {
       answerWith(cause, request, response, log);

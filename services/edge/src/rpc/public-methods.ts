@@ -1,11 +1,13 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
+import type { NeededScopes } from "../domain/demand-scope.ts";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy" | "memory";
@@ -13,39 +15,65 @@ export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy
 export interface PublicService {
   readonly service: DescService;
   readonly backend: BackendName;
-  /** Names of the methods that clients may call. */
-  readonly methods: readonly string[];
+  /** The methods that clients may call, by name, and what a token needs for each. */
+  readonly methods: ReadonlyMap<string, NeededScopes>;
 }
+
+const LOOK = ["read", "run"] as const;
+const ASK = ["run"] as const;
+const ADMINISTER = ["admin"] as const;
+const PERSON = "person";
 
 /** All that clients may call. A method that is not named here is closed, new ones too. */
 export const PUBLIC_SERVICES: readonly PublicService[] = [
-  open(SessionService, "orchestrator", [
-    ...(["startRun", "watch", "cancelRun", "sendMessage", "listSessions", "getSession", "getContext"] as const),
-    ...(["updateSession", "deleteSession", "exportSession", "importSession", "forkSession", "undoToTurn"] as const),
-  ]),
-  open(SpendingService, "orchestrator", ["listBudgets", "putBudget", "queryUsage"]),
-  open(PolicyService, "policy", ["listApprovals", "getApproval", "answerApproval"]),
-  open(TrustService, "policy", ["addTrust", "listTrust", "removeTrust"]),
-  open(AuditService, "policy", ["query"]),
-  open(MemoryService, "memory", ["writeFact", "searchFacts", "editFact"]),
-  open(ModelService, "model-gateway", ["listModels", "resolveModel"]),
-  open(SandboxService, "sandbox", [
-    "describeIsolation",
-    "listProcesses",
-    "stopProcess",
-    "cloneWorkspace",
-    "beginUpload",
-    "uploadChunk",
-    "finishUpload",
-    "getChanges",
-    "readInstructions",
-  ]),
+  open(SessionService, "orchestrator", {
+    startRun: ASK,
+    watch: LOOK,
+    cancelRun: ASK,
+    sendMessage: ASK,
+    listSessions: LOOK,
+    getSession: LOOK,
+    getContext: LOOK,
+    updateSession: ASK,
+    deleteSession: ASK,
+    exportSession: LOOK,
+    importSession: ASK,
+    forkSession: ASK,
+    undoToTurn: ASK,
+  }),
+  open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: ADMINISTER, queryUsage: LOOK }),
+  open(PolicyService, "policy", {
+    listApprovals: [...LOOK, "approve"],
+    getApproval: [...LOOK, "approve"],
+    answerApproval: ["approve"],
+  }),
+  open(TrustService, "policy", { addTrust: PERSON, listTrust: LOOK, removeTrust: PERSON }),
+  open(TokenService, "policy", { createToken: PERSON, listTokens: LOOK, revokeToken: PERSON }),
+  open(AuditService, "policy", { query: ["audit"] }),
+  open(MemoryService, "memory", { writeFact: ASK, searchFacts: LOOK, editFact: ASK }),
+  open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
+  open(SandboxService, "sandbox", {
+    describeIsolation: LOOK,
+    listProcesses: LOOK,
+    stopProcess: ASK,
+    cloneWorkspace: ASK,
+    beginUpload: ASK,
+    uploadChunk: ASK,
+    finishUpload: ASK,
+    getChanges: LOOK,
+    readInstructions: LOOK,
+  }),
 ];
+
+/** What a token needs for a method; of those that are closed, and of health checks, nothing: other code answers them. */
+export function scopesOf(method: DescMethod): NeededScopes | undefined {
+  return PUBLIC_SERVICES.find(({ service }) => service === method.parent)?.methods.get(method.localName);
+}
 
 function open<Service extends DescService>(
   service: Service,
   backend: BackendName,
-  methods: readonly (keyof Service["method"] & string)[],
+  methods: Readonly<Partial<Record<keyof Service["method"] & string, NeededScopes>>>,
 ): PublicService {
-  return { service, backend, methods };
+  return { service, backend, methods: new Map(Object.entries<NeededScopes>(methods as Record<string, NeededScopes>)) };
 }

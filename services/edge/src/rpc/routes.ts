@@ -30,7 +30,7 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
   for (const { service, backend: name, methods } of PUBLIC_SERVICES) {
     const backend = backends[name];
     for (const method of service.methods) {
-      const isOpen = methods.includes(method.localName);
+      const isOpen = methods.has(method.localName);
       if (isOpen && method === SessionService.method.startRun)
         router.rpc(SessionService.method.startRun, startRunMethod(backend, minter, delegate));
       else if (isOpen && method === SessionService.method.undoToTurn)

@@ -2,12 +2,14 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { publicKeysOf } from "@hlvm/identity/public-keys";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { TokenResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
+import { AccessTokenAuthenticator } from "../adapters/access-token-authenticator.ts";
 import { LocalAuthenticator } from "../adapters/local-authenticator.ts";
 import { connectBackends } from "../rpc/backends.ts";
 import type { BackendName } from "../rpc/public-methods.ts";
@@ -30,19 +32,21 @@ export interface TestMesh {
 export async function startTestMesh(routes: (router: ConnectRouter) => void): Promise<TestMesh> {
   const identity = await createTestIdentity();
   const services = [SessionService, PolicyService, AuditService, ModelService].map(({ typeName }) => typeName);
+  const forServices = [TokenResolverService.typeName];
   const start = (name: BackendName): Promise<RpcServer> =>
-    startRpcServer({ host: "127.0.0.1", port: 0, log: testLog, services, authenticate: identity.verifier(name), routes });
+    startRpcServer({ host: "127.0.0.1", port: 0, log: testLog, services, forServices, authenticate: identity.verifier(name), routes });
   const names = ["orchestrator", "model-gateway", "sandbox", "policy", "memory"] as const satisfies BackendName[];
   const servers = await Promise.all(names.map(start));
   const urls = Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${servers[index]!.port}`]));
+  const backends = connectBackends(urls as Record<BackendName, string>);
   const edge = await startEdge({
     host: "127.0.0.1",
     port: 0,
     connectionAgeSeconds: 180,
-    authenticator: new LocalAuthenticator(TOKEN, "ada"),
+    authenticator: new AccessTokenAuthenticator(backends.policy.transport, identity.minter, new LocalAuthenticator(TOKEN, "ada")),
     minter: identity.minter,
     delegations: identity.delegations,
-    backends: connectBackends(urls as Record<BackendName, string>),
+    backends,
     log: testLog,
   });
   const closeBackends = async (): Promise<void> => void (await Promise.all(servers.map((server) => server.close())));

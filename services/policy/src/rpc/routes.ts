@@ -1,5 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -18,6 +19,7 @@ import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer, WHOLE_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
 import { demandPerson } from "../domain/demand-person.ts";
+import type { TokenStore } from "../domain/identity/token-store.ts";
 import type { TrustStore } from "../domain/trust/trust-store.ts";
 import { decideMethod } from "./decide.ts";
 import { settingsOfDelegation } from "./decode-settings.ts";
@@ -26,10 +28,16 @@ import { encodeVerdict } from "./encode-verdict.ts";
 import { queryMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
+import { tokenMethods, tokenResolverMethods } from "./tokens.ts";
 import { trustMethods } from "./trust.ts";
 import { answers, modes, outcomes, wordOf } from "./words.ts";
 
-export function policyRoutes(ports: DecideCallPorts & { readonly trust: TrustStore }): (router: ConnectRouter) => void {
+export interface PolicyPorts extends DecideCallPorts {
+  readonly trust: TrustStore;
+  readonly tokens: TokenStore;
+}
+
+export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => void {
   const render = createApprovalRenderer(ports);
   const decide = decideMethod(ports, render);
   const recordOutcome = recordOutcomeMethod(ports.audit);
@@ -50,6 +58,8 @@ export function policyRoutes(ports: DecideCallPorts & { readonly trust: TrustSto
       withdrawApprovals: withdrawApprovalsMethod(ports.approvals),
     });
     router.service(TrustService, trustMethods(ports.trust));
+    router.service(TokenService, tokenMethods(ports.tokens));
+    router.service(TokenResolverService, tokenResolverMethods(ports.tokens));
     router.service(AuditService, {
       recordOutcome,
       recordBudgetChange: async ({ changeJson, ofOwnSession }, context) => {

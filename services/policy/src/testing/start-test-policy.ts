@@ -5,6 +5,7 @@ import type { Narrowing } from "@hlvm/identity/delegation-narrower";
 import type { Principal } from "@hlvm/identity/principal";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -21,6 +22,7 @@ import { openCommandJudge } from "../adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
+import { PostgresTokenStore } from "../adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "../adapters/postgres/postgres-trust-store.ts";
 import { createCallJudge } from "../domain/judge/create-call-judge.ts";
 import { policyRoutes } from "../rpc/routes.ts";
@@ -36,6 +38,8 @@ export interface TestPolicy {
   readonly as: (principal: Principal) => CallOptions;
   /** Call options of the orchestrator in its own name. */
   readonly asOrchestrator: () => CallOptions;
+  /** Call options of the edge in its own name. */
+  readonly asEdge: () => CallOptions;
   /** Call options of a run, with what its person lets it do. */
   readonly forRun: (run: TestRun) => CallOptions;
   /** Call options of a worker of a run, whose delegation was narrowed for it. */
@@ -61,13 +65,14 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       audit: new PostgresAuditLog(database.database),
       approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
       trust: new PostgresTrustStore(database.database),
+      tokens: new PostgresTokenStore(database.database),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
       judgeCall: createCallJudge(openCommandJudge),
       signGrant: identity.signer.sign.bind(identity.signer),
       approvalSeconds,
     }),
-    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName, TrustService.typeName],
-    forServices: [RunAnswersService.typeName],
+    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName, TrustService.typeName, TokenService.typeName],
+    forServices: [RunAnswersService.typeName, TokenResolverService.typeName],
     authenticate: identity.verifier("policy"),
   });
   const url = `http://127.0.0.1:${server.port}`;
@@ -79,6 +84,7 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     answers: createClient(RunAnswersService, transport),
     as: (principal) => bearing(identity.minter.mint(principal, "policy")),
     asOrchestrator: () => bearing(identity.runMinter.mintOwn("policy")),
+    asEdge: () => bearing(identity.minter.mintOwn("policy")),
     forRun: (run) => bearing(identity.mintForRun(run, "policy")),
     forWorker: (run, narrowing) =>
       bearing(identity.runMinter.mint(run.principal, "policy", identity.narrow(identity.delegate(run), narrowing))),

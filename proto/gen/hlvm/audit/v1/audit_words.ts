@@ -4,5 +4,5 @@
 
 // The audit log: who asked for what, who decided, by which step, and what came of it.
 
-export const auditKindWords = ["intent", "outcome", "approval_requested", "approval_answered", "audit_read", "approval_withdrawn", "grant_renewed", "renewal_denied", "trust_added", "trust_removed", "budget_changed"] as const;
+export const auditKindWords = ["intent", "outcome", "approval_requested", "approval_answered", "audit_read", "approval_withdrawn", "grant_renewed", "renewal_denied", "trust_added", "trust_removed", "budget_changed", "token_created", "token_revoked"] as const;
 export const outcomeStatusWords = ["succeeded", "failed", "timed_out", "cancelled", "refused", "unknown"] as const;

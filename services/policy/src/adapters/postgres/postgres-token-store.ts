@@ -1,0 +1,102 @@
+import type { Role } from "@hlvm/identity/principal";
+import type { Database } from "@hlvm/postgres/database";
+import type { AuditEvent } from "../../domain/audit/audit-event.ts";
+import type { AccessToken, TokenScope } from "../../domain/identity/access-token.ts";
+import type { TokenOwner, TokenStore } from "../../domain/identity/token-store.ts";
+import { appendEvent, recordOf } from "./event-record.ts";
+
+const COLUMNS = "token_id, organization, owner, owner_roles, label, scopes, created_at, expires_at, last_used_at, revoked_at";
+const IS_LIVE = "revoked_at IS NULL AND expires_at > now()";
+
+const CREATE = `
+  WITH created AS (
+    INSERT INTO identity.token (token_id, organization, owner, owner_roles, label, scopes, expires_at, sha256)
+    SELECT $1::uuid, $2, $3, $4::text[], $5, $6::text[], $7, decode($8, 'hex')
+    WHERE (SELECT count(*) FROM identity.token WHERE organization = $2 AND owner = $3 AND ${IS_LIVE}) < $9
+    RETURNING ${COLUMNS}
+  )
+  SELECT created.*, ${appendEvent(10)} FROM created`;
+
+const LIST = `
+  SELECT ${COLUMNS} FROM identity.token
+  WHERE organization = $1 AND owner = $2 AND least(revoked_at, expires_at) > now() - interval '30 days'
+  ORDER BY created_at DESC, token_id`;
+
+const REVOKE = `
+  WITH revoked AS (
+    UPDATE identity.token SET revoked_at = now() WHERE organization = $1 AND owner = $2 AND token_id = $3::uuid AND revoked_at IS NULL
+    RETURNING ${COLUMNS}
+  ), recorded AS (SELECT ${appendEvent(4)} FROM revoked)
+  SELECT revoked.* FROM revoked, recorded
+  UNION ALL
+  SELECT ${COLUMNS} FROM identity.token WHERE organization = $1 AND owner = $2 AND token_id = $3::uuid AND revoked_at IS NOT NULL`;
+
+/** When it was last used is written down once a minute: to look a token up must not cost a write each time. */
+const USE = `
+  WITH found AS (SELECT ${COLUMNS} FROM identity.token WHERE sha256 = decode($1, 'hex') AND ${IS_LIVE}),
+  used AS (
+    UPDATE identity.token SET last_used_at = now() FROM found
+    WHERE token.token_id = found.token_id AND coalesce(found.last_used_at, '-infinity') < now() - interval '1 minute'
+  )
+  SELECT * FROM found`;
+
+type TokenRow = {
+  readonly token_id: string;
+  readonly organization: string;
+  readonly owner: string;
+  readonly owner_roles: Role[];
+  readonly label: string;
+  readonly scopes: TokenScope[];
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+};
+
+/** Tokens in PostgreSQL, by their hashes. */
+export class PostgresTokenStore implements TokenStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async create(
+    { tokenId, organization, owner, ownerRoles, label, scopes, expiresAt }: Omit<AccessToken, "createdAt">,
+    sha256: string,
+    most: number,
+    event: AuditEvent,
+  ): Promise<AccessToken | undefined> {
+    const values = [tokenId, organization, owner, ownerRoles, label, scopes, expiresAt, sha256, most, recordOf(event)];
+    return tokenOf(await this.#database.query<TokenRow>(CREATE, values, "create_token"));
+  }
+
+  async list({ organization, id }: TokenOwner): Promise<AccessToken[]> {
+    const rows = await this.#database.query<TokenRow>(LIST, [organization, id], "list_tokens");
+    return rows.flatMap((row) => tokenOf([row]) ?? []);
+  }
+
+  async revoke({ organization, id }: TokenOwner, tokenId: string, event: AuditEvent): Promise<AccessToken | undefined> {
+    return tokenOf(await this.#database.query<TokenRow>(REVOKE, [organization, id, tokenId, recordOf(event)], "revoke_token"));
+  }
+
+  async use(sha256: string): Promise<AccessToken | undefined> {
+    return tokenOf(await this.#database.query<TokenRow>(USE, [sha256], "use_token"));
+  }
+}
+
+function tokenOf([row]: readonly TokenRow[]): AccessToken | undefined {
+  if (row === undefined) return undefined;
+  return {
+    tokenId: row.token_id,
+    organization: row.organization,
+    owner: row.owner,
+    ownerRoles: row.owner_roles,
+    label: row.label,
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at }),
+  };
+}

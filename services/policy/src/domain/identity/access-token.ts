@@ -1,0 +1,35 @@
+import type { Role } from "@hlvm/identity/principal";
+import type { tokenScopeWords } from "@hlvm/proto/hlvm/identity/v1/identity_words";
+
+export type TokenScope = (typeof tokenScopeWords)[number];
+
+/** A token with which programs call in a person's name, without what proves it. */
+export interface AccessToken {
+  readonly tokenId: string;
+  readonly organization: string;
+  readonly owner: string;
+  /** What its owner was when it was made. */
+  readonly ownerRoles: readonly Role[];
+  readonly label: string;
+  readonly scopes: readonly TokenScope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** To within a minute. */
+  readonly lastUsedAt?: Date;
+  readonly revokedAt?: Date;
+}
+
+/** The roles without which a scope is worth nothing, and which nothing but that scope gives. */
+const ROLES_OF: Readonly<Record<TokenScope, readonly Role[]>> = {
+  read: ["developer"],
+  run: ["developer"],
+  approve: ["approver"],
+  audit: ["security-auditor"],
+  admin: ["admin"],
+};
+
+/** Those of the owner's roles that these scopes leave. */
+export function rolesWithin(scopes: readonly TokenScope[], roles: readonly Role[]): Role[] {
+  const left = new Set(scopes.flatMap((scope) => ROLES_OF[scope]));
+  return roles.filter((role) => left.has(role));
+}
