@@ -79,7 +79,7 @@ describe("hlvm session", () => {
     expect(asked.stdout).toContain("stays, others changed it: by ⏎ hand");
     asked.child.stdin!.write("y");
     expect(await asked.ended).toBe(0);
-    expect(asked.stdout).toContain("Back at turn 2: 1 turns undone, 1 paths went back.");
+    expect(asked.stdout).toContain("Back at turn 2: 1 turn undone, 1 path went back.");
     const given = { sessionId, toTurn: 2, overwrite: false };
     expect(edge.changes.map(([, change]) => change)).toEqual([
       { ...given, preview: true },

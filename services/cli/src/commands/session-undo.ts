@@ -7,6 +7,7 @@ import { jsonLine } from "../output/json-line.ts";
 import { messageJson } from "../output/message-json.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { printableLine } from "../terminal/printable.ts";
+import { counted } from "../terminal/sizes.ts";
 
 const SHOWN = 40;
 const WORDS: Readonly<Record<Action, string>> = {
@@ -52,7 +53,9 @@ function linesOf({ turns, paths, pathCount }: UndoToTurnResponse, flags: Session
 
 function saidOf(done: UndoToTurnResponse, flags: SessionUndoFlags): string {
   const kept = done.paths.filter((one) => isKept(one, flags)).map(({ path }) => printableLine(path));
-  const lines = [`Back at turn ${flags.to}: ${done.turns.length} turns undone, ${done.pathCount - kept.length} paths went back.`];
+  const lines = [
+    `Back at turn ${flags.to}: ${counted(done.turns.length, "turn")} undone, ${counted(done.pathCount - kept.length, "path")} went back.`,
+  ];
   if (kept.length > 0) lines.push(`Left as they are, since others changed them: ${kept.slice(0, SHOWN).join(", ")}.`);
   for (const { path, failure } of failed(done).slice(0, SHOWN))
     lines.push(`Could not go back: ${printableLine(path)}: ${printableLine(failure)}`);
