@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Code, createClient } from "@connectrpc/connect";
@@ -149,7 +150,7 @@ describe.each([
     const ports = [(await serve("a", 200)).port, (await serve("b", 200)).port];
     const calls = callsTo(urlOf(ports));
     const calling = keepCalling(() => calls[way]());
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await connectionsAccepted(5);
     await calling.stop();
     expect(calling.failures).toEqual([]);
     expect(total(calling.answers)).toBeGreaterThan(ENOUGH);
@@ -165,6 +166,19 @@ it("fails as unavailable where no replica takes a connection, and tries no furth
   expect([Code.Unavailable, Code.DeadlineExceeded]).toContain(failure.code);
   expect(performance.now() - began).toBeLessThan(5_000);
 });
+
+/** Resolves when servers of this process have accepted so many more. */
+function connectionsAccepted(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let accepted = 0;
+    const see = (): void => {
+      if (++accepted < count) return;
+      unsubscribe("net.server.socket", see);
+      resolve();
+    };
+    subscribe("net.server.socket", see);
+  });
+}
 
 function total(answers: ReadonlyMap<string, number>): number {
   return [...answers.values()].reduce((sum, count) => sum + count, 0);

@@ -69,7 +69,9 @@ describe("a mesh that fails", () => {
 
   it("runs no tool when the log could not take its call, though policy allows it: whoever has the run asks the model again", async () => {
     test.fake.behaviour.generate = async function* ({ runId }, call) {
-      if (call === 1) await test.database.query("UPDATE run SET lease_owner = gen_random_uuid() WHERE run_id = $1", [runId]);
+      // As if another process had claimed it, and ended.
+      const claim = "UPDATE run SET lease_owner = gen_random_uuid(), held_by = gen_random_uuid() WHERE run_id = $1";
+      if (call === 1) await test.database.query(claim, [runId]);
       yield* call === 1 ? say("", [readCall("a")]) : say("Done.");
     };
     const { stopped, events } = await test.run();
