@@ -20,5 +20,7 @@ export function encodeModel(model: Model): WireModel {
     default: model.isDefault,
     available: model.isAvailable,
     advice: model.advice,
+    takesImages: model.takesImages === true,
+    takesDocuments: model.takesDocuments === true,
   });
 }

@@ -20,6 +20,8 @@ interface Properties {
   readonly default_generation_settings?: { readonly n_ctx?: number };
   readonly chat_template?: string;
   /** Newer servers say themselves what the template makes of tools. */
+  /** Servers that were given a projector beside the model say what it sees. */
+  readonly modalities?: { readonly vision?: boolean };
   readonly chat_template_caps?: { readonly supports_tools?: boolean };
 }
 
@@ -84,6 +86,7 @@ export class LlamaInstance {
           parameters: meta?.n_params,
           contextWindow: contextWindow ?? meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW,
           takesTools,
+          takesImages: properties.modalities?.vision === true,
         }),
       );
       this.failure = undefined;
