@@ -18,6 +18,7 @@ import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
+import { PostgresAttachedFiles } from "./adapters/postgres/postgres-attached-files.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
@@ -58,6 +59,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const replicaId = randomUUID();
   const store = new PostgresSessionStore(database, replicaId, onAppend);
   const eventLog = new PostgresEventLog(database, onAppend);
+  const attached = new PostgresAttachedFiles(database);
   const deltas = new DeltaWriter(eventLog);
   const claims = new PostgresRunClaims(database, replicaId);
   const runs = new RunRegistry(claims);
@@ -86,7 +88,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     outputReserveTokens: config.outputReserveTokens,
     compactionPercent: config.compactionPercent,
   };
-  const ports = { eventLog, deltas, claims, inboxes, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
+  const ports = { eventLog, attached, deltas, claims, inboxes, limits, log, draining: runs.draining, asksInDoubt: config.inDoubt === "ask" };
   const execute = (run: BegunRun, controller: AbortController): Promise<void> =>
     executeRun(run, { ...ports, answers: answered }, controller);
   const continuing: ContinuePorts = {
@@ -126,6 +128,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     routes: sessionRoutes({
       store,
       log: eventLog,
+      attached,
       wakeups,
       runs,
       inboxes,

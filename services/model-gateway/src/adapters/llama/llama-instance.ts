@@ -19,9 +19,9 @@ interface Properties {
   readonly total_slots?: number;
   readonly default_generation_settings?: { readonly n_ctx?: number };
   readonly chat_template?: string;
-  /** Newer servers say themselves what the template makes of tools. */
-  /** Servers that were given a projector beside the model say what it sees. */
+  /** Whether the model sees: servers that were given a projector beside it. */
   readonly modalities?: { readonly vision?: boolean };
+  /** Newer servers say themselves what the template makes of tools. */
   readonly chat_template_caps?: { readonly supports_tools?: boolean };
 }
 

@@ -12,6 +12,8 @@ export interface Provenance {
   /** Of the event that it comes from; 0 where it comes from none, or from one that is not known to be in the log yet. */
   readonly sequence: bigint;
   readonly at?: Timestamp;
+  /** Of an image or document: the SHA-256 of its bytes, hex, and how many there are. */
+  readonly file?: { readonly sha256: string; readonly size: number };
   /** Of a tool's result. */
   readonly result?: { readonly tool: string; readonly argumentsSummary: string; readonly length: number; readonly isPutAside: boolean };
 }

@@ -4,6 +4,7 @@ import { cutText } from "./cut-text.ts";
 
 /** UTF-16 units, of at most three bytes each: with what frames them they stay below what one request may have. */
 const CONVERSATION_LENGTH = 4 * 1024 * 1024;
+const BYTES_A_UNIT = 3;
 /** Of one text that a model said or a tool gave: beyond what any model says at once, and too much for most to read. */
 const SAID_LENGTH = 512 * 1024;
 /** What is left of such a text: a model has room for several. */
@@ -24,7 +25,12 @@ export function fitMessages(messages: readonly Message[], onCut: (from: Part, to
 }
 
 function lengthOfAll(messages: readonly Message[]): number {
-  return messages.reduce((total, { parts }) => total + parts.reduce((sum, part) => sum + lengthOf(part), 0), 0);
+  return messages.reduce((total, { parts }) => total + parts.reduce((sum, part) => sum + lengthOf(part) + fileLength(part), 0), 0);
+}
+
+/** As a text that takes as many bytes in a request. It is never cut. */
+function fileLength({ part }: Part): number {
+  return part.case === "image" || part.case === "document" ? Math.ceil(part.value.data.length / BYTES_A_UNIT) : 0;
 }
 
 function lengthOf({ part }: Part): number {

@@ -36,7 +36,7 @@ export interface GetContextPorts {
 }
 
 /** For a run that began before its model was described in the log. */
-const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 0 };
+const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 0, takesImages: false, takesDocuments: false };
 
 /**
  * Folds and assembles a session's log as a run does for its model.
@@ -44,9 +44,11 @@ const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGEN
  */
 export async function getContext(principal: Principal, sessionId: string, ports: GetContextPorts): Promise<SeenContext> {
   const session = await requireSession(ports.store, principal, sessionId, "read");
-  const conversation = new Conversation(session.model);
-  for (const event of await ports.log.readContext(sessionId)) conversation.add(event);
-  const model = conversation.lastRun?.resolvedModel ?? UNDESCRIBED;
+  const events = await ports.log.readContext(sessionId);
+  const lastRun = events.findLast(({ payload }) => payload.case === "runStarted")?.payload;
+  const model = (lastRun?.case === "runStarted" ? lastRun.value.resolvedModel : undefined) ?? UNDESCRIBED;
+  const conversation = new Conversation(session.model, model);
+  for (const event of events) conversation.add(event);
   const assembled = assembleContext(compilePrefix(session, model), conversation);
   return {
     model: session.model,
