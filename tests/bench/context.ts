@@ -22,6 +22,7 @@ const limits = { outputReserveTokens: 4_096, compactionPercent: 75 };
 const contextLimit = 300;
 const assemblyLimit = 10;
 
+const NO_FILES = { read: () => Promise.resolve(new Map<string, Uint8Array>()) };
 /** What it takes to open, fold and show the context of a long session, and to assemble the prompt of every turn of a long run. */
 export async function benchContext(): Promise<void> {
   const rows = [
@@ -61,7 +62,7 @@ async function measureSession(what: string, keptTurns: number | undefined): Prom
     let fragments = 0;
     for (let time = 0; time < TIMES; time++) {
       const began = performance.now();
-      fragments = (await getContext(ada, lease.sessionId, { store, log, contextLimits: limits })).fragments.length;
+      fragments = (await getContext(ada, lease.sessionId, { store, log, attached: NO_FILES, contextLimits: limits })).fragments.length;
       times.push(performance.now() - began);
     }
     return {

@@ -23,7 +23,7 @@ export async function benchLongSession(): Promise<void> {
     const facts = { owner: ada.id, title: "long", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
     const runId = randomUUID();
     const events = payloads(runId).map((payload, index) => ({ runId, turn: turnOf(index), at: new Date(), payload }));
-    await store.createImported(ada.organization, { ...facts, sessionId, secretKey: new Uint8Array(32) }, events);
+    await store.createImported(ada.organization, { ...facts, sessionId, secretKey: new Uint8Array(32) }, events, []);
     let messages = 0;
     const open = async (): Promise<void> => {
       const session = await store.find(ada.organization, sessionId);

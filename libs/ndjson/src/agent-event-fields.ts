@@ -18,6 +18,7 @@ import {
   TodoSourceSchema,
   TodoStatusSchema,
   type AssistantMessage,
+  type Attachment,
   type Event,
   type InstructionsLoaded,
   type PermissionCheck,
@@ -34,6 +35,12 @@ import { permissionModeWord } from "./permission-mode.ts";
 /** A payload that becomes an `agent_event`: every one but the answer's text and the run's end. */
 export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | { case: "messageDelta" } | { case: "runStopped" }>;
 
+/** An attachment without its text or its bytes. */
+export function attachmentFields({ path, text, mediaType, sha256, size, width, height }: Attachment): JsonObject {
+  if (mediaType === "") return { path, characters: text.length };
+  return { path, mediaType, size, sha256, width: width || undefined, height: height || undefined };
+}
+
 /** What an event carries; its line spells the names in snake_case: `args_summary`, `duration_ms`. */
 export function agentEventFields(payload: AgentEventPayload): JsonObject {
   switch (payload.case) {
@@ -42,7 +49,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         text: payload.value.text,
         author: payload.value.author || undefined,
         queuedSequence: Number(payload.value.queuedSequence) || undefined,
-        attachments: payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length })),
+        attachments: payload.value.attachments.map(attachmentFields),
       };
     case "runStarted": {
       const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin, budget } = payload.value;

@@ -7,6 +7,8 @@ import { runLine } from "./run-line.ts";
 /** The version of the format of an export; a reader refuses what it does not know. Until 1 fields of events were in camelCase. */
 export const EXPORT_FORMAT = 2;
 
+const NO_FILES: ReadonlyMap<string, Uint8Array> = new Map();
+
 /** The first line of an export: which session it is. */
 export interface SessionLine extends JsonObject {
   readonly type: "session";
@@ -24,10 +26,11 @@ export function sessionLine({ sessionId, title, workspace, model, createdAt }: S
 }
 
 /**
- * An event's line in an export: as `runLine` has it, with the texts of attachments. Undefined where the file needs none: what
+ * An event's line in an export: as `runLine` has it, with the texts of attachments, and their bytes in base64 as `files` has them
+ * by their hashes. Undefined where the file needs none: what
  * comes in pieces is whole in `assistant_message` and `tool_end`.
  */
-export function exportLine(event: Event): object | undefined {
+export function exportLine(event: Event, files: ReadonlyMap<string, Uint8Array> = NO_FILES): object | undefined {
   const { payload } = event;
   if (payload.case === "messageDelta" || payload.case === "reasoningUpdate" || payload.case === "toolOutput") return undefined;
   const line = runLine(event);
@@ -42,6 +45,11 @@ export function exportLine(event: Event): object | undefined {
     };
   }
   if (payload.case !== "userMessage" || line?.type !== "agent_event") return line;
-  const attachments = payload.value.attachments.map(({ path, text }) => ({ path, characters: text.length, text }));
+  const attachments = payload.value.attachments.map((attachment) => {
+    const { path, text, mediaType, sha256, size, width, height } = attachment;
+    if (mediaType === "") return { path, characters: text.length, text };
+    const data = Buffer.from(files.get(sha256) ?? []).toString("base64");
+    return { path, media_type: mediaType, size, sha256, width, height, data };
+  });
   return { ...line, event: { ...line.event, attachments } };
 }

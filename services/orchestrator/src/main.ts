@@ -22,6 +22,7 @@ import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
 import { PostgresBudgetStore } from "./adapters/postgres/postgres-budget-store.ts";
+import { PostgresAttachedFiles } from "./adapters/postgres/postgres-attached-files.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
@@ -69,6 +70,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const replicaId = randomUUID();
   const store = new PostgresSessionStore(database, replicaId, onAppend);
   const eventLog = new PostgresEventLog(database, onAppend);
+  const attached = new PostgresAttachedFiles(database);
   const deltas = new DeltaWriter(eventLog);
   const claims = new PostgresRunClaims(database, replicaId);
   const runs = new RunRegistry(claims);
@@ -106,6 +108,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     verifyDelegation,
     meshFor,
     eventLog,
+    attached,
     deltas,
     claims,
     inboxes,
@@ -160,6 +163,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const serving = {
     store,
     log: eventLog,
+    attached,
     wakeups,
     runs,
     inboxes,

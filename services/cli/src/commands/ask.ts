@@ -1,7 +1,7 @@
-import { createClient } from "@connectrpc/connect";
+import { createClient, type Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { StopReason, type Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { chosenProfile, type ChosenProfile } from "../agents/chosen-profile.ts";
@@ -12,7 +12,8 @@ import { noteTrouble } from "../mesh/process-trouble.ts";
 import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { personalInstructions } from "../options/personal-instructions.ts";
-import { readAttachments } from "../options/read-attachments.ts";
+import { describeImage, pastedImages } from "../options/pasted-images.ts";
+import { checkMediaTogether, readAttachments, type Attached, type AttachedMedia } from "../options/read-attachments.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
 import { describeSource, workspaceSource, type WorkspaceFlags, type WorkspaceSource } from "../options/workspace-source.ts";
@@ -94,8 +95,10 @@ function localFolder(source: WorkspaceSource): string {
   return source.kind === "repository" ? "" : source.path;
 }
 
-function readRequest(question: string, flags: AskFlags, context: CommandContext) {
+function readRequest(asked: string, flags: AskFlags, context: CommandContext) {
   const { config } = context;
+  // What comes from a program was not pasted by a person.
+  const { question, images } = process.stdin.isTTY ? pastedImages(asked) : { question: asked, images: [] };
   if (question.trim() === "") throw wrongUsage("The question is empty.", 'Ask something: hlvm ask "What does this repository do?"');
   if (Buffer.byteLength(question) > MAXIMUM_QUESTION_BYTES)
     throw wrongUsage("The question is larger than 1 MB, with what was piped into it.", "Put long text into a file and use --attach.");
@@ -109,12 +112,22 @@ function readRequest(question: string, flags: AskFlags, context: CommandContext)
     workspace: source.kind === "folder" ? source.path : "",
     model: flags.model ?? (resuming ? "" : config.model),
     settings: permissionSettings(flags, canAsk),
-    attachments: readAttachments(flags.attach ?? []),
+    ...attachmentsOf(flags.attach ?? [], images),
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
     personalInstructions: ownInstructions(context),
     budget: runBudget(flags),
   };
+}
+
+function attachmentsOf(paths: readonly string[], pasted: readonly AttachedMedia[]) {
+  const attachments = readAttachments(paths);
+  checkMediaTogether([...attachments, ...pasted]);
+  return { attachments: attachments.map(attachmentOf), pasted };
+}
+
+function attachmentOf(one: Attached): Pick<Attachment, "path"> & Partial<Pick<Attachment, "text" | "data">> {
+  return "data" in one ? { path: one.path, data: one.data } : one;
 }
 
 function ownInstructions({ config, screen }: CommandContext): string {
@@ -155,7 +168,7 @@ async function run(
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
   const preparedSessionId = await prepareWorkspace(mesh.transport, request.source, { screen, signal: interrupts.signal });
-  const { sessionId, runId, sequence, model } = await sessions.startRun({ ...request, preparedSessionId });
+  const { sessionId, runId, sequence, model } = await start(sessions, { ...request, preparedSessionId }, screen);
   const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), {
     screen,
     keyboard: process.stdin,
@@ -196,6 +209,27 @@ async function run(
     desk.close();
     screen.status("");
     if (preparedSessionId !== "" && !request.stateless) screen.note(`To bring home what it changed: hlvm apply ${sessionId}`, "dim");
+  }
+}
+
+type Sessions = Client<typeof SessionService>;
+
+/** Starts the run with what was pasted into its question, or where the model cannot see that, without. */
+async function start(
+  sessions: Sessions,
+  { pasted, attachments, ...request }: RunRequest & { readonly preparedSessionId: string },
+  screen: CommandContext["screen"],
+): ReturnType<Sessions["startRun"]> {
+  const shown = pasted.map(describeImage).join("; ");
+  try {
+    const started = await sessions.startRun({ ...request, attachments: [...attachments, ...pasted.map(attachmentOf)] });
+    if (pasted.length > 0) screen.note(`attached ${shown}`, "dim");
+    return started;
+  } catch (thrown) {
+    if (pasted.length === 0 || fromConnectError(thrown).reason !== "attachment_not_taken") throw thrown;
+    const started = await sessions.startRun({ ...request, attachments });
+    screen.note(`${started.model} takes no images: it is asked without ${shown}.`, "warning");
+    return started;
   }
 }
 

@@ -11,7 +11,7 @@ import { table } from "../output/table.ts";
 export async function modelList(flags: { json?: boolean }, context: CommandContext): Promise<number> {
   const { models } = await withMesh(context, (transport) => createClient(ModelService, transport).listModels({}));
   if (flags.json === true) for (const model of models) process.stdout.write(jsonLine(messageJson(ModelSchema, model)));
-  else process.stdout.write(table(["MODEL", "TIER", "CAN", "CONTEXT", "$ IN/OUT", "STATE"], models.map(row)));
+  else process.stdout.write(table(["MODEL", "TIER", "CAN", "TAKES", "CONTEXT", "$ IN/OUT", "STATE"], models.map(row)));
   return EXIT_OK;
 }
 
@@ -29,6 +29,7 @@ function row(model: Model): string[] {
     model.id,
     enumWord(ModelTierSchema, model.tier),
     enumWord(ModelCapabilitySchema, model.capability),
+    ["text", ...(model.takesImages ? ["images"] : []), ...(model.takesDocuments ? ["PDF"] : [])].join(" "),
     context,
     priceText(model),
     state,

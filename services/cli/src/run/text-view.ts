@@ -72,6 +72,9 @@ export class TextView implements RunView {
         this.#textOfRun = false;
         if (payload.value.queuedSequence > 0n) this.#screen.note(`${payload.value.author}, read now: ${payload.value.text}`);
         else if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
+        for (const { path, mediaType, size, width, height } of payload.value.attachments)
+          if (mediaType !== "" && (this.#options.showsQuestions || this.#options.verbose))
+            this.#screen.note(`attached ${path}, ${mediaType}${width > 0 ? `, ${width}x${height}` : ""}, ${size} bytes`, "dim");
         return;
       case "messageQueued":
         return this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);

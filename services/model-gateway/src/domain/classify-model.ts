@@ -17,17 +17,25 @@ export interface OwnModel {
   readonly contextWindow: number;
   /** False where the server says that it cannot be told of tools. */
   readonly takesTools?: boolean;
+  /** True where the server says that it takes images. */
+  readonly takesImages?: boolean;
 }
 
 /**
  * How much is made of a model that is not a hosted one, and whether it is handed tools: a small one is weak however large its
  * window, and one of which nothing is known is taken for what people mostly run. A model is never replaced by another one for it.
  */
-export function classifyModel({ name, parameters = sizeInName(name), contextWindow, takesTools = true }: OwnModel): ModelDescription {
+export function classifyModel({
+  name,
+  parameters = sizeInName(name),
+  contextWindow,
+  takesTools = true,
+  takesImages = false,
+}: OwnModel): ModelDescription {
   const tier = tierOf(parameters, contextWindow);
   const isTooSmall = parameters !== undefined && parameters < SMALLEST_TOOL_PARAMETERS;
   const isChat = !takesTools || isTooSmall || contextWindow < SMALLEST_TOOL_CONTEXT;
-  return { name, tier, capability: isChat ? "chat" : tier === "weak" ? "tool" : "agent", contextWindow };
+  return { name, tier, capability: isChat ? "chat" : tier === "weak" ? "tool" : "agent", contextWindow, takesImages };
 }
 
 function tierOf(parameters: number | undefined, contextWindow: number): ModelDescription["tier"] {

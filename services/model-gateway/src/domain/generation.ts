@@ -19,7 +19,27 @@ export type Part =
   | { readonly kind: "text"; readonly text: string }
   | ({ readonly kind: "thinking" } & Thinking)
   | ({ readonly kind: "tool-call" } & RequestedCall)
+  | ({ readonly kind: "image" } & AttachedImage)
+  | ({ readonly kind: "document" } & AttachedDocument)
   | { readonly kind: "tool-result"; readonly id: string; readonly tool: string; readonly content: string; readonly isError: boolean };
+
+/** In a message of the user, and only to a model that takes images. */
+export interface AttachedImage {
+  /** `image/png`, `image/jpeg` or `image/webp`. */
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** In a message of the user, and only to a model that takes documents. */
+export interface AttachedDocument {
+  /** `application/pdf`. */
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+  readonly name: string;
+}
 
 /** A finished piece of thinking, with what the provider wants back unchanged: a signature, an encrypted form. */
 export interface Thinking {

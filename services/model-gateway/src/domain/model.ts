@@ -10,6 +10,10 @@ export interface ModelDescription {
   readonly capability: ModelCapability;
   /** Tokens. */
   readonly contextWindow: number;
+  /** Left out: it is not known to, and is given none. */
+  readonly takesImages?: boolean;
+  /** PDF; as above. */
+  readonly takesDocuments?: boolean;
 }
 
 export interface Model extends ModelDescription {

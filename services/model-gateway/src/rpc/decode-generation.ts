@@ -40,6 +40,12 @@ function part({ part: wire }: WirePart): Part {
       return { kind: "tool-call", id: wire.value.id, tool: wire.value.tool, argumentsJson: wire.value.argumentsJson };
     case "toolResult":
       return { kind: "tool-result", id: wire.value.id, tool: wire.value.tool, content: wire.value.content, isError: wire.value.isError };
+    case "image": {
+      const { mediaType, data, width, height } = wire.value;
+      return { kind: "image", mediaType, data, width, height };
+    }
+    case "document":
+      return { kind: "document", mediaType: wire.value.mediaType, data: wire.value.data, name: wire.value.name };
     default:
       return { kind: "text", text: wire.value ?? "" };
   }

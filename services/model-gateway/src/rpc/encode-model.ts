@@ -30,6 +30,8 @@ export function encodeModel(model: Model, prices: PriceTable): WireModel {
     available: model.isAvailable,
     advice: model.advice,
     prices: prices.pricesOf(model.id).map(encodePrice),
+    takesImages: model.takesImages === true,
+    takesDocuments: model.takesDocuments === true,
   });
 }
 

@@ -1,9 +1,12 @@
+import { AttachmentSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { create } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ExportFormat } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { valuesOf } from "../testing/event-values.ts";
 import { ada } from "../testing/test-orchestrator.ts";
+import { PIXEL } from "../testing/pixel.ts";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
 const SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd";
@@ -31,8 +34,11 @@ async function aSession(): Promise<string> {
   test.fake.behaviour.execute = async function* () {
     yield { event: { case: "result", value: { success: true, content: `token ${SECRET}`, summary: "clean" } } };
   };
-  return (await test.run("What *changed*?", { attachments: [{ $typeName: "hlvm.session.v1.Attachment", path: "a.txt", text: "four" }] }))
-    .sessionId;
+  return (
+    await test.run("What *changed*?", {
+      attachments: [create(AttachmentSchema, { path: "a.txt", text: "four" }), create(AttachmentSchema, { path: "shot.png", data: PIXEL })],
+    })
+  ).sessionId;
 }
 
 describe("ExportSession and ImportSession", () => {

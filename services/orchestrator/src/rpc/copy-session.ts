@@ -17,12 +17,12 @@ import type { Orchestrator } from "./orchestrator.ts";
 type Methods = ServiceImpl<typeof SessionService>;
 
 /** The methods that make a file of a session, or a session of a file or of another session. */
-export function copyMethods({ store, log }: Orchestrator): Pick<Methods, "exportSession" | "importSession" | "forkSession"> {
+export function copyMethods({ store, log, attached }: Orchestrator): Pick<Methods, "exportSession" | "importSession" | "forkSession"> {
   return {
     async *exportSession({ sessionId, format }, context) {
       const { principal, signal } = callContext(context);
       const exported = { principal, sessionId, format: format === ExportFormat.MARKDOWN ? "markdown" : "ndjson", signal } as const;
-      for await (const text of exportSession(exported, { store, log, encode: encodeSession }))
+      for await (const text of exportSession(exported, { store, log, attached, encode: encodeSession }))
         yield create(ExportSessionResponseSchema, { text });
     },
     async importSession({ ndjson, workspace }, context) {

@@ -1,10 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { ContextKind, type GetContextResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { PostgresEventLog } from "../adapters/postgres/postgres-event-log.ts";
 import { PostgresSessionStore } from "../adapters/postgres/postgres-session-store.ts";
 import { eventPayload } from "../domain/log/event-payload.ts";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { AttachmentSchema, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { beginTestRun } from "../testing/begin-test-run.ts";
 import { readCall } from "../testing/read-call.ts";
 import { say } from "../testing/say.ts";
@@ -21,7 +22,7 @@ it("tells of every fragment that the model is given where it comes from, in the 
   test.answers(["I look.", [readCall("a")]], ["It is a test."]);
   test.fake.behaviour.recall = () => ({ facts: [{ text: "Ada likes herons." }] });
   const { sessionId } = await test.run("What is this?", {
-    attachments: [{ $typeName: "hlvm.session.v1.Attachment", path: "a.txt", text: "text" }],
+    attachments: [create(AttachmentSchema, { path: "a.txt", text: "text" })],
   });
   const context = await contextOf(sessionId);
   expect(context).toMatchObject({ model: "test/model", contextWindow: 200_000, outputReserve: 4_096, compactionThreshold: 146_928 });

@@ -8,12 +8,14 @@ import type { Mesh } from "../domain/loop/ports.ts";
 import type { BegunRun } from "../domain/run/execute-run.ts";
 import type { RunInboxes } from "../domain/run/run-inboxes.ts";
 import type { RunRegistry } from "../domain/run/run-registry.ts";
+import type { AttachedFiles } from "../domain/session/attached-files.ts";
 import type { SessionStore } from "../domain/session/session-store.ts";
 
 /** What the methods of the service work on. */
 export interface Orchestrator {
   readonly store: SessionStore;
   readonly log: EventLog;
+  readonly attached: AttachedFiles;
   readonly wakeups: LogWakeups;
   readonly runs: RunRegistry;
   readonly inboxes: RunInboxes;

@@ -31,6 +31,7 @@ export async function beginTestRun(store: SessionStore, { sessionId, stateless =
     lease,
     model: "a/b",
     events: [eventPayload("userMessage", { text: "q" }), eventPayload("runStarted", { model: "a/b" })],
+    files: [],
   });
   return lease;
 }

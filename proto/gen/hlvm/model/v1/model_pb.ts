@@ -17,7 +17,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCK6AQoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIAEINCgRwYXJ0EgW6SAIIASIvCghUaGlua2luZxIMCgR0ZXh0GAEgASgJEhUKDXByb3ZpZGVyX2RhdGEYAiABKAwiUgoMVG9vbENhbGxQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEhUKBHRvb2wYAiABKAlCB7pIBHICEAESFgoOYXJndW1lbnRzX2pzb24YAyABKAkiVgoOVG9vbFJlc3VsdFBhcnQSEwoCaWQYASABKAlCB7pIBHICEAESDAoEdG9vbBgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIImAKDlRvb2xEZWZpbml0aW9uEhUKBG5hbWUYASABKAlCB7pIBHICEAESEwoLZGVzY3JpcHRpb24YAiABKAkSIgoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAlCB7pIBHICEAIimAIKD0dlbmVyYXRlUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uEiQKEW1heF9vdXRwdXRfdG9rZW5zGAQgASgNQgm6SAYqBBjAhD0SMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESEgoKc2Vzc2lvbl9pZBgGIAEoCRIOCgZydW5faWQYByABKAlCDgoMX3RlbXBlcmF0dXJlIqYBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAQSFQoNb3V0cHV0X3Rva2VucxgCIAEoBBIZChFjYWNoZV9yZWFkX3Rva2VucxgDIAEoBBIaChJjYWNoZV93cml0ZV90b2tlbnMYBCABKAQSGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoBBIfChdjYWNoZV93cml0ZV9ob3VyX3Rva2VucxhkIAEoBCJFCgZGaW5pc2gSKwoGcmVhc29uGAEgASgOMhsuaGx2bS5tb2RlbC52MS5GaW5pc2hSZWFzb24SDgoGZGV0YWlsGAIgASgJIgcKBUFsaXZlIqgCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJIpQBCgpUb2tlblJhdGVzEg0KBWlucHV0GAEgASgEEg4KBm91dHB1dBgCIAEoBBISCgpjYWNoZV9yZWFkGAMgASgEEhMKC2NhY2hlX3dyaXRlGAQgASgEEhgKEGNhY2hlX3dyaXRlX2hvdXIYBSABKAQSFgoJcmVhc29uaW5nGAYgASgESACIAQFCDAoKX3JlYXNvbmluZyK2AQoKTW9kZWxQcmljZRIuCgp2YWxpZF9mcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgVyYXRlcxgCIAEoCzIZLmhsdm0ubW9kZWwudjEuVG9rZW5SYXRlcxIZChFsb25nX2lucHV0X3Rva2VucxgDIAEoBBIzChBsb25nX2lucHV0X3JhdGVzGAQgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzIoYCCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJEikKBnByaWNlcxhkIAMoCzIZLmhsdm0ubW9kZWwudjEuTW9kZWxQcmljZSIuChNSZXNvbHZlTW9kZWxSZXF1ZXN0EhcKBW1vZGVsGAEgASgJQgi6SAVyAxiAAiI7ChRSZXNvbHZlTW9kZWxSZXNwb25zZRIjCgVtb2RlbBgBIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiEwoRTGlzdE1vZGVsc1JlcXVlc3QiOgoSTGlzdE1vZGVsc1Jlc3BvbnNlEiQKBm1vZGVscxgBIAMoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwijgEKEkNvdW50VG9rZW5zUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uIkEKE0NvdW50VG9rZW5zUmVzcG9uc2USGQoMaW5wdXRfdG9rZW5zGAEgASgESACIAQFCDwoNX2lucHV0X3Rva2VucyK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMyyAMKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWQoLQ291bnRUb2tlbnMSIS5obHZtLm1vZGVsLnYxLkNvdW50VG9rZW5zUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXNwb25zZSIDkAICElwKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2UiA5ACAhJWCgpMaXN0TW9kZWxzEiAuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVxdWVzdBohLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMIlIKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJIlYKDlRvb2xSZXN1bHRQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEgwKBHRvb2wYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCCJgCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACIpgCCg9HZW5lcmF0ZVJlcXVlc3QSFgoFbW9kZWwYASABKAlCB7pIBHICEAMSMgoIbWVzc2FnZXMYAiADKAsyFi5obHZtLm1vZGVsLnYxLk1lc3NhZ2VCCLpIBZIBAggBEiwKBXRvb2xzGAMgAygLMh0uaGx2bS5tb2RlbC52MS5Ub29sRGVmaW5pdGlvbhIkChFtYXhfb3V0cHV0X3Rva2VucxgEIAEoDUIJukgGKgQYwIQ9EjEKC3RlbXBlcmF0dXJlGAUgASgBQhe6SBQSEhkAAAAAAAAAQCkAAAAAAAAAAEgAiAEBEhIKCnNlc3Npb25faWQYBiABKAkSDgoGcnVuX2lkGAcgASgJQg4KDF90ZW1wZXJhdHVyZSKmAQoFVXNhZ2USFAoMaW5wdXRfdG9rZW5zGAEgASgEEhUKDW91dHB1dF90b2tlbnMYAiABKAQSGQoRY2FjaGVfcmVhZF90b2tlbnMYAyABKAQSGgoSY2FjaGVfd3JpdGVfdG9rZW5zGAQgASgEEhgKEHJlYXNvbmluZ190b2tlbnMYBSABKAQSHwoXY2FjaGVfd3JpdGVfaG91cl90b2tlbnMYZCABKAQiRQoGRmluaXNoEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0ubW9kZWwudjEuRmluaXNoUmVhc29uEg4KBmRldGFpbBgCIAEoCSIHCgVBbGl2ZSKoAgoQR2VuZXJhdGVSZXNwb25zZRIUCgp0ZXh0X2RlbHRhGAEgASgJSAASGAoOdGhpbmtpbmdfZGVsdGEYAiABKAlIABIrCgh0aGlua2luZxgDIAEoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmdIABIwCgl0b29sX2NhbGwYBCABKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydEgAEiUKBXVzYWdlGAUgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZUgAEicKBmZpbmlzaBgGIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoSAASJQoFYWxpdmUYByABKAsyFC5obHZtLm1vZGVsLnYxLkFsaXZlSABCDgoFZXZlbnQSBbpIAggBIpEBCgpNb2RlbEVycm9yEigKBWNsYXNzGAEgASgOMhkuaGx2bS5tb2RlbC52MS5FcnJvckNsYXNzEhAKCHByb3ZpZGVyGAIgASgJEhUKDXByb3ZpZGVyX2NvZGUYAyABKAkSIAoYcmV0cnlfYWZ0ZXJfbWlsbGlzZWNvbmRzGAQgASgNEg4KBmFkdmljZRgFIAEoCSKUAQoKVG9rZW5SYXRlcxINCgVpbnB1dBgBIAEoBBIOCgZvdXRwdXQYAiABKAQSEgoKY2FjaGVfcmVhZBgDIAEoBBITCgtjYWNoZV93cml0ZRgEIAEoBBIYChBjYWNoZV93cml0ZV9ob3VyGAUgASgEEhYKCXJlYXNvbmluZxgGIAEoBEgAiAEBQgwKCl9yZWFzb25pbmcitgEKCk1vZGVsUHJpY2USLgoKdmFsaWRfZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoFcmF0ZXMYAiABKAsyGS5obHZtLm1vZGVsLnYxLlRva2VuUmF0ZXMSGQoRbG9uZ19pbnB1dF90b2tlbnMYAyABKAQSMwoQbG9uZ19pbnB1dF9yYXRlcxgEIAEoCzIZLmhsdm0ubW9kZWwudjEuVG9rZW5SYXRlcyK3AgoFTW9kZWwSCgoCaWQYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDAoEbmFtZRgDIAEoCRImCgR0aWVyGAQgASgOMhguaGx2bS5tb2RlbC52MS5Nb2RlbFRpZXISMgoKY2FwYWJpbGl0eRgFIAEoDjIeLmhsdm0ubW9kZWwudjEuTW9kZWxDYXBhYmlsaXR5EhYKDmNvbnRleHRfd2luZG93GAYgASgNEg8KB2RlZmF1bHQYByABKAgSEQoJYXZhaWxhYmxlGAggASgIEg4KBmFkdmljZRgJIAEoCRIpCgZwcmljZXMYZCADKAsyGS5obHZtLm1vZGVsLnYxLk1vZGVsUHJpY2USFQoMdGFrZXNfaW1hZ2VzGIIBIAEoCBIYCg90YWtlc19kb2N1bWVudHMYgwEgASgIIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCKOAQoSQ291bnRUb2tlbnNSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24iQQoTQ291bnRUb2tlbnNSZXNwb25zZRIZCgxpbnB1dF90b2tlbnMYASABKARIAIgBAUIPCg1faW5wdXRfdG9rZW5zIrgBChJTdHJlYW1DYWxsc1JlcXVlc3QSLAoEaGVhZBgBIAEoCzIWLmhsdm0uY2FsbC52MS5DYWxsSGVhZEIGukgDyAEBEjoKCGdlbmVyYXRlGAIgASgLMh4uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgDIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIAEIQCgdyZXF1ZXN0EgW6SAIIASK1AQoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIzCghnZW5lcmF0ZRgCIAEoCzIfLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZUgAEiUKBWVycm9yGAMgASgLMhQuaGx2bS5jYWxsLnYxLlN0YXR1c0gAEioKCGRyYWluaW5nGAQgASgLMhYuaGx2bS5jYWxsLnYxLkRyYWluaW5nSABCCgoIcmVzcG9uc2UqXwoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9TWVNURU0QARINCglST0xFX1VTRVIQAhISCg5ST0xFX0FTU0lTVEFOVBADEg0KCVJPTEVfVE9PTBAEKpgBCgxGaW5pc2hSZWFzb24SHQoZRklOSVNIX1JFQVNPTl9VTlNQRUNJRklFRBAAEhYKEkZJTklTSF9SRUFTT05fU1RPUBABEhwKGEZJTklTSF9SRUFTT05fVE9PTF9DQUxMUxACEhgKFEZJTklTSF9SRUFTT05fTEVOR1RIEAMSGQoVRklOSVNIX1JFQVNPTl9SRUZVU0FMEAQq5gEKCkVycm9yQ2xhc3MSGwoXRVJST1JfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFFUlJPUl9DTEFTU19BQk9SVBABEhcKE0VSUk9SX0NMQVNTX1RJTUVPVVQQAhIaChZFUlJPUl9DTEFTU19SQVRFX0xJTUlUEAMSIAocRVJST1JfQ0xBU1NfQ09OVEVYVF9PVkVSRkxPVxAEEhkKFUVSUk9SX0NMQVNTX1RSQU5TSUVOVBAFEhkKFUVSUk9SX0NMQVNTX1BFUk1BTkVOVBAGEhcKE0VSUk9SX0NMQVNTX1VOS05PV04QByppCglNb2RlbFRpZXISGgoWTU9ERUxfVElFUl9VTlNQRUNJRklFRBAAEhMKD01PREVMX1RJRVJfV0VBSxABEhIKDk1PREVMX1RJRVJfTUlEEAISFwoTTU9ERUxfVElFUl9GUk9OVElFUhADKoUBCg9Nb2RlbENhcGFiaWxpdHkSIAocTU9ERUxfQ0FQQUJJTElUWV9VTlNQRUNJRklFRBAAEhkKFU1PREVMX0NBUEFCSUxJVFlfQ0hBVBABEhkKFU1PREVMX0NBUEFCSUxJVFlfVE9PTBACEhoKFk1PREVMX0NBUEFCSUxJVFlfQUdFTlQQAzLIAwoMTW9kZWxTZXJ2aWNlEk0KCEdlbmVyYXRlEh4uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlcXVlc3QaHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2UwARJYCgtTdHJlYW1DYWxscxIhLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiIuaGx2bS5tb2RlbC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJZCgtDb3VudFRva2VucxIhLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXF1ZXN0GiIuaGx2bS5tb2RlbC52MS5Db3VudFRva2Vuc1Jlc3BvbnNlIgOQAgISXAoMUmVzb2x2ZU1vZGVsEiIuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXF1ZXN0GiMuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXNwb25zZSIDkAICElYKCkxpc3RNb2RlbHMSIC5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiEuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -87,6 +87,18 @@ export type Part = Message$1<"hlvm.model.v1.Part"> & {
      */
     value: ToolResultPart;
     case: "toolResult";
+  } | {
+    /**
+     * @generated from field: hlvm.model.v1.ImagePart image = 130;
+     */
+    value: ImagePart;
+    case: "image";
+  } | {
+    /**
+     * @generated from field: hlvm.model.v1.DocumentPart document = 131;
+     */
+    value: DocumentPart;
+    case: "document";
   } | { case: undefined; value?: undefined };
 };
 
@@ -113,6 +125,16 @@ export type PartJson = {
    * @generated from field: hlvm.model.v1.ToolResultPart tool_result = 4;
    */
   toolResult?: ToolResultPartJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.ImagePart image = 130;
+   */
+  image?: ImagePartJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.DocumentPart document = 131;
+   */
+  document?: DocumentPartJson;
 };
 
 /**
@@ -121,6 +143,148 @@ export type PartJson = {
  */
 export const PartSchema: GenMessage<Part, {jsonType: PartJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_model_v1_model, 1);
+
+/**
+ * Only to a model that takes images.
+ *
+ * @generated from message hlvm.model.v1.ImagePart
+ */
+export type ImagePart = Message$1<"hlvm.model.v1.ImagePart"> & {
+  /**
+   * image/png, image/jpeg or image/webp.
+   *
+   * @generated from field: string media_type = 130;
+   */
+  mediaType: string;
+
+  /**
+   * @generated from field: bytes data = 131;
+   */
+  data: Uint8Array;
+
+  /**
+   * Pixels.
+   *
+   * @generated from field: uint32 width = 132;
+   */
+  width: number;
+
+  /**
+   * @generated from field: uint32 height = 133;
+   */
+  height: number;
+
+  /**
+   * The file's name, without folders.
+   *
+   * @generated from field: string name = 134;
+   */
+  name: string;
+};
+
+/**
+ * Only to a model that takes images.
+ *
+ * @generated from message hlvm.model.v1.ImagePart
+ */
+export type ImagePartJson = {
+  /**
+   * image/png, image/jpeg or image/webp.
+   *
+   * @generated from field: string media_type = 130;
+   */
+  mediaType?: string;
+
+  /**
+   * @generated from field: bytes data = 131;
+   */
+  data?: string;
+
+  /**
+   * Pixels.
+   *
+   * @generated from field: uint32 width = 132;
+   */
+  width?: number;
+
+  /**
+   * @generated from field: uint32 height = 133;
+   */
+  height?: number;
+
+  /**
+   * The file's name, without folders.
+   *
+   * @generated from field: string name = 134;
+   */
+  name?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ImagePart.
+ * Use `create(ImagePartSchema)` to create a new message.
+ */
+export const ImagePartSchema: GenMessage<ImagePart, {jsonType: ImagePartJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 2);
+
+/**
+ * Only to a model that takes documents.
+ *
+ * @generated from message hlvm.model.v1.DocumentPart
+ */
+export type DocumentPart = Message$1<"hlvm.model.v1.DocumentPart"> & {
+  /**
+   * application/pdf.
+   *
+   * @generated from field: string media_type = 130;
+   */
+  mediaType: string;
+
+  /**
+   * @generated from field: bytes data = 131;
+   */
+  data: Uint8Array;
+
+  /**
+   * The file's name, without folders.
+   *
+   * @generated from field: string name = 132;
+   */
+  name: string;
+};
+
+/**
+ * Only to a model that takes documents.
+ *
+ * @generated from message hlvm.model.v1.DocumentPart
+ */
+export type DocumentPartJson = {
+  /**
+   * application/pdf.
+   *
+   * @generated from field: string media_type = 130;
+   */
+  mediaType?: string;
+
+  /**
+   * @generated from field: bytes data = 131;
+   */
+  data?: string;
+
+  /**
+   * The file's name, without folders.
+   *
+   * @generated from field: string name = 132;
+   */
+  name?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.DocumentPart.
+ * Use `create(DocumentPartSchema)` to create a new message.
+ */
+export const DocumentPartSchema: GenMessage<DocumentPart, {jsonType: DocumentPartJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 3);
 
 /**
  * A finished piece of the model's thinking. It goes back to the provider unchanged in later turns.
@@ -165,7 +329,7 @@ export type ThinkingJson = {
  * Use `create(ThinkingSchema)` to create a new message.
  */
 export const ThinkingSchema: GenMessage<Thinking, {jsonType: ThinkingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 2);
+  messageDesc(file_hlvm_model_v1_model, 4);
 
 /**
  * @generated from message hlvm.model.v1.ToolCallPart
@@ -220,7 +384,7 @@ export type ToolCallPartJson = {
  * Use `create(ToolCallPartSchema)` to create a new message.
  */
 export const ToolCallPartSchema: GenMessage<ToolCallPart, {jsonType: ToolCallPartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 3);
+  messageDesc(file_hlvm_model_v1_model, 5);
 
 /**
  * @generated from message hlvm.model.v1.ToolResultPart
@@ -277,7 +441,7 @@ export type ToolResultPartJson = {
  * Use `create(ToolResultPartSchema)` to create a new message.
  */
 export const ToolResultPartSchema: GenMessage<ToolResultPart, {jsonType: ToolResultPartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 4);
+  messageDesc(file_hlvm_model_v1_model, 6);
 
 /**
  * @generated from message hlvm.model.v1.ToolDefinition
@@ -328,7 +492,7 @@ export type ToolDefinitionJson = {
  * Use `create(ToolDefinitionSchema)` to create a new message.
  */
 export const ToolDefinitionSchema: GenMessage<ToolDefinition, {jsonType: ToolDefinitionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 5);
+  messageDesc(file_hlvm_model_v1_model, 7);
 
 /**
  * @generated from message hlvm.model.v1.GenerateRequest
@@ -423,7 +587,7 @@ export type GenerateRequestJson = {
  * Use `create(GenerateRequestSchema)` to create a new message.
  */
 export const GenerateRequestSchema: GenMessage<GenerateRequest, {jsonType: GenerateRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 6);
+  messageDesc(file_hlvm_model_v1_model, 8);
 
 /**
  * Tokens of one model call, each counted once: input_tokens leaves out what the cache gave or took.
@@ -512,7 +676,7 @@ export type UsageJson = {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage, {jsonType: UsageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 7);
+  messageDesc(file_hlvm_model_v1_model, 9);
 
 /**
  * @generated from message hlvm.model.v1.Finish
@@ -553,7 +717,7 @@ export type FinishJson = {
  * Use `create(FinishSchema)` to create a new message.
  */
 export const FinishSchema: GenMessage<Finish, {jsonType: FinishJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 8);
+  messageDesc(file_hlvm_model_v1_model, 10);
 
 /**
  * Nothing of the answer, but the call goes on: arguments are being written, the provider sent a ping, or the call waits its
@@ -578,7 +742,7 @@ export type AliveJson = {
  * Use `create(AliveSchema)` to create a new message.
  */
 export const AliveSchema: GenMessage<Alive, {jsonType: AliveJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 9);
+  messageDesc(file_hlvm_model_v1_model, 11);
 
 /**
  * @generated from message hlvm.model.v1.GenerateResponse
@@ -689,7 +853,7 @@ export type GenerateResponseJson = {
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export const GenerateResponseSchema: GenMessage<GenerateResponse, {jsonType: GenerateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 10);
+  messageDesc(file_hlvm_model_v1_model, 12);
 
 /**
  * The detail of every error that Generate ends with.
@@ -772,7 +936,7 @@ export type ModelErrorJson = {
  * Use `create(ModelErrorSchema)` to create a new message.
  */
 export const ModelErrorSchema: GenMessage<ModelError, {jsonType: ModelErrorJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 11);
+  messageDesc(file_hlvm_model_v1_model, 13);
 
 /**
  * Nano-dollars (10^-9 US dollars) a token, by the class in which it is counted.
@@ -857,7 +1021,7 @@ export type TokenRatesJson = {
  * Use `create(TokenRatesSchema)` to create a new message.
  */
 export const TokenRatesSchema: GenMessage<TokenRates, {jsonType: TokenRatesJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 12);
+  messageDesc(file_hlvm_model_v1_model, 14);
 
 /**
  * What a model costs from a time on.
@@ -922,7 +1086,7 @@ export type ModelPriceJson = {
  * Use `create(ModelPriceSchema)` to create a new message.
  */
 export const ModelPriceSchema: GenMessage<ModelPrice, {jsonType: ModelPriceJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 13);
+  messageDesc(file_hlvm_model_v1_model, 15);
 
 /**
  * @generated from message hlvm.model.v1.Model
@@ -985,6 +1149,18 @@ export type Model = Message$1<"hlvm.model.v1.Model"> & {
    * @generated from field: repeated hlvm.model.v1.ModelPrice prices = 100;
    */
   prices: ModelPrice[];
+
+  /**
+   * @generated from field: bool takes_images = 130;
+   */
+  takesImages: boolean;
+
+  /**
+   * PDF.
+   *
+   * @generated from field: bool takes_documents = 131;
+   */
+  takesDocuments: boolean;
 };
 
 /**
@@ -1048,6 +1224,18 @@ export type ModelJson = {
    * @generated from field: repeated hlvm.model.v1.ModelPrice prices = 100;
    */
   prices?: ModelPriceJson[];
+
+  /**
+   * @generated from field: bool takes_images = 130;
+   */
+  takesImages?: boolean;
+
+  /**
+   * PDF.
+   *
+   * @generated from field: bool takes_documents = 131;
+   */
+  takesDocuments?: boolean;
 };
 
 /**
@@ -1055,7 +1243,7 @@ export type ModelJson = {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model, {jsonType: ModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 14);
+  messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelRequest
@@ -1086,7 +1274,7 @@ export type ResolveModelRequestJson = {
  * Use `create(ResolveModelRequestSchema)` to create a new message.
  */
 export const ResolveModelRequestSchema: GenMessage<ResolveModelRequest, {jsonType: ResolveModelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 15);
+  messageDesc(file_hlvm_model_v1_model, 17);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelResponse
@@ -1113,7 +1301,7 @@ export type ResolveModelResponseJson = {
  * Use `create(ResolveModelResponseSchema)` to create a new message.
  */
 export const ResolveModelResponseSchema: GenMessage<ResolveModelResponse, {jsonType: ResolveModelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 16);
+  messageDesc(file_hlvm_model_v1_model, 18);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsRequest
@@ -1132,7 +1320,7 @@ export type ListModelsRequestJson = {
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest, {jsonType: ListModelsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 17);
+  messageDesc(file_hlvm_model_v1_model, 19);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsResponse
@@ -1159,7 +1347,7 @@ export type ListModelsResponseJson = {
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType: ListModelsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 18);
+  messageDesc(file_hlvm_model_v1_model, 20);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensRequest
@@ -1210,7 +1398,7 @@ export type CountTokensRequestJson = {
  * Use `create(CountTokensRequestSchema)` to create a new message.
  */
 export const CountTokensRequestSchema: GenMessage<CountTokensRequest, {jsonType: CountTokensRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 19);
+  messageDesc(file_hlvm_model_v1_model, 21);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensResponse
@@ -1241,7 +1429,7 @@ export type CountTokensResponseJson = {
  * Use `create(CountTokensResponseSchema)` to create a new message.
  */
 export const CountTokensResponseSchema: GenMessage<CountTokensResponse, {jsonType: CountTokensResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 20);
+  messageDesc(file_hlvm_model_v1_model, 22);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsRequest
@@ -1297,7 +1485,7 @@ export type StreamCallsRequestJson = {
  * Use `create(StreamCallsRequestSchema)` to create a new message.
  */
 export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 21);
+  messageDesc(file_hlvm_model_v1_model, 23);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsResponse
@@ -1372,7 +1560,7 @@ export type StreamCallsResponseJson = {
  * Use `create(StreamCallsResponseSchema)` to create a new message.
  */
 export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 22);
+  messageDesc(file_hlvm_model_v1_model, 24);
 
 /**
  * @generated from enum hlvm.model.v1.Role

@@ -1,5 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { Generation, Message, Part } from "../../domain/generation.ts";
+import { base64 } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
@@ -7,7 +8,7 @@ import { asReminder, splitSystem } from "../system-messages.ts";
 
 type Request = Anthropic.MessageCreateParamsStreaming;
 type Block = Anthropic.ContentBlockParam;
-type UserBlock = Anthropic.TextBlockParam | Anthropic.ToolResultBlockParam;
+type UserBlock = Anthropic.TextBlockParam | Anthropic.ToolResultBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
 
 export const ANTHROPIC = "anthropic";
 
@@ -77,9 +78,20 @@ function userBlocks(message: Message): UserBlock[] {
   if (message.role === "system") return [{ type: "text", text: asReminder(message) }];
   return message.parts.flatMap((part): UserBlock[] => {
     if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    if (part.kind === "image")
+      return [{ type: "image", source: { type: "base64", media_type: imageType(part.mediaType), data: base64(part.data) } }];
+    if (part.kind === "document") {
+      const source = { type: "base64", media_type: "application/pdf", data: base64(part.data) } as const;
+      return [{ type: "document", title: part.name, source }];
+    }
     if (part.kind !== "tool-result") return [];
     return [{ type: "tool_result", tool_use_id: fittingName(part.id, ID), content: part.content, is_error: part.isError }];
   });
+}
+
+/** The orchestrator found it from the bytes; another one Anthropic refuses. */
+function imageType(mediaType: string): Anthropic.Base64ImageSource["media_type"] {
+  return mediaType as Anthropic.Base64ImageSource["media_type"];
 }
 
 function assistantBlock(model: string, part: Part): Block[] {

@@ -17,6 +17,10 @@ const LIST_REMEMBERED_MILLISECONDS = 60_000;
 /** For a server that does not tell: what most of those that people run themselves have at least. */
 const UNTOLD_CONTEXT_WINDOW = 32_768;
 
+/** Servers that do not tell: names of models that people run themselves, and Google's, which take images. */
+const VISION_NAME =
+  /\b(?:gemini|gemma-?3|gpt-4o|gpt-[5-9]|claude|llava|pixtral|internvl|minicpm-v|llama-?4)|(?:^|[-_/\d.])vl(?:$|[-_:\d])|vision/i;
+
 export interface ChatCompletionsSettings {
   /** As errors and logs call it. */
   readonly name: string;
@@ -35,6 +39,8 @@ interface ListedModel {
   readonly context_length?: number;
   /** OpenRouter: `tools` among them where the model can be told of tools. */
   readonly supported_parameters?: readonly string[];
+  /** OpenRouter: `image` among them where the model takes images. */
+  readonly architecture?: { readonly input_modalities?: readonly string[] };
 }
 
 /** Any server that speaks OpenAI's chat completions: vLLM, Ollama, Google, OpenRouter and many more. */
@@ -115,6 +121,14 @@ export class ChatCompletionsProvider implements Provider {
   }
 }
 
-function describe({ id, max_model_len: length, context_length: window, supported_parameters: takes }: ListedModel): ModelDescription {
-  return classifyModel({ name: id, contextWindow: length ?? window ?? UNTOLD_CONTEXT_WINDOW, takesTools: takes?.includes("tools") });
+function describe({
+  id,
+  max_model_len: length,
+  context_length: window,
+  supported_parameters: takes,
+  architecture,
+}: ListedModel): ModelDescription {
+  const takesImages = architecture?.input_modalities?.includes("image") ?? VISION_NAME.test(id);
+  const contextWindow = length ?? window ?? UNTOLD_CONTEXT_WINDOW;
+  return classifyModel({ name: id, contextWindow, takesTools: takes?.includes("tools"), takesImages });
 }

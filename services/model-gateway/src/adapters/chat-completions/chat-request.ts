@@ -1,12 +1,17 @@
 import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
+import { dataUrl } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
 import { asReminder, splitSystem } from "../system-messages.ts";
 
+type ChatContent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+
 interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
-  content: string | null;
+  content: string | ChatContent[] | null;
   [field: string]: unknown;
 }
 
@@ -50,7 +55,7 @@ function chatMessages(provider: string, generation: Generation): ChatMessage[] {
   for (const message of conversation) {
     for (const next of chatMessage(provider, generation.model, message)) {
       const last = messages.at(-1);
-      if (next.role === "user" && last?.role === "user") last.content = `${last.content}\n\n${next.content}`;
+      if (next.role === "user" && last?.role === "user") last.content = joined(last.content, next.content);
       else messages.push(next);
     }
   }
@@ -63,8 +68,21 @@ function chatMessage(provider: string, model: string, message: Message): ChatMes
   const results = message.parts.flatMap((part): ChatMessage[] =>
     part.kind === "tool-result" ? [{ role: "tool", tool_call_id: fittingName(part.id, ID), content: part.content }] : [],
   );
-  const text = textOf(message);
-  return text === "" ? results : [...results, { role: "user", content: text }];
+  const hasImages = message.parts.some(({ kind }) => kind === "image");
+  const content = hasImages ? message.parts.flatMap(chatContent) : textOf(message);
+  return content.length === 0 ? results : [...results, { role: "user", content }];
+}
+
+function chatContent(part: Part): ChatContent[] {
+  if (part.kind === "image") return [{ type: "image_url", image_url: { url: dataUrl(part) } }];
+  return part.kind === "text" && part.text !== "" ? [{ type: "text", text: part.text }] : [];
+}
+
+function joined(one: ChatMessage["content"], other: ChatMessage["content"]): ChatMessage["content"] {
+  if (typeof one === "string" && typeof other === "string") return `${one}\n\n${other}`;
+  return [one, other].flatMap((content): ChatContent[] =>
+    typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []),
+  );
 }
 
 function assistantMessage(provider: string, model: string, message: Message): ChatMessage[] {

@@ -18,6 +18,8 @@ interface Properties {
   readonly total_slots?: number;
   readonly default_generation_settings?: { readonly n_ctx?: number };
   readonly chat_template?: string;
+  /** Whether the model sees: servers that were given a projector beside it. */
+  readonly modalities?: { readonly vision?: boolean };
   /** Newer servers say themselves what the template makes of tools. */
   readonly chat_template_caps?: { readonly supports_tools?: boolean };
 }
@@ -83,6 +85,7 @@ export class LlamaInstance {
           parameters: meta?.n_params,
           contextWindow: contextWindow ?? meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW,
           takesTools,
+          takesImages: properties.modalities?.vision === true,
         }),
       );
       this.failure = undefined;

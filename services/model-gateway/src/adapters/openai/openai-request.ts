@@ -1,5 +1,6 @@
 import type OpenAI from "openai";
 import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
+import { dataUrl } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
@@ -51,9 +52,26 @@ function items(model: string, message: Message): Item[] {
   const results = message.parts.flatMap((part): Item[] =>
     part.kind === "tool-result" ? [{ type: "function_call_output", call_id: fittingName(part.id, NAME), output: part.content }] : [],
   );
-  const content = textOf(message);
-  if (content === "") return results;
+  const content = message.parts.some(isFile) ? message.parts.flatMap(contentItem) : textOf(message);
+  if (content.length === 0) return results;
   return [...results, { type: "message", role: message.role === "system" ? "developer" : "user", content }];
+}
+
+function isFile({ kind }: Part): boolean {
+  return kind === "image" || kind === "document";
+}
+
+function contentItem(part: Part): OpenAI.Responses.ResponseInputContent[] {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? [] : [{ type: "input_text", text: part.text }];
+    case "image":
+      return [{ type: "input_image", detail: "auto", image_url: dataUrl(part) }];
+    case "document":
+      return [{ type: "input_file", filename: part.name, file_data: dataUrl(part) }];
+    default:
+      return [];
+  }
 }
 
 function assistantItem(model: string, part: Part): Item[] {

@@ -7,6 +7,10 @@ import type { ErrorClass } from "../../domain/model-error.ts";
 export interface Script {
   /** Tokens, four characters each; left out, 128,000. What does not fit with room for the answer is refused, as by a provider. */
   readonly contextWindow?: number;
+  /** Whether the model is said to take images; it sees nothing of them. */
+  readonly takesImages?: boolean;
+  /** The same of PDF. */
+  readonly takesDocuments?: boolean;
   readonly conversations: readonly ScriptedConversation[];
 }
 

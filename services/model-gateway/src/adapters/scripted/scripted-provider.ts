@@ -18,7 +18,8 @@ export class ScriptedProvider implements Provider {
 
   constructor(script: Script) {
     this.#script = script;
-    this.#model = { ...MODEL, contextWindow: script.contextWindow ?? MODEL.contextWindow };
+    const { contextWindow = MODEL.contextWindow, takesImages = false, takesDocuments = false } = script;
+    this.#model = { ...MODEL, contextWindow, takesImages, takesDocuments };
   }
 
   list(): Promise<readonly ModelDescription[]> {

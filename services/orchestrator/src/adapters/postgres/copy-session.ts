@@ -1,14 +1,22 @@
 import type { Queries } from "@hlvm/postgres/database";
 import { eventType } from "@hlvm/ndjson/event-type";
 import { eventWords, searchWords } from "../../domain/log/search-words.ts";
+import type { AttachedFile } from "../../domain/session/attached-files.ts";
 import type { SessionFacts } from "../../domain/session/session.ts";
 import type { CopiedEvent, Fork } from "../../domain/session/session-store.ts";
+import { fileColumns } from "./postgres-attached-files.ts";
 import { payloadBytes, wordsOf } from "./event-rows.ts";
 
 const IMPORT = `
   WITH made AS (
     INSERT INTO session (session_id, organization, model, owner, title, title_words, workspace, git_repository, git_branch, stateless, secret_key, last_seq, imported)
     VALUES ($1::uuid, $2, '', $3, $4, array_to_tsvector($5::text[]), $6, $7, $8, false, $9, cardinality($10::uuid[]), true) RETURNING session_id
+  ),
+  filed AS (
+    INSERT INTO attachment (session_id, sha256, media_type, data)
+    SELECT session_id, file.sha256, file.media_type, file.data
+    FROM made, unnest($16::text[], $17::text[], $18::bytea[]) AS file (sha256, media_type, data)
+    ON CONFLICT DO NOTHING
   )
   INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
   SELECT session_id, item.place, item.run_id, item.turn, item.type, item.payload, $3, item.at, ${wordsOf("item.words")}
@@ -27,6 +35,10 @@ const FORK = `
     SELECT made.session_id, seq, run_id, turn, type, payload, principal, at, words
     FROM made, event WHERE event.session_id = $1::uuid AND seq <= $3
   ),
+  filed AS (
+    INSERT INTO attachment (session_id, sha256, media_type, data)
+    SELECT made.session_id, sha256, media_type, data FROM made, attachment WHERE attachment.session_id = $1::uuid
+  ),
   marked AS (
     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
     SELECT session_id, $3 + 1, $5::uuid, 0, $6, $7, $4, $8 FROM made
@@ -43,13 +55,15 @@ const OUTSIDE_RUNS = `
   INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
   SELECT session_id, last_seq, $2::uuid, $3, $4, $5, $6, $7 FROM grown RETURNING seq`;
 
+interface ImportedSession {
+  readonly organization: string;
+  readonly facts: SessionFacts;
+  readonly events: readonly CopiedEvent[];
+  readonly files: readonly AttachedFile[];
+}
+
 /** Makes a session with events that were read from a file, or nothing. */
-export async function insertImported(
-  queries: Queries,
-  organization: string,
-  facts: SessionFacts,
-  events: readonly CopiedEvent[],
-): Promise<void> {
+export async function insertImported(queries: Queries, { organization, facts, events, files }: ImportedSession): Promise<void> {
   const { sessionId, owner, title, workspace, gitRepository, gitBranch, secretKey } = facts;
   const session = [sessionId, organization, owner, title, searchWords(title), workspace, gitRepository, gitBranch, secretKey];
   await queries.query(IMPORT, [
@@ -60,6 +74,7 @@ export async function insertImported(
     events.map(({ payload }) => payloadBytes(payload)),
     events.map(({ at }) => at),
     events.map(({ payload }) => eventWords(payload)),
+    ...fileColumns(files),
   ]);
 }
 

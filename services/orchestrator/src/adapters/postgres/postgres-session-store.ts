@@ -4,6 +4,7 @@ import type { Database, Queries } from "@hlvm/postgres/database";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { Lease } from "../../domain/log/event-log.ts";
+import type { AttachedFile } from "../../domain/session/attached-files.ts";
 import type { Session, SessionFacts } from "../../domain/session/session.ts";
 import type {
   CopiedEvent,
@@ -23,6 +24,7 @@ import { eventOfRow, eventsOfAppend, payloadBytes, wordsOf } from "./event-rows.
 import { deleteSession, runInProgress, updateSession } from "./change-session.ts";
 import { insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
 import { insertMessage } from "./postgres-run-messages.ts";
+import { fileColumns } from "./postgres-attached-files.ts";
 import { listSessions } from "./list-sessions.ts";
 import { insertRunBudget } from "./postgres-budget-store.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
@@ -34,6 +36,12 @@ const BEGUN = `
   SELECT $2::uuid, session_id, $3, $4::uuid, 'infinity', $10::text, cardinality($5::text[]), $11::uuid`;
 
 const EVENTS = `
+  filed AS (
+    INSERT INTO attachment (session_id, sha256, media_type, data)
+    SELECT session_id, file.sha256, file.media_type, file.data
+    FROM grown, unnest($13::text[], $14::text[], $15::bytea[]) AS file (sha256, media_type, data)
+    ON CONFLICT DO NOTHING
+  ),
   added AS (
     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
     SELECT session_id, before + item.place, $2::uuid, 0, item.type, item.payload, $3, $9, ${wordsOf("item.words")}
@@ -46,7 +54,7 @@ const WORKER_COLUMNS = "parent_session_id, parent_run_id, work_session_id, worke
 const BEGIN_NEW = `
   WITH grown AS (
     INSERT INTO session (session_id, organization, model, owner, title, workspace, git_repository, git_branch, stateless, secret_key, title_words, last_seq, ${WORKER_COLUMNS})
-    VALUES ($1::uuid, $7, $8, $13, $14, $15, $16, $17, $18, $19, array_to_tsvector($20::text[]), cardinality($5::text[]), $21::uuid, $22::uuid, $23::uuid, $24, $25) RETURNING session_id, 0::bigint AS before
+    VALUES ($1::uuid, $7, $8, $16, $17, $18, $19, $20, $21, $22, array_to_tsvector($23::text[]), cardinality($5::text[]), $24::uuid, $25::uuid, $26::uuid, $27, $28) RETURNING session_id, 0::bigint AS before
   ),
   begun AS (${BEGUN} FROM grown), ${EVENTS}`;
 
@@ -116,8 +124,8 @@ export class PostgresSessionStore implements SessionStore {
     return deleteSession(this.#database, sessionId);
   }
 
-  createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[]): Promise<void> {
-    return insertImported(this.#database, organization, facts, events);
+  createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[], files: readonly AttachedFile[]): Promise<void> {
+    return insertImported(this.#database, { organization, facts, events, files });
   }
 
   appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean> {
@@ -145,6 +153,7 @@ export class PostgresSessionStore implements SessionStore {
       run.delegation,
       this.#replicaId,
       events.map(eventWords),
+      ...fileColumns(run.files),
     ];
     const insert = (queries: Queries): Promise<{ before: string }[]> =>
       session.isNew

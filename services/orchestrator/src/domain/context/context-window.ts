@@ -3,11 +3,13 @@ import { CompactionCause } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { counter } from "@hlvm/telemetry/instrument";
 import { Conversation, type FoldedEvent } from "../fold/conversation.ts";
+import type { TakenFiles } from "../fold/file-part.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import type { RunProgress } from "../loop/run-progress.ts";
+import type { AttachedFiles } from "../session/attached-files.ts";
 import type { SessionFacts } from "../session/session.ts";
 import { assembleContext, type AssembledContext } from "./assemble-context.ts";
 import { compactionEvent, formerSummary } from "./compaction-event.ts";
@@ -22,6 +24,15 @@ const LEAST_SAVED_SHARE = 0.1;
 const OVERFLOW_MARGIN = 1.15;
 const OVERFLOW_TAIL_SHARE = 0.25;
 
+/** Where a context comes from. */
+export interface ContextSources {
+  readonly log: Pick<EventLog, "readContext">;
+  readonly attached: AttachedFiles;
+}
+
+/** The model that a context is for. */
+export type ReadingModel = TakenFiles & { readonly id: string };
+
 const countCompaction = counter("hlvm.context.compactions", "Contexts that were compacted.", "{compaction}");
 
 /**
@@ -30,20 +41,24 @@ const countCompaction = counter("hlvm.context.compactions", "Contexts that were 
  */
 export class ContextWindow {
   readonly #log: Pick<EventLog, "readContext">;
+  readonly #attached: AttachedFiles;
   readonly #sessionId: string;
-  readonly #model: string;
+  readonly #model: ReadingModel;
+  /** By their hashes. During a run none are added. */
+  readonly #files = new Map<string, Uint8Array>();
   readonly budget: TokenBudget;
   readonly #counter = new TokenCounter();
   #conversation: Conversation;
   /** What the provider's refusals made of the estimate, until it counts again. */
   #overflowCorrection = 1;
 
-  private constructor(log: Pick<EventLog, "readContext">, facts: Pick<SessionFacts, "sessionId">, model: string, budget: TokenBudget) {
+  private constructor({ log, attached }: ContextSources, facts: Pick<SessionFacts, "sessionId">, model: ReadingModel, budget: TokenBudget) {
     this.#log = log;
+    this.#attached = attached;
     this.#sessionId = facts.sessionId;
     this.#model = model;
     this.budget = budget;
-    this.#conversation = new Conversation(model);
+    this.#conversation = new Conversation(model.id, model);
   }
 
   /**
@@ -52,15 +67,14 @@ export class ContextWindow {
    * @param wholeLog of a new session all that its log holds, so that nobody has to read it
    */
   static async open(
-    log: Pick<EventLog, "readContext">,
+    sources: ContextSources,
     session: Pick<SessionFacts, "sessionId">,
-    model: string,
+    model: ReadingModel,
     budget: TokenBudget,
     wholeLog?: readonly FoldedEvent[],
   ): Promise<ContextWindow> {
-    const context = new ContextWindow(log, session, model, budget);
-    if (wholeLog === undefined) context.#conversation = await context.#fold();
-    else for (const event of wholeLog) context.#conversation.add(event);
+    const context = new ContextWindow(sources, session, model, budget);
+    context.#conversation = await context.#fold(wholeLog);
     return context;
   }
 
@@ -153,9 +167,13 @@ export class ContextWindow {
     countCompaction(1, { cause: isOverflow ? "overflow" : "threshold" });
   }
 
-  async #fold(): Promise<Conversation> {
-    const conversation = new Conversation(this.#model);
-    for (const event of await this.#log.readContext(this.#sessionId)) conversation.add(event);
+  async #fold(wholeLog?: readonly FoldedEvent[]): Promise<Conversation> {
+    const conversation = new Conversation(this.#model.id, this.#model);
+    for (const event of wholeLog ?? (await this.#log.readContext(this.#sessionId))) conversation.add(event);
+    const shown = conversation.files();
+    const missing = shown.filter((sha256) => !this.#files.has(sha256));
+    if (missing.length > 0) for (const [sha256, data] of await this.#attached.read(this.#sessionId, missing)) this.#files.set(sha256, data);
+    if (shown.length > 0) conversation.fill(this.#files);
     return conversation;
   }
 

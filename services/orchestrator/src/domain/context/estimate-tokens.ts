@@ -2,6 +2,12 @@ import type { Part, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
 
 /** What English comes to with most tokenizers; other scripts take more bytes a character, and more tokens as well. */
 const BYTES_A_TOKEN = 4;
+/** As Anthropic documents it; larger images are scaled down to about so many. Other providers' counts are near enough. */
+const PIXELS_A_TOKEN = 750;
+const MOST_IMAGE_TOKENS = 1_600;
+/** A PDF's pages hold pictures and fonts as well as text. A guess, which the provider's count corrects. */
+const DOCUMENT_BYTES_A_TOKEN = 32;
+const MOST_DOCUMENT_TOKENS = 100_000;
 /** What frames a part in the request. */
 const FRAME_TOKENS = 4;
 
@@ -40,6 +46,10 @@ function estimateContent({ part }: Part): number {
       return estimateTokens(part.value.id + part.value.tool + part.value.argumentsJson);
     case "toolResult":
       return estimateTokens(part.value.id + part.value.content);
+    case "image":
+      return Math.min(MOST_IMAGE_TOKENS, Math.ceil((part.value.width * part.value.height) / PIXELS_A_TOKEN));
+    case "document":
+      return Math.min(MOST_DOCUMENT_TOKENS, Math.ceil(part.value.data.length / DOCUMENT_BYTES_A_TOKEN));
     default:
       return 0;
   }

@@ -1,7 +1,9 @@
 import type { Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { fileNote } from "../fold/file-part.ts";
 
 /** A part as a text. */
-export function partText({ part }: Part): string {
+export function partText(whole: Part): string {
+  const { part } = whole;
   switch (part.case) {
     case "text":
       return part.value;
@@ -12,6 +14,6 @@ export function partText({ part }: Part): string {
     case "toolResult":
       return part.value.content;
     default:
-      return "";
+      return fileNote(whole);
   }
 }

@@ -17,6 +17,8 @@ export interface Provenance {
   readonly at?: Timestamp;
   /** Why the model has only a part of it; left out where it has all. */
   readonly cut?: string;
+  /** Of an image or document: the SHA-256 of its bytes, hex, and how many there are. */
+  readonly file?: { readonly sha256: string; readonly size: number };
   /** Of a tool's result. */
   readonly result?: { readonly tool: string; readonly argumentsSummary: string; readonly length: number; readonly isPutAside: boolean };
 }

@@ -3,6 +3,7 @@ import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/
 import {
   UserMessageSchema,
   type AssistantMessage,
+  type Attachment,
   type Compaction,
   type Event,
   type InstructionsLoaded,
@@ -15,6 +16,8 @@ import { lowerFloor, REMINDER, type Provenance } from "../context/provenance.ts"
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
+import { fileNote, filePart, isTaken, type TakenFiles } from "./file-part.ts";
+import { fitFiles, LATER_FILES } from "./fit-files.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { WorkState } from "../work/work-state.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
@@ -48,6 +51,8 @@ interface Anchors {
  */
 export class Conversation {
   readonly #model: string;
+  readonly #takes: TakenFiles;
+  #hasFiles = false;
   readonly #provenances: Provenances = new WeakMap();
   #messages: Message[] = [];
   #isSameModel = true;
@@ -68,9 +73,13 @@ export class Conversation {
   readonly instructions: LoadedInstructions = new LoadedInstructions();
   readonly anchors: Anchors = { task: 0n, asked: [], runStarted: 0n, memory: 0n };
 
-  /** @param model the model that will read it: another model's thinking means nothing to it and is left out */
-  constructor(model: string) {
+  /**
+   * @param model the model that will read it: another model's thinking means nothing to it and is left out
+   * @param takes which files it takes: of others it is told that they were there
+   */
+  constructor(model: string, takes: TakenFiles = { takesImages: false, takesDocuments: false }) {
     this.#model = model;
+    this.#takes = takes;
   }
 
   add(event: FoldedEvent): void {
@@ -131,9 +140,30 @@ export class Conversation {
 
   /** As the model is to read them now: calls that have no result yet have been cancelled, and what is too long to be sent is cut. */
   messages(): Message[] {
-    return fitMessages([...this.#messages, ...this.#closing()], (from, to) =>
-      this.#provenances.set(to, { ...this.provenanceOf(from), cut: "too long to be sent whole" }),
-    );
+    const note =
+      (cut: string) =>
+      (from: Part, to: Part): void =>
+        void this.#provenances.set(to, { ...this.provenanceOf(from), file: undefined, cut });
+    const all = [...this.#messages, ...this.#closing()];
+    const sizeOf = (part: Part): number | undefined => this.provenanceOf(part).file?.size;
+    return fitMessages(this.#hasFiles ? fitFiles(all, sizeOf, note(LATER_FILES)) : all, note("too long to be sent whole"));
+  }
+
+  /** Hashes of the images and documents that it shows. */
+  files(): string[] {
+    if (!this.#hasFiles) return [];
+    return this.messages().flatMap(({ parts }) => parts.flatMap((part) => this.provenanceOf(part).file?.sha256 ?? []));
+  }
+
+  /** Fills in the bytes of the images and documents that it shows; what is not there any more becomes a note. */
+  fill(files: ReadonlyMap<string, Uint8Array>): void {
+    for (const part of this.messages().flatMap(({ parts }) => parts)) {
+      const { file } = this.provenanceOf(part);
+      if (file === undefined || (part.part.case !== "image" && part.part.case !== "document")) continue;
+      const data = files.get(file.sha256);
+      if (data === undefined) part.part = { case: "text", value: fileNote(part, "it is not kept any more") };
+      else part.part.value.data = data;
+    }
   }
 
   provenanceOf(part: Part): Provenance {
@@ -148,16 +178,7 @@ export class Conversation {
   #addUser(event: FoldedEvent, message: UserMessage): void {
     this.#close();
     const source = message.author || event.principal || "user";
-    const attachments = message.attachments.map(({ path, text }) =>
-      this.#part(
-        event,
-        { source: `attachment ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.EVIDENCE },
-        {
-          case: "text",
-          value: `<attachment path=${JSON.stringify(path)}>\n${text}\n</attachment>`,
-        },
-      ),
-    );
+    const attachments = message.attachments.map((attachment) => this.#attached(event, attachment));
     const said = { source, trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION };
     const parts = [...attachments, this.#part(event, said, { case: "text", value: message.text })];
     this.#lower(Trust.USER_CLAIMED, source);
@@ -166,6 +187,20 @@ export class Conversation {
     // Some models take no two messages of a user in a row: after a run that was stopped early they are one.
     if (last?.role === Role.USER) last.parts.push(...parts);
     else this.#push(Role.USER, parts);
+  }
+
+  #attached(event: FoldedEvent, attachment: Attachment): Part {
+    const { path, text, mediaType, sha256, size } = attachment;
+    const about = { source: `attachment ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.EVIDENCE };
+    if (mediaType === "")
+      return this.#part(event, about, { case: "text", value: `<attachment path=${JSON.stringify(path)}>\n${text}\n</attachment>` });
+    const part = filePart(attachment);
+    if (isTaken(mediaType, this.#takes)) {
+      this.#hasFiles = true;
+      return this.#part(event, { ...about, file: { sha256, size } }, part.part);
+    }
+    const why = `this model takes no ${part.part.case === "document" ? "documents" : "images"}`;
+    return this.#part(event, about, { case: "text", value: fileNote(part, why) });
   }
 
   /** What was sent to the run before, which ended without having read it, is read by this one. */

@@ -4,6 +4,7 @@ import { cutText } from "./cut-text.ts";
 
 /** UTF-16 units, of at most three bytes each: with what frames them they stay below what one request may have. */
 const CONVERSATION_LENGTH = 4 * 1024 * 1024;
+const BYTES_A_UNIT = 3;
 /** Of one text that a model said or a tool gave: beyond what any model says at once, and too much for most to read. */
 const SAID_LENGTH = 512 * 1024;
 /** What is left of such a text: a model has room for several. */
@@ -23,8 +24,9 @@ export function fitMessages(messages: readonly Message[], onCut: (from: Part, to
   );
   // Measured once: the lengths of a long conversation's texts lie all over the memory.
   const lengths = readable.flatMap(({ parts }) => parts.map(lengthOf));
+  const files = readable.reduce((sum, { parts }) => parts.reduce((all, part) => all + fileLength(part), sum), 0);
   const fits = (length: number): boolean =>
-    lengths.reduce((sum, own) => sum + (own > length ? length + NOTE_LENGTH : own), 0) <= CONVERSATION_LENGTH;
+    lengths.reduce((sum, own) => sum + (own > length ? length + NOTE_LENGTH : own), files) <= CONVERSATION_LENGTH;
   if (fits(Infinity)) return readable;
   let length = SAID_LENGTH;
   while (length > 1 && !fits(length)) length = Math.floor(length / 2);
@@ -33,6 +35,11 @@ export function fitMessages(messages: readonly Message[], onCut: (from: Part, to
 
 function isLonger({ parts }: Message, length: number): boolean {
   return parts.some((part) => lengthOf(part) > length);
+}
+
+/** As a text that takes as many bytes in a request. It is never cut. */
+function fileLength({ part }: Part): number {
+  return part.case === "image" || part.case === "document" ? Math.ceil(part.value.data.length / BYTES_A_UNIT) : 0;
 }
 
 function lengthOf({ part }: Part): number {

@@ -27,6 +27,7 @@ import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
 import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
+import type { AttachedFiles } from "../session/attached-files.ts";
 import { workspaceSessionOf, type SessionFacts } from "../session/session.ts";
 import { CallWaits, type PersonWait } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
@@ -86,6 +87,7 @@ export interface BegunRun {
 /** What all runs of a process share. */
 export interface RunPorts {
   readonly eventLog: EventLog;
+  readonly attached: AttachedFiles;
   readonly deltas: DeltaWriter;
   readonly claims: Pick<RunClaims, "release" | "park" | "delegate">;
   readonly inboxes: Pick<RunInboxes, "open">;
@@ -157,7 +159,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     const budget = tokenBudget(begun.model.contextWindow, limits);
     const { runId } = lease;
     const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
-    const context = await ContextWindow.open(eventLog, session, begun.model.id, budget, wholeLog);
+    const context = await ContextWindow.open({ log: eventLog, attached: ports.attached }, session, begun.model, budget, wholeLog);
     let current = mesh;
     const run = {
       sessionId: session.sessionId,

@@ -1,3 +1,5 @@
+import { AttachmentSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
@@ -39,7 +41,7 @@ describe("secrets in a run", () => {
     };
     test.fake.behaviour.generate = (_, call) =>
       call === 1 ? say(`I use ${token}.`, [{ tool: "shell_exec", arguments: { command: `echo ${token}` } }]) : say(`It was ${token}`);
-    const attachments = [{ $typeName: "hlvm.session.v1.Attachment" as const, path: "a.env", text: `KEY=${awsKey}` }];
+    const attachments = [create(AttachmentSchema, { path: "a.env", text: `KEY=${awsKey}` })];
     const { events, stopped } = await test.run(`Use ${token}`, { attachments });
 
     const left = await leftBehind();

@@ -1,5 +1,6 @@
 import { camelCase } from "@hlvm/ndjson/camel-case";
-import { CompactionCause, StopReason, SummaryMethod, type FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { checkFile } from "@hlvm/attached-files/check-files";
+import { CompactionCause, StopReason, SummaryMethod, type Attachment, type FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 
@@ -54,7 +55,7 @@ export function eventOfLine(line: Fields): ReadEvent | undefined {
 function payloadOf(event: Fields): EventPayload {
   switch (event.type) {
     case "user_message": {
-      const attachments = listOf(event, "attachments").map((one) => ({ path: textOf(one, "path"), text: textOf(one, "text") }));
+      const attachments = listOf(event, "attachments").map(attachmentOf);
       return eventPayload("userMessage", { text: textOf(event, "text"), attachments });
     }
     case "run_started":
@@ -96,6 +97,16 @@ function payloadOf(event: Fields): EventPayload {
     default:
       throw new Error(`its event ${quoted(event.type)} is not known`);
   }
+}
+
+/** What it is is told from its bytes, and not from what the file says of it. */
+function attachmentOf(one: Fields): Pick<Attachment, "path" | "text" | "data"> {
+  const path = textOf(one, "path");
+  const data = Buffer.from(textOf(one, "data"), "base64");
+  if (data.length > 0 && checkFile(path, data) === undefined)
+    throw new Error(`its attachment ${quoted(path)} is no image or document that can be attached`);
+  const isLost = data.length === 0 && textOf(one, "media_type") !== "";
+  return { path, text: isLost ? "[The file had no data for it.]" : textOf(one, "text"), data };
 }
 
 /** Whatever it folded comes from the file. */

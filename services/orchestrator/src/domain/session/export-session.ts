@@ -3,6 +3,7 @@ import { exportLine, sessionLine } from "@hlvm/ndjson/session-line";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Session as SessionMessage } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { EventLog } from "../log/event-log.ts";
+import type { AttachedFiles } from "./attached-files.ts";
 import { transcriptHead, transcriptPiece } from "./markdown-transcript.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session } from "./session.ts";
@@ -21,6 +22,7 @@ export interface Exported {
 interface ExportPorts {
   readonly store: SessionStore;
   readonly log: Pick<EventLog, "read">;
+  readonly attached: AttachedFiles;
   readonly encode: (session: Session) => SessionMessage;
 }
 
@@ -31,7 +33,8 @@ interface ExportPorts {
 export async function* exportSession({ principal, sessionId, format, signal }: Exported, ports: ExportPorts): AsyncGenerator<string, void> {
   const session = await requireSession(ports.store, principal, sessionId, "read");
   const isMarkdown = format === "markdown";
-  const textOf = (event: Event): string => (isMarkdown ? transcriptPiece(event) : ndjson(exportLine(event)));
+  const textOf = async (event: Event): Promise<string> =>
+    isMarkdown ? transcriptPiece(event) : ndjson(exportLine(event, await filesOf(sessionId, event, ports.attached)));
   let text = isMarkdown ? transcriptHead(session) : ndjson(sessionLine(ports.encode(session)));
   for (let next = 1; next <= session.lastSequence;) {
     signal.throwIfAborted();
@@ -39,7 +42,7 @@ export async function* exportSession({ principal, sessionId, format, signal }: E
     if (events.length === 0) break;
     for (const event of events) {
       if (Number(event.sequence) > session.lastSequence) break;
-      text += textOf(event);
+      text += await textOf(event);
       if (text.length < PIECE_LENGTH) continue;
       yield* pieces(text);
       text = "";
@@ -47,6 +50,11 @@ export async function* exportSession({ principal, sessionId, format, signal }: E
     next += events.length;
   }
   yield* pieces(text);
+}
+
+async function filesOf(sessionId: string, { payload }: Event, attached: AttachedFiles): Promise<ReadonlyMap<string, Uint8Array>> {
+  const hashes = payload.case === "userMessage" ? payload.value.attachments.map(({ sha256 }) => sha256) : [];
+  return hashes.some((sha256) => sha256 !== "") ? attached.read(sessionId, hashes) : new Map();
 }
 
 function ndjson(line: object | undefined): string {

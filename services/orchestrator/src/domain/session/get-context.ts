@@ -9,6 +9,7 @@ import { agentOf } from "../fold/run-past.ts";
 import { undoneRanges, type UndoneRange } from "../fold/without-undone.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
+import type { AttachedFiles } from "./attached-files.ts";
 import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -34,11 +35,18 @@ export interface SeenContext {
 export interface GetContextPorts {
   readonly store: SessionStore;
   readonly log: Pick<EventLog, "readContext" | "readUndone">;
+  readonly attached: AttachedFiles;
   readonly contextLimits: ContextLimits;
 }
 
 /** For a run that began before its model was described in the log. */
-const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 0 };
+const UNDESCRIBED = {
+  tier: ModelTier.FRONTIER,
+  capability: ModelCapability.AGENT,
+  contextWindow: 0,
+  takesImages: false,
+  takesDocuments: false,
+};
 
 /**
  * Folds and assembles a session's log as a run does for its model.
@@ -46,10 +54,14 @@ const UNDESCRIBED = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGEN
  */
 export async function getContext(principal: Principal, sessionId: string, ports: GetContextPorts): Promise<SeenContext> {
   const session = await requireSession(ports.store, principal, sessionId, "read");
-  const conversation = new Conversation(session.model);
   const [events, undone] = await Promise.all([ports.log.readContext(sessionId), ports.log.readUndone(sessionId)]);
+  const lastRun = events.findLast(({ payload }) => payload.case === "runStarted")?.payload;
+  const model = (lastRun?.case === "runStarted" ? lastRun.value.resolvedModel : undefined) ?? UNDESCRIBED;
+  const conversation = new Conversation(session.model, model);
   for (const event of events) conversation.add(event);
-  const model = conversation.lastRun?.resolvedModel ?? UNDESCRIBED;
+  const files = conversation.files();
+  // A document takes tokens by its size.
+  if (files.length > 0) conversation.fill(await ports.attached.read(sessionId, files));
   const assembled = assembleContext(compilePrefix(session, model, conversation.lastRun && agentOf(conversation.lastRun)), conversation);
   return {
     model: session.model,

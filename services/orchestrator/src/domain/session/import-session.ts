@@ -5,9 +5,11 @@ import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ReadEvent } from "./event-of-line.ts";
 import { readExport } from "./read-export.ts";
+import type { AttachedFile } from "./attached-files.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session } from "./session.ts";
 import type { CopiedEvent, SessionStore } from "./session-store.ts";
+import { redactAttachments, takeAttachments } from "./take-attachments.ts";
 import { titleOf } from "./title-of.ts";
 
 const UNTITLED = "Imported session";
@@ -26,9 +28,15 @@ export async function importSession(principal: Principal, ndjson: string, worksp
   const sequences: number[] = [];
   const imported = eventPayload("sessionImported", { exportedSessionId: secrets.redact(read.sessionId.slice(0, 64)), lines: read.lines });
   const events: CopiedEvent[] = [{ runId: randomUUID(), turn: 0, at: new Date(), payload: imported }];
+  const files: AttachedFile[] = [];
   for (const event of read.events) {
     const runId = runIds.get(event.runId) ?? randomUUID();
     runIds.set(event.runId, runId);
+    if (event.payload.case === "userMessage") {
+      const taken = takeAttachments(event.payload.value.attachments);
+      event.payload.value.attachments = [...taken.attachments];
+      files.push(...taken.files);
+    }
     const payload = await cleaned(placed(event, runId, sequences), secrets);
     sequences.push(event.sequence);
     events.push({ runId, turn: event.turn, at: event.at, payload });
@@ -43,7 +51,7 @@ export async function importSession(principal: Principal, ndjson: string, worksp
     stateless: false,
     secretKey,
   };
-  await store.createImported(principal.organization, facts, events);
+  await store.createImported(principal.organization, facts, events, files);
   return requireSession(store, principal, facts.sessionId, "run");
 }
 
@@ -80,10 +88,7 @@ async function cleaned(payload: EventPayload, secrets: RunSecrets): Promise<Even
   switch (payload.case) {
     case "userMessage":
       payload.value.text = await secrets.redactInTurns(payload.value.text);
-      for (const attachment of payload.value.attachments) {
-        attachment.path = secrets.redact(attachment.path);
-        attachment.text = await secrets.redactInTurns(attachment.text);
-      }
+      payload.value.attachments = await redactAttachments(payload.value.attachments, secrets);
       break;
     case "runStarted":
       payload.value.model = secrets.redact(payload.value.model);

@@ -1,6 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { StopReason, StopReasonSchema, type Event, type ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { StopReason, StopReasonSchema, type Attachment, type Event, type ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Session } from "./session.ts";
 
 const LINE_CHARACTERS = 200;
@@ -24,7 +24,7 @@ export function transcriptPiece({ payload, at, principal }: Event): string {
   switch (payload.case) {
     case "userMessage": {
       const { text, attachments } = payload.value;
-      const attached = attachments.map((one) => `\nAttached: ${inline(one.path)}\n\n${fenced(one.text)}`);
+      const attached = attachments.map(attachedPiece);
       return `\n## ${inline(principal)}${when}\n\n${fenced(text)}${attached.join("")}`;
     }
     case "assistantMessage":
@@ -47,6 +47,12 @@ export function transcriptPiece({ payload, at, principal }: Event): string {
     default:
       return "";
   }
+}
+
+function attachedPiece({ path, text, mediaType, size, width, height }: Attachment): string {
+  if (mediaType === "") return `\nAttached: ${inline(path)}\n\n${fenced(text)}`;
+  const pixels = width > 0 ? `, ${width}x${height}` : "";
+  return `\nAttached: ${inline(path)} (${inline(mediaType)}${pixels}, ${size} bytes)\n`;
 }
 
 function toolEnd({ tool, result }: ToolEnd): string {

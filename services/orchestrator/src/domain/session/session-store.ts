@@ -2,6 +2,7 @@ import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { Lease } from "../log/event-log.ts";
 import type { EventPayload } from "../log/event-payload.ts";
+import type { AttachedFile } from "./attached-files.ts";
 import type { Session, SessionFacts } from "./session.ts";
 
 export interface NewRun {
@@ -18,6 +19,8 @@ export interface NewRun {
   readonly events: readonly EventPayload[];
   /** What the run may use, where it has a budget of its own. */
   readonly budget?: RunBudget;
+  /** Images and documents that they name. */
+  readonly files: readonly AttachedFile[];
 }
 
 export interface SessionOwner {
@@ -103,8 +106,8 @@ export interface SessionStore {
    * @throws HlvmError `run_in_progress`, `session_unreconciled` where the audit log still lacks something of it
    */
   delete(sessionId: string): Promise<void>;
-  /** Makes a session with these events, numbered from 1, or nothing. */
-  createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[]): Promise<void>;
+  /** Makes a session with these events, numbered from 1, and the files that they name, or nothing. */
+  createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[], files: readonly AttachedFile[]): Promise<void>;
   /** Appends an event that is no run's. @returns false where a run goes on, or the session is gone */
   appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean>;
   /** Makes a session with a copy of another one's events and the marker behind them. @returns false where there are none such */

@@ -20,6 +20,7 @@ import { requireSession } from "./require-session.ts";
 import { personalInstructions } from "../instructions/personal-instructions.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
+import { redactAttachments, requireTaken, takeAttachments } from "./take-attachments.ts";
 import { titleOf } from "./title-of.ts";
 
 export interface RunAsked {
@@ -70,7 +71,7 @@ export interface StartedRun {
  * Makes sure that workspace and model are there, writes the question into the log and starts the run. Where it throws,
  * nothing runs and nothing was opened; only where the database's answer was lost may the log say that a run began, which is
  * cancelled then.
- * @throws HlvmError `session_not_found`, `run_in_progress`, `workspace_missing`, `workspace_differs`, or what the sandbox and the model gateway say
+ * @throws HlvmError `session_not_found`, `run_in_progress`, `workspace_missing`, `workspace_differs`, `attachment_not_taken`, or what the sandbox and the model gateway say
  */
 export async function startRun(asked: RunAsked, starter: RunStarter): Promise<StartedRun> {
   if (starter.runs.draining.aborted)
@@ -83,7 +84,14 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const { sessionId, budget } = asked;
   requireSpendable(budget);
   const existing = asked.isNew ? undefined : await requireResumable(asked, starter.store);
+  const { attachments, files } = takeAttachments(asked.attachments);
   const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
+  try {
+    requireTaken(attachments, model);
+  } catch (refused) {
+    if (existing === undefined) await close(sessionId, starter.mesh);
+    throw refused;
+  }
   const secretKey = existing?.secretKey ?? randomBytes(32);
   const secrets = new RunSecrets(secretKey, asked.allowedSecrets);
   const question = await secrets.redactInTurns(asked.prompt);
@@ -93,7 +101,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const { principal, delegation, settings, agent } = asked;
   const lease = { sessionId, runId: asked.runId, owner: randomUUID() };
   const events = [
-    eventPayload("userMessage", { text: question, attachments: await redactAttachments(asked.attachments, secrets) }),
+    eventPayload("userMessage", { text: question, attachments: await redactAttachments(attachments, secrets) }),
     eventPayload("runStarted", {
       model: model.id,
       workspace: facts.workspace,
@@ -109,7 +117,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   ];
   const session = { isNew: existing === undefined, facts };
   const { organization, id } = principal;
-  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events, budget };
+  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events, budget, files };
   const begun: BegunRun = {
     lease,
     principal: id,
@@ -197,13 +205,6 @@ async function requireSameWorkspace(session: Session, { workspace, signal }: Run
 /** What cannot be closed now is closed by the sandbox when it has been idle for long. */
 async function close(sessionId: string, mesh: Mesh): Promise<void> {
   await mesh.sandbox.closeWorkspace(sessionId).catch(() => undefined);
-}
-
-async function redactAttachments(attachments: readonly Attachment[], secrets: RunSecrets): Promise<Attachment[]> {
-  const redacted: Attachment[] = [];
-  for (const attachment of attachments)
-    redacted.push({ ...attachment, path: secrets.redact(attachment.path), text: await secrets.redactInTurns(attachment.text) });
-  return redacted;
 }
 
 function newFacts(workspace: OpenedWorkspace, asked: RunAsked): Omit<SessionFacts, "title" | "secretKey"> {

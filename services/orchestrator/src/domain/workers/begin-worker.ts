@@ -121,6 +121,7 @@ export async function beginWorker(
     lease: childLease,
     model: model.id,
     events,
+    files: [],
   };
   const begin = async (): Promise<void> => void (await ports.store.beginRun({ ...asking, session: { isNew: true, facts } }));
   await ports.runs.begin(childLease, begin, (controller) => ports.execute(begun, controller));
