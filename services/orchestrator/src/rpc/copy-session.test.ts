@@ -6,7 +6,6 @@ import { Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ExportFormat } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { valuesOf } from "../testing/event-values.ts";
 import { ada } from "../testing/test-orchestrator.ts";
-import { PIXEL } from "../testing/pixel.ts";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
 const SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd";
@@ -34,11 +33,8 @@ async function aSession(): Promise<string> {
   test.fake.behaviour.execute = async function* () {
     yield { event: { case: "result", value: { success: true, content: `token ${SECRET}`, summary: "clean" } } };
   };
-  return (
-    await test.run("What *changed*?", {
-      attachments: [create(AttachmentSchema, { path: "a.txt", text: "four" }), create(AttachmentSchema, { path: "shot.png", data: PIXEL })],
-    })
-  ).sessionId;
+  const attachments = [create(AttachmentSchema, { path: "a.txt", text: "four" })];
+  return (await test.run("What *changed*?", { attachments })).sessionId;
 }
 
 describe("ExportSession and ImportSession", () => {
