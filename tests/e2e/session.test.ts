@@ -9,6 +9,7 @@ let workspace: string;
 
 /** A model that runs a command which takes its time, then answers. */
 const script = {
+  takesImages: true,
   conversations: [
     {
       match: "slow",
@@ -39,9 +40,35 @@ afterAll(async () => {
   rmSync(workspace, { recursive: true });
 });
 
+/** A PNG that says that it is so large; nothing on the way looks at more of it. */
+function png(width: number, height: number): Buffer {
+  const bytes = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
 const bypass = ["--permission-mode", "bypassPermissions"];
 
 describe("a session", () => {
+  it("keeps the images that went with it, for its model, its context and its export", async () => {
+    writeFileSync(join(workspace, "shot.png"), png(2_000, 1_500));
+    const asked = async (...words: string[]) => linesOf(await mesh.hlvm(["ask", "--json", ...words], { cwd: workspace }));
+    const tokensOf = (lines: Line[]) => Number((lines.at(-1)!.usage as { input_tokens: number }).input_tokens);
+    const without = await asked("first");
+    const lines = await asked("--attach", "shot.png", "first");
+    // The model that counts is the gateway's: an image takes a token for 750 pixels there.
+    expect(tokensOf(lines) - tokensOf(without)).toBeGreaterThan(3_900);
+    const sessionId = String(lines.at(-1)!.session_id);
+    expect((await mesh.hlvm(["session", "context", sessionId])).stdout).toMatch(
+      /attachment shot\.png +user-claimed +evidence .*\[image shot\.png, 2000x1500\]/,
+    );
+    const exported = linesOf(await mesh.hlvm(["session", "export", sessionId]));
+    const [kept] = exported.flatMap(({ event }) => (event?.type === "user_message" ? (event.attachments as { data: string }[]) : []));
+    expect(Buffer.from(kept!.data, "base64")).toEqual(png(2_000, 1_500));
+    expect((await asked("--resume", sessionId, "second")).at(-1)).toMatchObject({ stop_reason: "completed" });
+  });
+
   it("is shown live in another terminal, from any number on, and after the fact", async () => {
     const seen = new EventEmitter();
     const asking = mesh.hlvm(["ask", "--json", ...bypass, "slow please"], {

@@ -36,7 +36,7 @@ describe("hlvm, called wrongly", () => {
     const binary = runHlvm(["ask", "--attach", "binary", "q"], { workingDirectory: folder });
     const large = runHlvm(["ask", "--attach", "large", "q"], { workingDirectory: folder });
     expect(await binary.ended).toBe(1);
-    expect(binary.stderr).toMatch(/^binary is not text in UTF-8\.\nWhat to do: /);
+    expect(binary.stderr).toMatch(/^binary is not text in UTF-8, and no image or document that can be attached\.\nWhat to do: /);
     expect(await large.ended).toBe(1);
     expect(large.stderr).toMatch(/^large is larger than 2 MB\.\nWhat to do: /);
   });

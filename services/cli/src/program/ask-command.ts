@@ -36,7 +36,11 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
     .option("--upload", "send a copy of the folder's repository to where HLVM runs, with what is not committed, and work in that")
     .option("--upload-secrets", "the same, and send files that are not committed and hold what looks like a secret")
     .option("--agent <name>", "the profile of the agent (see `hlvm agent list`): it narrows what the run may do")
-    .option("--attach <file>", "give a text, an image (PNG, JPEG, WebP) or a PDF along with the question; may be repeated", collect)
+    .option(
+      "--attach <file>",
+      "give a text, an image (PNG, JPEG, WebP) or a PDF along with the question; may be repeated. Secrets are found in texts only",
+      collect,
+    )
     .addOption(new Option("--resume <session-id>", "go on with a session").argParser(sessionId))
     .addOption(
       new Option(

@@ -60,6 +60,8 @@ export class ScriptedEdge {
   /** So many sessions are listed, all the same. */
   sessionCount = 1;
   readonly trust = new ScriptedTrust();
+  /** Says why a run is not begun, where it is not. */
+  refuseRun: ((request: StartRunRequest) => HlvmError | undefined) | undefined;
   /** What the model is said to have before it. */
   context: MessageInitShape<typeof GetContextResponseSchema> = {};
   url = "";
@@ -117,6 +119,8 @@ export class ScriptedEdge {
   #routes(router: ConnectRouter): void {
     router.service(SessionService, {
       startRun: (request) => {
+        const refused = this.refuseRun?.(request);
+        if (refused !== undefined) throw refused;
         this.requests.push(request);
         this.#running = true;
         this.append({ case: "userMessage", value: { text: request.prompt } }, 0);

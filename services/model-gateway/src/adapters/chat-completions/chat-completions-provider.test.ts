@@ -5,7 +5,15 @@ import { frame } from "../suite/protocols.ts";
 import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "../suite/replay-server.ts";
 import { ChatCompletionsProvider } from "./chat-completions-provider.ts";
 
-const server = new ReplayServer({ "/v1/models": { data: [{ id: "m", max_model_len: 12_345 }] } });
+const server = new ReplayServer({
+  "/v1/models": {
+    data: [
+      { id: "m", max_model_len: 12_345 },
+      { id: "seeing", architecture: { input_modalities: ["text", "image"] } },
+      { id: "qwen3-vl-blind", architecture: { input_modalities: ["text"] } },
+    ],
+  },
+});
 const generation = generationOf("m", [said("user", "Hello?")]);
 const never = new AbortController().signal;
 const whole =
@@ -71,6 +79,12 @@ it("tells parallel calls apart that share an index", async () => {
 it("takes the context window from the server's list, and any name that is not on it", async () => {
   expect(await provider.describe("m", never)).toMatchObject({ name: "m", contextWindow: 12_345 });
   expect(await provider.describe("other", never)).toMatchObject({ name: "other", contextWindow: 32_768 });
+});
+
+it("gives images to models of which the server says that they take them, else to those whose names are known to", async () => {
+  const takes = async (name: string) => (await provider.describe(name, never)).takesImages;
+  const names = ["seeing", "qwen3-vl-blind", "m", "gemini-3-pro", "Qwen2.5-VL-7B", "llava:13b", "devlin-7b", "gpt-3.5-turbo"];
+  expect(await Promise.all(names.map(takes))).toEqual([true, false, false, true, true, true, false, false]);
 });
 
 it("does without a list", async () => {

@@ -6,6 +6,11 @@ import { LlamaInstance } from "./llama-instance.ts";
 
 /** What is made of a llama-server that says this of itself. */
 async function described(properties: object, meta: object = {}): Promise<string> {
+  const models = await modelsOf(properties, meta);
+  return models.map(({ tier, capability, contextWindow }) => `${tier} ${capability} ${contextWindow}`).join();
+}
+
+async function modelsOf(properties: object, meta: object): Promise<LlamaInstance["models"]> {
   const answers: Record<string, object> = { "/props": properties, "/v1/models": { data: [{ id: "m", meta }] } };
   const server = createServer((request, response) => void response.end(JSON.stringify(answers[request.url ?? ""])));
   server.listen(0, "127.0.0.1");
@@ -13,7 +18,7 @@ async function described(properties: object, meta: object = {}): Promise<string>
   onTestFinished(() => void server.close());
   const instance = new LlamaInstance(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   await instance.refresh();
-  return instance.models.map(({ tier, capability, contextWindow }) => `${tier} ${capability} ${contextWindow}`).join();
+  return instance.models;
 }
 
 const window = (tokens: number) => ({ default_generation_settings: { n_ctx: tokens } });
@@ -25,6 +30,13 @@ describe("what a llama-server says of itself", () => {
     expect(await described(window(32_768), { n_params: 70e9 })).toBe("mid agent 32768");
     expect(await described({}, { n_params: 70e9, n_ctx: 16_384 })).toBe("mid agent 16384");
     expect(await described({})).toBe("mid chat 4096");
+  });
+
+  it("gives images only to one that says that it sees", async () => {
+    const takes = async (properties: object) => (await modelsOf(properties, {})).map(({ takesImages }) => takesImages);
+    expect(await takes({ modalities: { vision: true, audio: false } })).toEqual([true]);
+    expect(await takes({ modalities: { vision: false } })).toEqual([false]);
+    expect(await takes({})).toEqual([false]);
   });
 
   it("hands no tools to a model whose template leaves them out", async () => {
