@@ -1,4 +1,6 @@
 import type { AttackCase } from "./attack-case.ts";
+import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
+import { agentInstructions } from "./cases/agent-instructions.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { paths } from "./cases/b-paths.ts";
 import { promptInjection } from "./cases/e-prompt-injection.ts";
@@ -32,4 +34,6 @@ export const attackCases: readonly AttackCase[] = [
   ...resources,
   ...audit,
   ...tenants,
+  ...agentInstructions,
+  ...agentInstructionTexts,
 ];

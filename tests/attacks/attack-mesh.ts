@@ -3,10 +3,14 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient, type Client, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { PermissionMode, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { SessionService, type StartRunRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 import { followAttack, type AttackRun, type AskedApproval } from "./attack-run.ts";
 import { startHostileModel, type HostileCall, type HostileModel, type HostileTurn } from "./hostile-model.ts";
@@ -37,6 +41,10 @@ export interface AskOptions {
   readonly onAsked?: (approval: AskedApproval) => Promise<void>;
   /** What the model says in the end. */
   readonly answer?: string;
+  /** What the run is asked for besides. */
+  readonly request?: Omit<MessageInitShape<typeof StartRunRequestSchema>, "$typeName" | "prompt" | "workspace" | "sessionId">;
+  /** Tools that the run may not use. */
+  readonly disallowedTools?: readonly string[];
 }
 
 /** The mesh under attack: every service its own process, a model that asks for whatever a case wants, one local person. */
@@ -45,6 +53,9 @@ export class AttackMesh {
   readonly model: HostileModel;
   readonly sessions: Client<typeof SessionService>;
   readonly policy: Client<typeof PolicyService>;
+  readonly trust: Client<typeof TrustService>;
+  readonly sandbox: Client<typeof SandboxService>;
+  readonly spending: Client<typeof SpendingService>;
   readonly #folders: string[] = [];
 
   private constructor(mesh: TestMesh, model: HostileModel) {
@@ -58,6 +69,9 @@ export class AttackMesh {
     const transport = createConnectTransport({ baseUrl: mesh.state.edgeUrl, httpVersion: "2", interceptors: [asThePerson] });
     this.sessions = createClient(SessionService, transport);
     this.policy = createClient(PolicyService, transport);
+    this.trust = createClient(TrustService, transport);
+    this.sandbox = createClient(SandboxService, transport);
+    this.spending = createClient(SpendingService, transport);
   }
 
   static async start(): Promise<AttackMesh> {
@@ -103,7 +117,7 @@ export class AttackMesh {
     workspace: string,
     mode: AttackMode,
     turns: readonly (HostileTurn | readonly HostileCall[])[],
-    { sessionId = "", onAsked, answer = "done" }: AskOptions = {},
+    { sessionId = "", onAsked, answer = "done", request = {}, disallowedTools = [] }: AskOptions = {},
   ): Promise<AttackRun> {
     const prompt = `attack ${randomUUID()}`;
     this.model.play(
@@ -111,9 +125,9 @@ export class AttackMesh {
       turns.map((turn) => ("calls" in turn ? turn : { calls: turn })),
       answer,
     );
-    const settings = { mode: attackModes[mode], canAsk: onAsked !== undefined };
-    const started = await this.sessions.startRun({ sessionId, prompt, workspace, model: HOSTILE_MODEL, settings });
-    return followAttack(this.sessions, started, onAsked);
+    const settings = { mode: attackModes[mode], canAsk: onAsked !== undefined, disallowedTools: [...disallowedTools] };
+    const started = await this.sessions.startRun({ model: HOSTILE_MODEL, ...request, sessionId, prompt, workspace, settings });
+    return { ...(await followAttack(this.sessions, started, onAsked)), prompt };
   }
 
   /** The port of a service on loopback. */
