@@ -1,6 +1,7 @@
 import type { AttackCase } from "./attack-case.ts";
 import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
 import { agentInstructions } from "./cases/agent-instructions.ts";
+import { agentPlanMode } from "./cases/agent-plan-mode.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { paths } from "./cases/b-paths.ts";
 import { promptInjection } from "./cases/e-prompt-injection.ts";
@@ -36,4 +37,5 @@ export const attackCases: readonly AttackCase[] = [
   ...tenants,
   ...agentInstructions,
   ...agentInstructionTexts,
+  ...agentPlanMode,
 ];

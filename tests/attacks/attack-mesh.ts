@@ -43,6 +43,8 @@ export interface AskOptions {
   readonly answer?: string;
   /** What the run is asked for besides. */
   readonly request?: Omit<MessageInitShape<typeof StartRunRequestSchema>, "$typeName" | "prompt" | "workspace" | "sessionId">;
+  /** Tools that the person lets the run use unasked. */
+  readonly allowedTools?: readonly string[];
   /** Tools that the run may not use. */
   readonly disallowedTools?: readonly string[];
 }
@@ -117,7 +119,7 @@ export class AttackMesh {
     workspace: string,
     mode: AttackMode,
     turns: readonly (HostileTurn | readonly HostileCall[])[],
-    { sessionId = "", onAsked, answer = "done", request = {}, disallowedTools = [] }: AskOptions = {},
+    { sessionId = "", onAsked, answer = "done", request = {}, allowedTools = [], disallowedTools = [] }: AskOptions = {},
   ): Promise<AttackRun> {
     const prompt = `attack ${randomUUID()}`;
     this.model.play(
@@ -125,7 +127,8 @@ export class AttackMesh {
       turns.map((turn) => ("calls" in turn ? turn : { calls: turn })),
       answer,
     );
-    const settings = { mode: attackModes[mode], canAsk: onAsked !== undefined, disallowedTools: [...disallowedTools] };
+    const tools = { allowedTools: [...allowedTools], disallowedTools: [...disallowedTools] };
+    const settings = { mode: attackModes[mode], canAsk: onAsked !== undefined, ...tools };
     const started = await this.sessions.startRun({ model: HOSTILE_MODEL, ...request, sessionId, prompt, workspace, settings });
     return { ...(await followAttack(this.sessions, started, onAsked)), prompt };
   }
