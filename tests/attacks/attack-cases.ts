@@ -1,7 +1,9 @@
 import type { AttackCase } from "./attack-case.ts";
+import { agentDelegation } from "./cases/agent-delegation.ts";
 import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
 import { agentInstructions } from "./cases/agent-instructions.ts";
 import { agentPlanMode } from "./cases/agent-plan-mode.ts";
+import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { paths } from "./cases/b-paths.ts";
 import { promptInjection } from "./cases/e-prompt-injection.ts";
@@ -38,4 +40,6 @@ export const attackCases: readonly AttackCase[] = [
   ...agentInstructions,
   ...agentInstructionTexts,
   ...agentPlanMode,
+  ...agentWorkers,
+  ...agentDelegation,
 ];
