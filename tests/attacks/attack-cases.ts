@@ -2,7 +2,9 @@ import type { AttackCase } from "./attack-case.ts";
 import { agentDelegation } from "./cases/agent-delegation.ts";
 import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
 import { agentInstructions } from "./cases/agent-instructions.ts";
+import { agentMessages } from "./cases/agent-messages.ts";
 import { agentPlanMode } from "./cases/agent-plan-mode.ts";
+import { agentQuestions } from "./cases/agent-questions.ts";
 import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { paths } from "./cases/b-paths.ts";
@@ -42,4 +44,6 @@ export const attackCases: readonly AttackCase[] = [
   ...agentPlanMode,
   ...agentWorkers,
   ...agentDelegation,
+  ...agentMessages,
+  ...agentQuestions,
 ];
