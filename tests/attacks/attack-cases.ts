@@ -1,4 +1,5 @@
 import type { AttackCase } from "./attack-case.ts";
+import { agentBudgets } from "./cases/agent-budgets.ts";
 import { agentDelegation } from "./cases/agent-delegation.ts";
 import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
 import { agentInstructions } from "./cases/agent-instructions.ts";
@@ -46,4 +47,5 @@ export const attackCases: readonly AttackCase[] = [
   ...agentDelegation,
   ...agentMessages,
   ...agentQuestions,
+  ...agentBudgets,
 ];
