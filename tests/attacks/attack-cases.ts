@@ -1,5 +1,6 @@
 import type { AttackCase } from "./attack-case.ts";
 import { agentBudgets } from "./cases/agent-budgets.ts";
+import { agentContext } from "./cases/agent-context.ts";
 import { agentDelegation } from "./cases/agent-delegation.ts";
 import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
 import { agentInstructions } from "./cases/agent-instructions.ts";
@@ -48,4 +49,5 @@ export const attackCases: readonly AttackCase[] = [
   ...agentMessages,
   ...agentQuestions,
   ...agentBudgets,
+  ...agentContext,
 ];

@@ -34,9 +34,12 @@ export interface ChatMessage {
 
 /** Its name; and that of one whose window is soon full. */
 export const HOSTILE_NAMES = ["hostile", "hostile-short"] as const;
-const SHORT_WINDOW = 8_192;
+const SHORT_WINDOW = 14_336;
 const LISTED = HOSTILE_NAMES.map((id) => ({ id, object: "model", ...(id === "hostile" ? {} : { max_model_len: SHORT_WINDOW }) }));
 const REMEMBERED_REQUESTS = 500;
+const CHARACTERS_A_TOKEN = 4;
+/** Of the tools' definitions. */
+const TOOLS_LENGTH = 10_000;
 
 interface Conversation {
   readonly turns: readonly HostileTurn[];
@@ -106,7 +109,9 @@ async function answer(
     }));
     send({ delta: { role: "assistant", content: null, tool_calls: toolCalls }, finish_reason: null });
   }
-  const usage = turn?.usage ?? { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 };
+  // About as much as it is, so that what it says moves no estimate.
+  const prompt = Math.ceil(messages.reduce((sum, { content }) => sum + textOf(content).length, TOOLS_LENGTH) / CHARACTERS_A_TOKEN);
+  const usage = turn?.usage ?? { prompt_tokens: prompt, completion_tokens: 5, total_tokens: prompt + 5 };
   send({ delta: {}, finish_reason: turn === undefined ? "stop" : "tool_calls" }, { usage });
   response.end("data: [DONE]\n\n");
 }
