@@ -7,9 +7,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient, type Client, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { PermissionMode, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService, type StartRunRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 import { followAttack, type AttackRun, type AskedApproval } from "./attack-run.ts";
@@ -56,8 +54,6 @@ export class AttackMesh {
   readonly sessions: Client<typeof SessionService>;
   readonly policy: Client<typeof PolicyService>;
   readonly trust: Client<typeof TrustService>;
-  readonly sandbox: Client<typeof SandboxService>;
-  readonly spending: Client<typeof SpendingService>;
   readonly #folders: string[] = [];
 
   private constructor(mesh: TestMesh, model: HostileModel) {
@@ -72,8 +68,6 @@ export class AttackMesh {
     this.sessions = createClient(SessionService, transport);
     this.policy = createClient(PolicyService, transport);
     this.trust = createClient(TrustService, transport);
-    this.sandbox = createClient(SandboxService, transport);
-    this.spending = createClient(SpendingService, transport);
   }
 
   static async start(): Promise<AttackMesh> {

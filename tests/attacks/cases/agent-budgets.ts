@@ -1,7 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { StopReason, StopReasonSchema, type RunStopped } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { UsageDimension } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { findingOf, type AttackCase, type Finding } from "../attack-case.ts";
 import { readFile, type AttackMesh } from "../attack-mesh.ts";
 import type { AttackRun } from "../attack-run.ts";
@@ -23,32 +22,31 @@ const stopOf = ({ events }: AttackRun): RunStopped | undefined =>
 
 const word = (stopped?: RunStopped): string => enumWord(StopReasonSchema, stopped?.reason ?? StopReason.UNSPECIFIED);
 
+/** A run whose model says so, beside another one, and one with a budget. @returns what it came to that it should not */
+async function tellUsage(mesh: AttackMesh, what: string, usage: object): Promise<string[]> {
+  const workspace = mesh.workspace({ "a.txt": "a\n" });
+  const forever = Array.from({ length: 6 }, (_, index) => ({ calls: [readFile(`${index}.txt`)], usage }));
+  const budget = { turns: 3n, tokens: 30_000n };
+  const [told, beside, limited] = (
+    await Promise.all([
+      mesh.ask(workspace, "plan", forever),
+      mesh.ask(workspace, "plan", [[readFile("a.txt")], [readFile("a.txt")]]),
+      mesh.ask(workspace, "plan", forever, { request: { budget } }),
+    ])
+  ).map(stopOf);
+  const counts = [told?.usage?.inputTokens ?? 0n, told?.usage?.outputTokens ?? 0n];
+  return [
+    ...(told?.reason === StopReason.COMPLETED ? [] : [`${what}: the run ends with ${word(told)} (${told?.message})`]),
+    ...(counts.every((tokens) => tokens > 0n) ? [] : [`${what}: it counts as ${counts.join(" and ")} tokens`]),
+    ...(beside?.reason === StopReason.COMPLETED ? [] : [`${what}: another run ended with it`]),
+    ...(limited?.reason === StopReason.MAX_BUDGET_REACHED ? [] : [`${what}: a budget is not held, but ${word(limited)}`]),
+  ];
+}
+
 /** No number that a model tells gives a budget back, breaks its run's records, or ends the runs of others. */
 async function lyingUsage(mesh: AttackMesh): Promise<Finding> {
-  const problems: string[] = [];
-  for (const [what, usage] of Object.entries(USAGES)) {
-    const workspace = mesh.workspace({ "a.txt": "a\n" });
-    const forever = Array.from({ length: 6 }, (_, index) => ({ calls: [readFile(`${index}.txt`)], usage }));
-    const beside = mesh.ask(workspace, "plan", [[readFile("a.txt")], [readFile("a.txt")]]);
-    const run = await mesh.ask(workspace, "plan", forever);
-    const stopped = stopOf(run);
-    const spent = [stopped?.usage?.inputTokens, stopped?.usage?.outputTokens];
-    if (stopped === undefined) problems.push(`${what}: the run does not end`);
-    else if (stopped.reason !== StopReason.COMPLETED) problems.push(`${what}: the run ends with ${word(stopped)} (${stopped.message})`);
-    if (spent.some((tokens) => tokens === undefined || tokens <= 0n)) problems.push(`${what}: it counts as ${spent.join(" and ")} tokens`);
-    if (stopOf(await beside)?.reason !== StopReason.COMPLETED) problems.push(`${what}: another run ended with it`);
-    const limited = await mesh.ask(
-      workspace,
-      "plan",
-      forever.map((turn) => ({ ...turn })),
-      { request: { budget: { turns: 3n, tokens: 30_000n } } },
-    );
-    const ended = stopOf(limited);
-    if (ended?.reason !== StopReason.MAX_BUDGET_REACHED) problems.push(`${what}: a budget is not held, but ${word(ended)}`);
-  }
-  const { rows } = await mesh.spending.queryUsage({ by: [UsageDimension.SESSION] });
-  if (rows.length === 0) problems.push("nothing was used: nothing was shown");
-  return findingOf(problems, "what is no count is not believed; the estimate counts");
+  const problems = await Promise.all(Object.entries(USAGES).map(([what, usage]) => tellUsage(mesh, what, usage)));
+  return findingOf(problems.flat(), "what is no count is not believed; the estimate counts");
 }
 
 async function nothingOrLess(mesh: AttackMesh): Promise<Finding> {
