@@ -54,7 +54,7 @@ async function nothingOrLess(mesh: AttackMesh): Promise<Finding> {
   const workspace = mesh.workspace({ "a.txt": "a\n" });
   for (const budget of [{ tokens: 0n }, { turns: 0n }, { milliseconds: 0n }, { nanoDollars: 0n }, { tokens: -1n }, { turns: -5n }])
     await mesh.ask(workspace, "plan", [[readFile("a.txt")]], { request: { budget } }).then(
-      () => problems.push(`a run with ${JSON.stringify(budget, (_, value: unknown) => String(value))} began`),
+      () => problems.push(`a run with ${Object.entries(budget).join(" ")} began`),
       (thrown: unknown) => {
         if (!(thrown instanceof ConnectError)) throw thrown;
       },
