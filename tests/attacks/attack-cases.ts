@@ -1,4 +1,13 @@
 import type { AttackCase } from "./attack-case.ts";
+import { agentBudgets } from "./cases/agent-budgets.ts";
+import { agentContext } from "./cases/agent-context.ts";
+import { agentDelegation } from "./cases/agent-delegation.ts";
+import { agentInstructionTexts } from "./cases/agent-instruction-texts.ts";
+import { agentInstructions } from "./cases/agent-instructions.ts";
+import { agentMessages } from "./cases/agent-messages.ts";
+import { agentPlanMode } from "./cases/agent-plan-mode.ts";
+import { agentQuestions } from "./cases/agent-questions.ts";
+import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { paths } from "./cases/b-paths.ts";
 import { promptInjection } from "./cases/e-prompt-injection.ts";
@@ -32,4 +41,13 @@ export const attackCases: readonly AttackCase[] = [
   ...resources,
   ...audit,
   ...tenants,
+  ...agentInstructions,
+  ...agentInstructionTexts,
+  ...agentPlanMode,
+  ...agentWorkers,
+  ...agentDelegation,
+  ...agentMessages,
+  ...agentQuestions,
+  ...agentBudgets,
+  ...agentContext,
 ];

@@ -3,10 +3,12 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient, type Client, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { PermissionMode, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SessionService, type StartRunRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 import { followAttack, type AttackRun, type AskedApproval } from "./attack-run.ts";
 import { startHostileModel, type HostileCall, type HostileModel, type HostileTurn } from "./hostile-model.ts";
@@ -37,6 +39,12 @@ export interface AskOptions {
   readonly onAsked?: (approval: AskedApproval) => Promise<void>;
   /** What the model says in the end. */
   readonly answer?: string;
+  /** What the run is asked for besides. */
+  readonly request?: Omit<MessageInitShape<typeof StartRunRequestSchema>, "$typeName" | "prompt" | "workspace" | "sessionId">;
+  /** Tools that the person lets the run use unasked. */
+  readonly allowedTools?: readonly string[];
+  /** Tools that the run may not use. */
+  readonly disallowedTools?: readonly string[];
 }
 
 /** The mesh under attack: every service its own process, a model that asks for whatever a case wants, one local person. */
@@ -45,6 +53,7 @@ export class AttackMesh {
   readonly model: HostileModel;
   readonly sessions: Client<typeof SessionService>;
   readonly policy: Client<typeof PolicyService>;
+  readonly trust: Client<typeof TrustService>;
   readonly #folders: string[] = [];
 
   private constructor(mesh: TestMesh, model: HostileModel) {
@@ -58,6 +67,7 @@ export class AttackMesh {
     const transport = createConnectTransport({ baseUrl: mesh.state.edgeUrl, httpVersion: "2", interceptors: [asThePerson] });
     this.sessions = createClient(SessionService, transport);
     this.policy = createClient(PolicyService, transport);
+    this.trust = createClient(TrustService, transport);
   }
 
   static async start(): Promise<AttackMesh> {
@@ -103,7 +113,7 @@ export class AttackMesh {
     workspace: string,
     mode: AttackMode,
     turns: readonly (HostileTurn | readonly HostileCall[])[],
-    { sessionId = "", onAsked, answer = "done" }: AskOptions = {},
+    { sessionId = "", onAsked, answer = "done", request = {}, allowedTools = [], disallowedTools = [] }: AskOptions = {},
   ): Promise<AttackRun> {
     const prompt = `attack ${randomUUID()}`;
     this.model.play(
@@ -111,9 +121,10 @@ export class AttackMesh {
       turns.map((turn) => ("calls" in turn ? turn : { calls: turn })),
       answer,
     );
-    const settings = { mode: attackModes[mode], canAsk: onAsked !== undefined };
-    const started = await this.sessions.startRun({ sessionId, prompt, workspace, model: HOSTILE_MODEL, settings });
-    return followAttack(this.sessions, started, onAsked);
+    const tools = { allowedTools: [...allowedTools], disallowedTools: [...disallowedTools] };
+    const settings = { mode: attackModes[mode], canAsk: onAsked !== undefined, ...tools };
+    const started = await this.sessions.startRun({ model: HOSTILE_MODEL, ...request, sessionId, prompt, workspace, settings });
+    return { ...(await followAttack(this.sessions, started, onAsked)), prompt };
   }
 
   /** The port of a service on loopback. */

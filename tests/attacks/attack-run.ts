@@ -1,5 +1,5 @@
 import type { Client } from "@connectrpc/connect";
-import { Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { Decision, type Approval, type ApprovalKind } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { SessionService, StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 
@@ -7,6 +7,8 @@ export interface AskedApproval {
   readonly approvalId: string;
   readonly sessionId: string;
   readonly callId: string;
+  readonly tool: string;
+  readonly kind: ApprovalKind;
 }
 
 /** One tool call of the model and what became of it. */
@@ -23,6 +25,8 @@ export interface AttackCall {
 }
 
 export interface AttackRun {
+  /** What was asked: the requests of the model that belong to it have it. */
+  readonly prompt: string;
   readonly sessionId: string;
   readonly runId: string;
   readonly calls: readonly AttackCall[];
@@ -35,12 +39,12 @@ const words: ReadonlyMap<Decision, "allow" | "ask" | "deny"> = new Map([
   [Decision.DENY, "deny"],
 ]);
 
-/** Follows a run to its end; answers what is asked meanwhile. */
+/** Follows a run to its end; answers what it and its workers ask meanwhile. */
 export async function followAttack(
   sessions: Client<typeof SessionService>,
   { sessionId, runId, sequence }: StartRunResponse,
   onAsked: ((approval: AskedApproval) => Promise<void>) | undefined,
-): Promise<AttackRun> {
+): Promise<Omit<AttackRun, "prompt">> {
   const events: Event[] = [];
   const stopped = new AbortController();
   const request = { sessionId, fromSequence: sequence, follow: true };
@@ -49,14 +53,22 @@ export async function followAttack(
       for (const event of response.events) {
         if (event.runId !== runId) continue;
         events.push(event);
-        const approval = event.payload.case === "permissionCheck" ? event.payload.value.approval : undefined;
-        if (approval !== undefined) await onAsked?.({ approvalId: approval.approvalId, sessionId, callId: approval.callId });
+        const approval = approvalOf(event);
+        if (approval !== undefined) {
+          const { approvalId, callId, tool, kind } = approval;
+          await onAsked?.({ approvalId, sessionId, callId, tool, kind });
+        }
         if (event.payload.case === "runStopped") stopped.abort();
       }
   } catch (thrown) {
     if (!stopped.signal.aborted) throw thrown;
   }
   return { sessionId, runId, events, calls: callsOf(events) };
+}
+
+function approvalOf({ payload }: Event): Approval | undefined {
+  if (payload.case === "workerPermission") return payload.value.check?.approval;
+  return payload.case === "permissionCheck" ? payload.value.approval : undefined;
 }
 
 function callsOf(events: readonly Event[]): AttackCall[] {

@@ -13,6 +13,8 @@ export interface HostileTurn {
   readonly calls: readonly HostileCall[];
   /** Awaited before the model answers: what happens outside meanwhile. */
   readonly before?: () => Promise<void> | void;
+  /** What it says to have used, in place of a few tokens. */
+  readonly usage?: object;
 }
 
 export interface HostileModel {
@@ -20,13 +22,24 @@ export interface HostileModel {
   readonly url: string;
   /** Plays the turns where the latest question contains `question`, then ends with `answer`. */
   readonly play: (question: string, turns: readonly HostileTurn[], answer: string) => void;
+  /** The messages of each request in which a text stands, the latest 500 at most. */
+  readonly requestsWith: (text: string) => readonly (readonly ChatMessage[])[];
   readonly close: () => Promise<void>;
 }
 
-interface ChatMessage {
+export interface ChatMessage {
   readonly role: string;
   readonly content?: unknown;
 }
+
+/** Its name; and that of one whose window is soon full. */
+export const HOSTILE_NAMES = ["hostile", "hostile-short"] as const;
+const SHORT_WINDOW = 14_336;
+const LISTED = HOSTILE_NAMES.map((id) => ({ id, object: "model", ...(id === "hostile" ? {} : { max_model_len: SHORT_WINDOW }) }));
+const REMEMBERED_REQUESTS = 500;
+const CHARACTERS_A_TOKEN = 4;
+/** Of the tools' definitions. */
+const TOOLS_LENGTH = 10_000;
 
 interface Conversation {
   readonly turns: readonly HostileTurn[];
@@ -39,19 +52,23 @@ interface Conversation {
  */
 export async function startHostileModel(): Promise<HostileModel> {
   const conversations = new Map<string, Conversation>();
+  const requests: (readonly ChatMessage[])[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
     request.on("end", () => {
-      if (request.method === "GET")
-        return void response.end(JSON.stringify({ object: "list", data: [{ id: "hostile", object: "model" }] }));
-      void answer(conversations, (JSON.parse(body) as { messages: ChatMessage[] }).messages, response);
+      if (request.method === "GET") return void response.end(JSON.stringify({ object: "list", data: LISTED }));
+      const { messages } = JSON.parse(body) as { messages: ChatMessage[] };
+      requests.push(messages);
+      if (requests.length > REMEMBERED_REQUESTS) requests.shift();
+      void answer(conversations, messages, response);
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     play: (question, turns, last) => void conversations.set(question, { turns, answer: last }),
+    requestsWith: (text) => requests.filter((messages) => messages.some(({ content }) => textOf(content).includes(text))),
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -92,12 +109,21 @@ async function answer(
     }));
     send({ delta: { role: "assistant", content: null, tool_calls: toolCalls }, finish_reason: null });
   }
-  const usage = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 };
+  // About as much as it is, so that what it says moves no estimate.
+  const prompt = Math.ceil(messages.reduce((sum, { content }) => sum + textOf(content).length, TOOLS_LENGTH) / CHARACTERS_A_TOKEN);
+  const usage = turn?.usage ?? { prompt_tokens: prompt, completion_tokens: 5, total_tokens: prompt + 5 };
   send({ delta: {}, finish_reason: turn === undefined ? "stop" : "tool_calls" }, { usage });
   response.end("data: [DONE]\n\n");
 }
 
 function questionIn(content: unknown, conversations: ReadonlyMap<string, Conversation>): string | undefined {
-  const text = typeof content === "string" ? content : JSON.stringify(content ?? "");
+  const text = textOf(content);
   return [...conversations.keys()].find((question) => text.includes(question));
+}
+
+/** A message's words, of whatever parts it is made. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { readonly text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("\n");
 }

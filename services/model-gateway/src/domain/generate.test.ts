@@ -45,6 +45,18 @@ async function run(provider: Provider, remainingMilliseconds?: number, retries: 
 afterEach(() => vi.restoreAllMocks());
 
 describe("generate", () => {
+  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e300, 2 ** 63, "many" as never])(
+    "passes no usage on of which a provider says that it was %s tokens",
+    async (tokens) => {
+      const none = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+      for (const field of Object.keys(none)) {
+        const told = [...answer(), { kind: "usage" as const, ...none, [field]: tokens }];
+        expect(await run(providerOf([() => told]))).toEqual(answer());
+      }
+      expect(await run(providerOf([() => [...answer(), { kind: "usage", ...none }]]))).toContainEqual({ kind: "usage", ...none });
+    },
+  );
+
   it("waits between nothing and twice as long each time before it tries again", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0.04);
     const retries: Retry[] = [];

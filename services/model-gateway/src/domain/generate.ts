@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
 import { fitDelta } from "./answer-length.ts";
+import { believableUsage } from "./believable-usage.ts";
 import type { Delta, Finish, Generation, Told } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
@@ -86,7 +87,7 @@ async function* attemptOnce(name: string, deltas: AsyncIterable<Delta>, progress
   let finish: Finish | undefined;
   let hasToolCalls = false;
   for await (const delta of deltas) {
-    if (delta.kind === "usage") usage = delta;
+    if (delta.kind === "usage") usage = believableUsage(delta) && delta;
     else if (delta.kind === "finish") finish = delta;
     else {
       progress.hasContent = true;

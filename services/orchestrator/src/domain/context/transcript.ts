@@ -20,14 +20,14 @@ export function renderTranscript(units: readonly ContextUnit[], formerSummary: s
 }
 
 function render(units: readonly ContextUnit[], formerSummary: string, each: number): string {
-  const former = formerSummary === "" ? [] : [`[earlier summary]\n${formerSummary}`];
+  const former = formerSummary === "" ? [] : [`[earlier summary]\n${quoted(formerSummary)}`];
   return [...former, ...units.flatMap(({ parts }) => parts.map((known) => renderPart(known, each)))]
     .filter((text) => text !== "")
     .join("\n\n");
 }
 
 function renderPart({ part, provenance }: ContextUnit["parts"][number], each: number): string {
-  const text = cutText(partText(part), each);
+  const text = quoted(cutText(partText(part), each));
   if (part.part.case === "thinking") return "";
   if (part.part.case === "toolCall") return `[model calls] ${text}`;
   if (part.part.case === "toolResult") {
@@ -35,4 +35,9 @@ function renderPart({ part, provenance }: ContextUnit["parts"][number], each: nu
     return `[result ${provenance.sequence} of ${provenance.source}${origin}]\n${text}`;
   }
   return provenance.kind === ContextKind.RAW ? `[model]\n${text}` : `[${provenance.source}]\n${text}`;
+}
+
+/** Nothing that somebody wrote begins an entry of the transcript, or ends it: a result could pretend to be a person's message. */
+function quoted(text: string): string {
+  return text.replaceAll(/^[^\S\n]*\[/gm, String.raw`\[`).replaceAll(/<(?=\s*\/?\s*transcript)/gi, "‹");
 }

@@ -35,6 +35,8 @@ export interface TurnCalls {
   readonly isTakenOver: boolean;
   readonly run: RunContext;
   readonly signal: AbortSignal;
+  /** A call was stopped that may have asked somebody. */
+  readonly onStopped: () => void;
 }
 
 /**
@@ -91,15 +93,14 @@ function rejected({ callId }: ReadyCall["call"], { summary }: ToolResult): Event
 }
 
 /** Puts on record that a call did not run. Of a run that is handed over everything stands as it is, for whoever goes on with it. */
-function leaveCall({ call }: ReadyCall, thrown: unknown, { run, signal }: TurnCalls): void {
+function leaveCall({ call }: ReadyCall, thrown: unknown, { run, signal, onStopped }: TurnCalls): void {
   if (isHandOver(thrown) || isHandOver(signal.reason)) return;
   const { sessionId, runId, callId } = call;
   const status = signal.aborted ? OutcomeStatus.CANCELLED : OutcomeStatus.REFUSED;
   // Whoever reconciles the run finds out what came of a call in doubt. Policy may have allowed the others.
   if (isInDoubt(thrown)) run.outcomes.leave();
   else run.journal.records.add(run.outcomes.recordNotRun({ sessionId, runId, callId, status, summary: NOT_RUN, durationMilliseconds: 0 }));
-  // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
-  if (signal.aborted) run.journal.records.add(run.mesh.policy.withdrawApprovals(runId).catch(() => undefined));
+  if (signal.aborted) onStopped();
 }
 
 async function runCall(ready: ReadyCall, granted: Granted, place: Place, { turn, before, run, signal }: TurnCalls): Promise<ToolResult> {

@@ -107,7 +107,7 @@ describe("the calls of a turn", () => {
   });
 
   it("ask nobody any more when the run is cancelled", async () => {
-    test.answers(["", [readCall("a")]]);
+    test.answers(["", Array.from({ length: 5 }, (_, index) => readCall(`${index}`))]);
     const approvalId = "22222222-2222-4222-8222-222222222222";
     test.fake.behaviour.decide = () => ({ decision: Decision.ASK, step: DecidingStep.MODE, approval: { approvalId, tool: "read_file" } });
     const waiting = Promise.withResolvers<void>();
@@ -119,6 +119,8 @@ describe("the calls of a turn", () => {
     await waiting.promise;
     await test.cancel({ sessionId, runId });
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
-    await expect.poll(() => test.fake.seen.withdrawn).toContain(runId);
+    await expect.poll(() => test.fake.seen.outcomes).toHaveLength(5);
+    // Once for all of its calls: each time policy looks through everything that waits.
+    await expect.poll(() => test.fake.seen.withdrawn).toEqual([runId]);
   });
 });

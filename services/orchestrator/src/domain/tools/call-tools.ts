@@ -36,7 +36,9 @@ export async function callTools(
 ): Promise<CalledTools> {
   const failing = new AbortController();
   const signal = AbortSignal.any([run.signal, failing.signal]);
-  const calls: TurnCalls = { turn, before: run.journal.records.written, isTakenOver: ended !== undefined, run, signal };
+  let mayHaveAsked = false;
+  const onStopped = (): void => void (mayHaveAsked = true);
+  const calls: TurnCalls = { turn, before: run.journal.records.written, isTakenOver: ended !== undefined, run, signal, onStopped };
   let failure: { readonly cause: unknown } | undefined;
 
   run.workers.beginTurn(parts.flatMap(({ tool }, index) => (ended?.has(callId(run.runId, turn, index + 1)) === true ? [] : [tool])));
@@ -87,6 +89,8 @@ export async function callTools(
     ends.push(end);
     void run.journal.appendSoon(turn, end, ...(activity === undefined ? [] : [activity]));
   }
+  // Where policy cannot be told, what was asked expires by itself; without its run an answer has no effect.
+  if (mayHaveAsked) run.journal.records.add(run.mesh.policy.withdrawApprovals(run.runId).catch(() => undefined));
   if (failure !== undefined) {
     await run.journal.records.settle(run.signal);
     throw failure.cause;

@@ -85,9 +85,9 @@ export class WorkState {
     return this.todo.some(({ status }) => status !== TodoStatus.COMPLETED);
   }
 
-  /** The list as a model reads it; empty where there is none. */
+  /** The list as a model reads it, a line for each entry: none of them can go on as the platform's words. Empty where there is none. */
   todoText(): string {
-    return this.todo.map(({ text, status }) => `- ${BOXES[status] ?? "[ ]"} ${text}`).join("\n");
+    return this.todo.map(({ text, status }) => `- ${BOXES[status] ?? "[ ]"} ${text.replaceAll(/\s+/g, " ")}`).join("\n");
   }
 }
 

@@ -86,6 +86,21 @@ describe("an answer", () => {
   });
 });
 
+describe("what waits", () => {
+  it("is listed of every session, however much another one asks", async () => {
+    const flood = callOf(shell("npm test"));
+    await Promise.all(Array.from({ length: 210 }, (_, index) => ask({ ...flood, callId: `flood.${index}` })));
+    const { approvalId } = await ask();
+    const { approvals } = await service.policy.listApprovals({}, service.as(testPrincipal));
+    expect(approvals).toHaveLength(200);
+    expect(approvals.map((one) => one.approvalId)).toContain(approvalId);
+    const times = approvals.map(({ requestedAt }) => Number(requestedAt!.seconds) * 1e6 + Math.floor(requestedAt!.nanos / 1e3));
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    await service.policy.withdrawApprovals({ runId: flood.runId }, forRun(flood));
+    expect((await service.policy.listApprovals({ sessionId: flood.sessionId }, service.as(testPrincipal))).approvals).toEqual([]);
+  });
+});
+
 /** As two decisions on one call at the same moment, one of them an ask, would. */
 async function decideOtherwise({ sessionId, runId, callId }: ReturnType<typeof callOf>): Promise<void> {
   const at = new Date().toISOString();

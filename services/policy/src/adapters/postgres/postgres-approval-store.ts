@@ -17,6 +17,16 @@ const FORGET = `
 
 const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL AND expires_at > now()";
 
+/** Of each session its oldest ones, as far as there is room, so that one which asks without end hides no other. */
+const PENDING = `
+  SELECT ${APPROVAL_COLUMNS} FROM approval WHERE approval_id IN (
+    SELECT approval_id FROM (
+      SELECT approval_id, requested_at, row_number() OVER (PARTITION BY session_id ORDER BY requested_at, approval_id) AS place FROM approval
+      WHERE organization = $1 AND ${IS_PENDING}
+        AND ($2::uuid IS NULL OR session_id = $2) AND ($3::uuid IS NULL OR run_id = $3) AND ($4::text IS NULL OR requested_by = $4)
+    ) AS pending ORDER BY place, requested_at LIMIT ${MAXIMUM_PENDING}
+  ) ORDER BY requested_at, approval_id`;
+
 const REQUEST = `
   WITH asked AS (
     INSERT INTO approval (${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, expires_at)
@@ -101,11 +111,7 @@ export class PostgresApprovalStore implements ApprovalStore {
   }
 
   async pending(organization: string, { sessionId, runId, requestedBy }: PendingFilter): Promise<Approval[]> {
-    const sql = `SELECT ${APPROVAL_COLUMNS} FROM approval
-      WHERE organization = $1 AND ${IS_PENDING}
-        AND ($2::uuid IS NULL OR session_id = $2) AND ($3::uuid IS NULL OR run_id = $3) AND ($4::text IS NULL OR requested_by = $4)
-      ORDER BY requested_at, approval_id LIMIT ${MAXIMUM_PENDING}`;
-    const rows = await this.#database.query<ApprovalRow>(sql, [organization, sessionId, runId, requestedBy], "pending_approvals");
+    const rows = await this.#database.query<ApprovalRow>(PENDING, [organization, sessionId, runId, requestedBy], "pending_approvals");
     return rows.map(approvalOf);
   }
 

@@ -27,7 +27,7 @@ export interface ApprovalStore {
   request(approval: RequestedApproval, lifetimeSeconds: number, event: AuditEvent): Promise<Approval | undefined>;
   find(organization: string, approvalId: string): Promise<Approval | undefined>;
   findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined>;
-  /** Pending ones, oldest first, at most 200. */
+  /** Pending ones, oldest first, at most 200, which every session has its share of. */
   pending(organization: string, filter: PendingFilter): Promise<Approval[]>;
   /** Undefined where it is no longer pending. */
   answer(
