@@ -13,7 +13,7 @@ import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { personalInstructions } from "../options/personal-instructions.ts";
 import { readAttachments } from "../options/read-attachments.ts";
-import { readPipedInput } from "../options/read-piped-input.ts";
+import { questionAsked } from "../options/question-asked.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
 import { describeSource, workspaceSource, type WorkspaceFlags, type WorkspaceSource } from "../options/workspace-source.ts";
 import { followSession } from "../run/follow-session.ts";
@@ -21,11 +21,16 @@ import { JsonView } from "../run/json-view.ts";
 import type { RunView } from "../run/run-view.ts";
 import { StreamJsonView } from "../run/stream-json-view.ts";
 import { TextView } from "../run/text-view.ts";
+import { Steering } from "../run/steering.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { isInteractive } from "../terminal/is-interactive.ts";
+import { TerminalInput } from "../terminal/terminal-input.ts";
 import { prepareWorkspace } from "../workspace/prepare-workspace.ts";
+import { leftRunning } from "./left-running.ts";
 import { meshEnded } from "./mesh-ended.ts";
 
 const CANCEL_MILLISECONDS = 2_000;
+const SEND_MILLISECONDS = 10_000;
 const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
 
 export type OutputFormat = "text" | "json" | "stream-json";
@@ -54,7 +59,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
     return interrupts.exitCode ?? (isWrongUsage(error) ? EXIT_WRONG_USAGE : EXIT_FAILED);
   };
   try {
-    const request = readRequest(await questionAsked(question, flags, interrupts, context), flags, context);
+    const request = readRequest(await questionAsked(question, flags.waitsForInput, interrupts.signal, context), flags, context);
     await checkToolNames(request.settings, context);
     const profile = await chosenProfile(flags.agent, context.config.directory, localFolder(request.source), context.screen);
     const mesh = await connectMesh(context, interrupts.signal);
@@ -69,22 +74,6 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   } catch (thrown) {
     return failed(thrown);
   }
-}
-
-async function questionAsked(
-  question: string,
-  { waitsForInput }: AskFlags,
-  { signal }: Interrupts,
-  { screen }: CommandContext,
-): Promise<string> {
-  const onSilence = (): void =>
-    screen.note(
-      waitsForInput
-        ? "Waiting for standard input. Ctrl-C cancels."
-        : "Nothing came on standard input within 3 s, so nothing of it is asked. End the command with - to wait for it, or with < /dev/null to not wait.",
-      "warning",
-    );
-  return questionWithInput(question, await readPipedInput({ waits: waitsForInput, signal, onSilence }));
 }
 
 type RunRequest = ReturnType<typeof readRequest> & Partial<ChosenProfile>;
@@ -156,13 +145,10 @@ async function run(
   const sessions = createClient(SessionService, mesh.transport);
   const preparedSessionId = await prepareWorkspace(mesh.transport, request.source, { screen, signal: interrupts.signal });
   const { sessionId, runId, sequence, model } = await sessions.startRun({ ...request, preparedSessionId });
-  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), {
-    screen,
-    keyboard: process.stdin,
-    onControlC: () => interrupts.interrupt(130),
-    editor: config.editor,
-  });
+  using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
+  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), { screen, input, editor: config.editor });
   const leave = new AbortController();
+  let hasLeft = false;
   let meshLost = false;
   const onMeshLost = async (): Promise<void> => {
     await mesh.lost;
@@ -170,14 +156,27 @@ async function run(
     leave.abort();
   };
   void onMeshLost();
+  let steering: Steering | undefined;
   const cancel = (): void => {
     desk.close();
+    steering?.[Symbol.dispose]();
     setTimeout(() => leave.abort(), CANCEL_MILLISECONDS).unref();
     sessions.cancelRun({ sessionId, runId }, { timeoutMs: CANCEL_MILLISECONDS }).catch(() => leave.abort());
   };
   if (interrupts.signal.aborted) cancel();
   else interrupts.signal.addEventListener("abort", cancel, { once: true });
   try {
+    if (request.settings.canAsk && !interrupts.signal.aborted && isInteractive(process.stdin, process.stderr, config.terminal))
+      steering = new Steering({
+        screen,
+        input,
+        send: (text, interrupt) => sessions.sendMessage({ sessionId, text, interrupt }, { timeoutMs: SEND_MILLISECONDS }),
+        onLeave: () => {
+          hasLeft = true;
+          leave.abort();
+        },
+        controlC: "cancels the run",
+      });
     view.started({ sessionId, model, workspace: describeSource(request.source) });
     const onLost = (): void => view.connectionLost();
     const reconnectMilliseconds = config.reconnectSeconds * 1_000;
@@ -185,28 +184,19 @@ async function run(
     for await (const event of followSession(sessions, watching)) {
       if (event.runId !== runId) continue;
       if (!interrupts.brokenPipe) view.event(event);
+      steering?.event(event);
       if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);
       if (event.payload.case === "runStopped")
         return interrupts.exitCode ?? (event.payload.value.reason === StopReason.COMPLETED ? EXIT_OK : EXIT_FAILED);
     }
     throw new HlvmError({ code: "internal", reason: "log_ended", message: "The session's log ended before the run did." });
   } catch (thrown) {
+    if (hasLeft) return leftRunning(sessionId, mesh.endsWithUs, screen);
     throw meshLost ? meshEnded({ sessionId, stateless: request.stateless }, thrown) : thrown;
   } finally {
     desk.close();
     screen.status("");
+    steering?.[Symbol.dispose]();
     if (preparedSessionId !== "" && !request.stateless) screen.note(`To bring home what it changed: hlvm apply ${sessionId}`, "dim");
   }
-}
-
-/**
- * A question and what was piped into it: a block of its own behind the question, or the question itself where there is no
- * other. Nothing in the text can end the block: its mark is one that the text does not hold.
- */
-function questionWithInput(question: string, input: string): string {
-  if (input.trim() === "") return question;
-  if (question.trim() === "") return input;
-  let mark = "stdin";
-  while (input.includes(`</${mark}>`)) mark += "-";
-  return `${question}\n\n<${mark}>\n${input}${input.endsWith("\n") ? "" : "\n"}</${mark}>`;
 }

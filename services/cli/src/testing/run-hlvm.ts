@@ -69,7 +69,14 @@ export function runHlvm(words: readonly string[], options: RunOptions = {}): Run
     shows: async (text) => {
       while (!running.stdout.includes(text) && !running.stderr.includes(text)) {
         if (child.exitCode !== null) throw new Error(`ended without showing ${text}: ${running.stdout}${running.stderr}`);
-        await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), once(child, "close")]);
+        const heard = new AbortController();
+        const { signal } = heard;
+        await Promise.race([
+          once(child.stdout, "data", { signal }),
+          once(child.stderr, "data", { signal }),
+          once(child, "close", { signal }),
+        ]);
+        heard.abort();
       }
     },
     ended: once(child, "close").then(([code]) => {
