@@ -168,4 +168,34 @@ describe("typing while hlvm ask runs", () => {
     expect(await dumb.ended).toBe(0);
     expect(asked.stdout + dumb.stdout).not.toContain(PASTE_MODE_ON);
   });
+
+  it("works in session watch too, of a run that somebody else asked for; leaving that changes nothing", async () => {
+    const edge = await untilSent(1);
+    const asked = runHlvm(["ask", "q"], { edgeUrl: edge.url });
+    await asked.shows("working on");
+    const leaving = runHlvm(["session", "watch", edge.sessionId], { edgeUrl: edge.url, terminal: true });
+    await leaving.shows("Ctrl-C ends the watching");
+    leaving.child.stdin!.write("\u0004");
+    expect(await leaving.ended).toBe(130);
+    const watching = runHlvm(["session", "watch", edge.sessionId], { edgeUrl: edge.url, terminal: true });
+    await watching.shows(READY);
+    watching.child.stdin!.write("from the second terminal\r");
+    expect(await watching.ended).toBe(0);
+    expect(await asked.ended).toBe(0);
+    expect(edge.messages).toEqual([{ text: "from the second terminal", interrupt: false }]);
+    expect(watching.stdout).toContain("It says hello.");
+  });
+
+  it("gives the terminal back when it is told to end, whatever is half-typed", async () => {
+    const edge = await untilSent(1);
+    const cancelled = edge.until("cancelled");
+    const hlvm = await askOn(edge);
+    hlvm.type("half a line");
+    await hlvm.shows("› half a line");
+    process.kill(Number(readFileSync(`/proc/${hlvm.child.pid}/task/${hlvm.child.pid}/children`, "utf8")), "SIGTERM");
+    await cancelled;
+    expect(await hlvm.ended).toBe(143);
+    expect(hlvm.stdout.lastIndexOf(PASTE_MODE_OFF)).toBeGreaterThan(hlvm.stdout.lastIndexOf(PASTE_MODE_ON));
+    expect(hlvm.stdout).not.toContain("\u001b[?25l");
+  });
 });

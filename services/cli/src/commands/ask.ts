@@ -30,7 +30,6 @@ import { leftRunning } from "./left-running.ts";
 import { meshEnded } from "./mesh-ended.ts";
 
 const CANCEL_MILLISECONDS = 2_000;
-const SEND_MILLISECONDS = 10_000;
 const MAXIMUM_QUESTION_BYTES = 1024 * 1024;
 
 export type OutputFormat = "text" | "json" | "stream-json";
@@ -170,7 +169,8 @@ async function run(
       steering = new Steering({
         screen,
         input,
-        send: (text, interrupt) => sessions.sendMessage({ sessionId, text, interrupt }, { timeoutMs: SEND_MILLISECONDS }),
+        sessions,
+        sessionId,
         onLeave: () => {
           hasLeft = true;
           leave.abort();

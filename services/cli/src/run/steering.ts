@@ -1,4 +1,6 @@
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
+import type { Client } from "@connectrpc/connect";
+import type { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Key } from "../terminal/key-decoder.ts";
 import { LineEditor } from "../terminal/line-editor.ts";
@@ -9,14 +11,15 @@ import type { TerminalInput } from "../terminal/terminal-input.ts";
 export interface Steered {
   readonly screen: Screen;
   readonly input: TerminalInput;
-  /** Queues a message for the run. @throws whatever the call failed with */
-  readonly send: (text: string, interrupt: boolean) => Promise<unknown>;
+  readonly sessions: Pick<Client<typeof SessionService>, "sendMessage">;
+  readonly sessionId: string;
   /** The person wants to go, and the run to go on. */
   readonly onLeave: () => void;
   /** What Ctrl-C does. */
   readonly controlC: string;
 }
 
+const SEND_MILLISECONDS = 10_000;
 const PLACEHOLDER = "Type to steer: Enter queues it, Esc interrupts the turn with it";
 /** Sent where what it shall go on with was queued before. */
 const GO_ON = "Go on with what I said, now.";
@@ -81,7 +84,8 @@ export class Steering implements Disposable {
 
   async #sendNext(text: string, interrupt: boolean): Promise<void> {
     try {
-      await this.#steered.send(text, interrupt);
+      const { sessions, sessionId } = this.#steered;
+      await sessions.sendMessage({ sessionId, text, interrupt }, { timeoutMs: SEND_MILLISECONDS });
     } catch (thrown) {
       const { message, advice } = fromConnectError(thrown);
       this.#steered.screen.note(`It was not sent: ${message} ${advice}`, "bad");
