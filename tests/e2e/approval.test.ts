@@ -33,8 +33,8 @@ const CONVERSATIONS = [
     ],
   },
   // Whether a turn was interrupted or had not begun when something was said depends on who was quicker.
-  { match: "Go on with what I said", turns: Array(3).fill({ text: "Another way it is." }) },
-  { match: "go another way", turns: Array(3).fill({ text: "Far too late.", delayMilliseconds: 60_000 }) },
+  { match: "right now", turns: Array.from({ length: 3 }, () => ({ text: "Another way it is." })) },
+  { match: "go another way", turns: Array.from({ length: 3 }, () => ({ text: "Far too late.", delayMilliseconds: 60_000 })) },
   { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
 
@@ -205,13 +205,13 @@ describe("a run that asks with words", () => {
   it("reads what its person types while the model thinks, and Esc interrupts the turn for it", async () => {
     const { screen, code } = await inScript("think for long", [], /Type to steer/, [
       "go another way",
-      { prompt: /queued: go another way/, keys: "\u001b" },
+      { prompt: /queued: go another way/, keys: "right now\u001b" },
     ]);
     expect(code).toBe(0);
     expect(screen).toContain("Another way it is.");
     expect(screen).not.toContain("Far too late.");
     const { lines } = await showNewest();
-    expect(eventsOf(lines, "message_queued")).toMatchObject([{ text: "go another way" }, { interrupts: true }]);
+    expect(eventsOf(lines, "message_queued")).toMatchObject([{ text: "go another way" }, { text: "right now", interrupts: true }]);
     expect(eventsOf(lines, "user_message").slice(1)).toMatchObject([{ text: "go another way" }, { author: `user:${userInfo().username}` }]);
   });
 

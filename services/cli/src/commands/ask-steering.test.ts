@@ -160,14 +160,19 @@ describe("typing while hlvm ask runs", () => {
     expect(await hlvm.ended).toBe(0);
   });
 
-  it.each([["-p"], ["--json"]])("is not there with %s, nor on a terminal that knows no cursor movements", async (flag) => {
-    const edge = await edgeWith(answers);
-    const asked = runHlvm(["ask", flag, "q"], { edgeUrl: edge.url, terminal: true });
-    const dumb = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true, environment: { TERM: "dumb" } });
-    expect(await asked.ended).toBe(0);
-    expect(await dumb.ended).toBe(0);
-    expect(asked.stdout + dumb.stdout).not.toContain(PASTE_MODE_ON);
-  });
+  it.each([["-p"], ["--json"]])(
+    "is not there with %s, nor where output goes elsewhere or the terminal knows no cursor movements",
+    async (flag) => {
+      const edge = await edgeWith(answers);
+      const asked = runHlvm(["ask", flag, "q"], { edgeUrl: edge.url, terminal: true });
+      const dumb = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true, environment: { TERM: "dumb" } });
+      const full = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true, outputIsFull: true });
+      expect(await asked.ended).toBe(0);
+      expect(await full.ended).not.toBe(0);
+      expect(await dumb.ended).toBe(0);
+      expect(asked.stdout + dumb.stdout + full.stdout).not.toContain(PASTE_MODE_ON);
+    },
+  );
 
   it("works in session watch too, of a run that somebody else asked for; leaving that changes nothing", async () => {
     const edge = await untilSent(1);

@@ -155,6 +155,7 @@ async function run(
     leave.abort();
   };
   void onMeshLost();
+  const streams = [process.stdin, process.stdout, process.stderr];
   let steering: Steering | undefined;
   const cancel = (): void => {
     desk.close();
@@ -165,7 +166,7 @@ async function run(
   if (interrupts.signal.aborted) cancel();
   else interrupts.signal.addEventListener("abort", cancel, { once: true });
   try {
-    if (request.settings.canAsk && !interrupts.signal.aborted && isInteractive(process.stdin, process.stderr, config.terminal))
+    if (request.settings.canAsk && !interrupts.signal.aborted && isInteractive(streams, config.terminal))
       steering = new Steering({
         screen,
         input,

@@ -22,7 +22,7 @@ export function sessionWatch(
   const { noColor, terminal } = context.config;
   const screen = new Screen(process.stdout, process.stdout, noColor !== "");
   const view = logView(flags, screen);
-  const canType = flags.json !== true && isInteractive(process.stdin, process.stdout, terminal);
+  const canType = flags.json !== true && isInteractive([process.stdin, process.stdout], terminal);
   return untilInterrupted((signal, interrupt) =>
     withMesh(
       context,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { inForeground } from "./in-foreground.ts";
 import { KeyDecoder, type Key } from "./key-decoder.ts";
 
 export interface Keyboard {
@@ -27,6 +28,8 @@ export interface TerminalInputOptions {
 const QUIET_MILLISECONDS = 250;
 /** A key's sequence comes in one piece; an escape character alone for so long is the Escape key. */
 const ESCAPE_MILLISECONDS = 50;
+/** Nobody tells a process that it came to the foreground. */
+const BACKGROUND_MILLISECONDS = 500;
 const PASTE_MODE_ON = "\u001b[?2004h";
 const PASTE_MODE_OFF = "\u001b[?2004l";
 
@@ -147,13 +150,21 @@ export class TerminalInput implements Disposable {
   /** As the terminal itself would in its usual mode. */
   #stopProcess(): void {
     this.#leave();
-    process.once("SIGCONT", this.#onContinue);
     process.kill(0, "SIGTSTP");
+    // It was continued, or nobody was there who could stop it.
+    this.#return();
   }
 
   /** Whoever stopped the process may have changed the terminal's mode. */
   #continued(): void {
-    if (this.#isOpen) this.#leave();
+    if (!this.#isOpen) return;
+    if (!inForeground()) return void setTimeout(() => this.#continued(), BACKGROUND_MILLISECONDS).unref();
+    this.#leave();
+    this.#return();
+  }
+
+  #return(): void {
+    if (!inForeground()) return void setTimeout(() => this.#return(), BACKGROUND_MILLISECONDS).unref();
     this.#update();
     if (this.#isOpen) this.#readers.at(-1)?.key({ name: "redraw", text: "" });
   }
