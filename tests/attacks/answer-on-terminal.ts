@@ -49,7 +49,7 @@ export async function answerOnTerminal(
       changedAt = performance.now();
       length = written.length;
     } else if (PROMPT.test(written.slice(answered))) {
-      screens.push(visibleScreen(written, ROWS, COLUMNS));
+      screens.push(await visibleScreen(written, ROWS, COLUMNS));
       answered = written.length;
       child.stdin.write("y");
       changedAt = performance.now();

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { visibleScreen } from "../attacks/terminal-screen.ts";
 import { createWorkspace, eventsOf, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
-import { COLUMNS, ROWS, runInTerminal } from "./run-in-terminal.ts";
+import { COLUMNS, ROWS, runInTerminal, type TerminalOptions } from "./run-in-terminal.ts";
 
 const PROMPT = /y \/ n \/ a/;
-const ERASE_LINE = "\r\u001b[2K";
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 
 /** A model that proposes a plan, tries to write before it is accepted, and carries it out; and one that asks. */
@@ -32,6 +32,10 @@ const CONVERSATIONS = [
       { text: "Thank you." },
     ],
   },
+  // Whether a turn was interrupted or had not begun when something was said depends on who was quicker.
+  { match: "right now", turns: Array.from({ length: 3 }, () => ({ text: "Another way it is." })) },
+  { match: "go another way", turns: Array.from({ length: 3 }, () => ({ text: "Far too late.", delayMilliseconds: 60_000 })) },
+  { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
 
 let mesh: TestMesh;
@@ -54,14 +58,10 @@ afterAll(async () => {
 const inTerminal = (question: string, answers: readonly string[], flags: readonly string[] = []) =>
   runInTerminal(HLVM, ["ask", ...flags, question], { cwd: workspace, environment: mesh.environment, prompt: PROMPT, answers });
 
-/** What is on the screen when the answer is waited for: the last rows of all that was written, the cursor on one of its own. */
-function rowsAtPrompt(screen: string): string[] {
-  const written = screen
-    .slice(0, PROMPT.exec(screen)!.index)
-    .split("\r\n")
-    .map((row) => row.split(ERASE_LINE).at(-1)!);
-  for (const row of written.slice(1 - ROWS)) expect(row.length).toBeLessThanOrEqual(COLUMNS);
-  return written.slice(1 - ROWS);
+/** What is on the screen when the answer is waited for, row by row. */
+async function rowsAtPrompt(screen: string): Promise<string[]> {
+  const { index, 0: prompt } = PROMPT.exec(screen)!;
+  return (await visibleScreen(screen.slice(0, index + prompt.length), ROWS, COLUMNS)).split("\n");
 }
 
 describe("a question for permission in the terminal", () => {
@@ -103,7 +103,7 @@ describe("a question for permission in the terminal", () => {
     ["three thousand blanks", " ".repeat(3_000)],
   ])("keeps on the screen a command that %s would move off it", async (_, filler) => {
     const { screen } = await inTerminal(`run touch pwned;${filler}echo all is well`, ["n"]);
-    const visible = rowsAtPrompt(screen);
+    const visible = await rowsAtPrompt(screen);
     expect(visible.some((row) => row.includes(">>>touch pwned<<<"))).toBe(true);
     expect(visible.some((row) => row.includes("echo all is well"))).toBe(true);
     expect(visible.some((row) => /^shell_exec \(L[12]\) has to be approved/.test(row))).toBe(true);
@@ -165,7 +165,7 @@ describe("a question for permission in the terminal", () => {
 });
 
 describe("a run that asks with words", () => {
-  const inScript = (question: string, flags: readonly string[], prompt: RegExp, answers: readonly string[]) =>
+  const inScript = (question: string, flags: readonly string[], prompt: RegExp, answers: TerminalOptions["answers"]) =>
     runInTerminal(HLVM, ["ask", "--model", "scripted/script", ...flags, question], {
       cwd: workspace,
       environment: { ...mesh.environment, EDITOR: "sed -i s/hello/hallo/" },
@@ -196,10 +196,23 @@ describe("a run that asks with words", () => {
   });
 
   it("takes a question's answer from the terminal, by the number of a choice", async () => {
-    const { screen } = await inScript("choose a database", [], /Your answer/, ["2"]);
+    const { screen } = await inScript("choose a database", [], /Enter answers/, ["2"]);
     expect(screen).toMatch(/asks you something. Whatever you answer allows nothing[^]*Which one\?[^]*1: SQLite/);
     const { lines } = await showNewest();
     expect(eventsOf(lines, "tool_end")).toMatchObject([{ content: expect.stringContaining("answered:\nPostgreSQL") }]);
+  });
+
+  it("reads what its person types while the model thinks, and Esc interrupts the turn for it", async () => {
+    const { screen, code } = await inScript("think for long", [], /Type to steer/, [
+      "go another way",
+      { prompt: /queued: go another way/, keys: "right now\u001b" },
+    ]);
+    expect(code).toBe(0);
+    expect(screen).toContain("Another way it is.");
+    expect(screen).not.toContain("Far too late.");
+    const { lines } = await showNewest();
+    expect(eventsOf(lines, "message_queued")).toMatchObject([{ text: "go another way" }, { text: "right now", interrupts: true }]);
+    expect(eventsOf(lines, "user_message").slice(1)).toMatchObject([{ text: "go another way" }, { author: `user:${userInfo().username}` }]);
   });
 
   it("takes plans and answers from a second terminal, and none that is nonsense", async () => {

@@ -1,12 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
+/** Keys that are typed when something else shows up, without Enter behind them. */
+export interface Typed {
+  readonly prompt: RegExp;
+  readonly keys: string;
+}
+
 export interface TerminalOptions {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Each time this shows up on the screen the next answer is typed. */
   readonly prompt: RegExp;
-  readonly answers: readonly string[];
+  readonly answers: readonly (string | Typed)[];
   /** Called each time when it shows up. */
   readonly onPrompt?: () => void;
 }
@@ -36,11 +42,12 @@ export async function runInTerminal(
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     screen += chunk;
     unread += chunk;
-    if (!options.prompt.test(unread)) return;
+    const [next] = answers;
+    const { prompt, keys } = typeof next === "object" ? next : { prompt: options.prompt, keys: `${next}\r` };
+    if (!prompt.test(unread)) return;
     unread = "";
     options.onPrompt?.();
-    if (answers.length === 0) return;
-    child.stdin.write(`${answers.shift()!}\r`);
+    if (answers.shift() !== undefined) child.stdin.write(keys);
   });
   const [code] = (await once(child, "close")) as [number | null];
   clearTimeout(deadline);

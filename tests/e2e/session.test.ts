@@ -54,7 +54,7 @@ describe("a session", () => {
   it("keeps the images that went with it, for its model, its context and its export", async () => {
     writeFileSync(join(workspace, "shot.png"), png(2_000, 1_500));
     const asked = async (...words: string[]) => linesOf(await mesh.hlvm(["ask", "--json", ...words], { cwd: workspace }));
-    const tokensOf = (lines: Line[]) => Number((lines.at(-1)!.usage as { input_tokens: number }).input_tokens);
+    const tokensOf = (lines: Line[]) => (lines.at(-1)!.usage as { input_tokens: number }).input_tokens;
     const without = await asked("first");
     const lines = await asked("--attach", "shot.png", "first");
     // The model that counts is the gateway's: an image takes a token for 750 pixels there.

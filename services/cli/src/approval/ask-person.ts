@@ -4,8 +4,8 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { ApprovalKind, type Approval, type PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { printableLine } from "../terminal/printable.ts";
-import type { Keyboard } from "../terminal/read-key.ts";
 import type { Screen } from "../terminal/screen.ts";
+import type { TerminalInput } from "../terminal/terminal-input.ts";
 import { ACTION_CHOICE, putQuestion, type Key } from "./put-question.ts";
 import { CLARIFICATION_HEADING } from "./put-clarification.ts";
 import { PLAN_HEADING } from "./put-plan.ts";
@@ -15,8 +15,7 @@ import { questionPages, type Page } from "./question-pages.ts";
 /** Where a person is asked. */
 export interface Desk {
   readonly screen: Screen;
-  readonly keyboard: Keyboard;
-  readonly onControlC: () => void;
+  readonly input: TerminalInput;
   /** As EDITOR names it. */
   readonly editor: string;
 }
@@ -47,7 +46,7 @@ export async function askPerson(
   desk: Desk,
   signal: AbortSignal,
 ): Promise<Key | "closed" | undefined> {
-  const { screen, keyboard, onControlC } = desk;
+  const { screen, input } = desk;
   using question = screen.question();
   const pages = questionPages(
     `${worker === undefined ? "" : `worker ${worker} asks: `}${headingOf(approval)}`,
@@ -63,7 +62,7 @@ export async function askPerson(
     below: (text: string) => question.line([{ text, tone: "warning" }]),
   };
   const isTooLong = (approval.rendering?.omittedCharacters ?? 0) > 0;
-  const key = await putQuestion({ pages, isTooLong, choice: ACTION_CHOICE }, shown, keyboard, signal, onControlC);
+  const key = await putQuestion({ pages, isTooLong, choice: ACTION_CHOICE }, shown, input, signal);
   return key ?? (wasSeen ? "closed" : undefined);
 }
 

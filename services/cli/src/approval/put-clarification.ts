@@ -33,29 +33,36 @@ export function answerOf({ choices }: Clarification, line: string): string {
 export async function putClarification(
   policy: Client<typeof PolicyService>,
   approval: Approval,
-  { screen, keyboard }: Desk,
+  desk: Desk,
   signal: AbortSignal,
 ): Promise<string> {
   const clarification = clarificationOf(approval);
-  const line = await (async () => {
-    using question = screen.question();
-    return readLine(keyboard, signal, () => {
-      question.line([{ text: CLARIFICATION_HEADING, tone: "warning" }]);
-      const rows = questionRows(
-        questionLines(approval, () => undefined),
-        { ...screen.size, colour: screen.colour },
-      );
-      for (const { pieces } of rows) question.line(pieces);
-      for (const [index, choice] of clarification.choices.entries())
-        question.line([{ text: `  ${index + 1}: ${printableLine(choice, 200)}`, tone: "plain" }]);
-      const how = clarification.choices.length > 0 ? "a number, or your own words" : "in your own words";
-      question.line([{ text: `Your answer, ${how}; empty: none.`, tone: "warning" }]);
-    });
-  })();
+  if (signal.aborted) return "closed";
+  const line = await put(approval, clarification, desk, signal);
   if (line === undefined) return "closed";
   const text = answerOf(clarification, line);
   const { approvalId, argumentsHash } = approval;
   const answer = text === "" ? ApprovalAnswer.DENY : ApprovalAnswer.ONCE;
   await policy.answerApproval({ approvalId, answer, argumentsHash, text });
   return text === "" ? "Not answered." : "Answered.";
+}
+
+async function put(
+  approval: Approval,
+  { choices }: Clarification,
+  { screen, input }: Desk,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  using question = screen.question();
+  question.line([{ text: CLARIFICATION_HEADING, tone: "warning" }]);
+  const rows = questionRows(
+    questionLines(approval, () => undefined),
+    { ...screen.size, colour: screen.colour },
+  );
+  for (const { pieces } of rows) question.line(pieces);
+  for (const [index, choice] of choices.entries())
+    question.line([{ text: `  ${index + 1}: ${printableLine(choice, 200)}`, tone: "plain" }]);
+  const how = choices.length > 0 ? "a number, or your own words" : "in your own words";
+  question.line([{ text: `Your answer, ${how}; empty: none.`, tone: "warning" }]);
+  return await readLine(input, question.draft(), signal);
 }

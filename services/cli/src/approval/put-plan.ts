@@ -33,10 +33,11 @@ export async function putPlan(policy: Client<typeof PolicyService>, approval: Ap
     const key = await ask(text, question, desk, signal);
     if (key === undefined) return "closed";
     try {
-      if (key === "e") text = await editText(text, desk.editor);
+      if (key === "e") text = await edited(text, desk);
       else if (key === "n") {
         const prompt = { text: "Why, or what do you want instead? Empty: no words.", tone: "warning" } as const;
-        const why = await readLine(desk.keyboard, signal, () => question.line([prompt]));
+        question.line([prompt]);
+        const why = await readLine(desk.input, question.draft(), signal);
         if (why === undefined) return "closed";
         await policy.answerApproval({ approvalId, answer: ApprovalAnswer.DENY, argumentsHash, text: why.trim() });
         return "Rejected.";
@@ -53,10 +54,15 @@ export async function putPlan(policy: Client<typeof PolicyService>, approval: Ap
   }
 }
 
+async function edited(text: string, { input, editor }: Desk): Promise<string> {
+  using _ = input.suspend();
+  return await editText(text, editor);
+}
+
 function ask(
   text: string,
   question: ReturnType<Desk["screen"]["question"]>,
-  { screen, keyboard, onControlC }: Desk,
+  { screen, input }: Desk,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const pages = questionPages(PLAN_HEADING, textLines(text), { ...screen.size, colour: screen.colour });
@@ -67,5 +73,5 @@ function ask(
     below: (line: string) => question.line([{ text: line, tone: "warning" }]),
   };
   const choice = { yes: [...Object.keys(MODES), "e"], prompt: PROMPT };
-  return putQuestion({ pages, isTooLong: false, choice }, shown, keyboard, signal, onControlC);
+  return putQuestion({ pages, isTooLong: false, choice }, shown, input, signal);
 }

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
+import { TerminalInput } from "../terminal/terminal-input.ts";
 import { TestKeyboard } from "../testing/test-keyboard.ts";
 import { ACTION_CHOICE, putQuestion, type Question, type QuestionScreen } from "./put-question.ts";
 import type { Page } from "./question-pages.ts";
@@ -30,9 +31,8 @@ describe("putQuestion", () => {
     putQuestion(
       { pages: pages.map(pageOf), isTooLong: false, choice: ACTION_CHOICE, ...more },
       screen,
-      keyboard,
+      new TerminalInput(keyboard, { write: () => {}, onControlC: () => {} }),
       withdrawn.signal,
-      () => {},
     );
 
   /** Types a key and waits for what is said to it. */

@@ -1,4 +1,5 @@
-import { readKey, type Keyboard } from "../terminal/read-key.ts";
+import { readKey } from "../terminal/read-key.ts";
+import type { TerminalInput } from "../terminal/terminal-input.ts";
 import type { Page } from "./question-pages.ts";
 
 export type Key = "y" | "n" | "a" | "e";
@@ -35,21 +36,25 @@ export const ACTION_CHOICE: Choice = { yes: ["y", "a"], prompt: "Allow it? y / n
 export async function putQuestion(
   { pages, isTooLong, choice }: Question,
   screen: QuestionScreen,
-  keyboard: Keyboard,
+  input: TerminalInput,
   signal: AbortSignal,
-  onControlC: () => void,
 ): Promise<Key | undefined> {
+  if (signal.aborted) return undefined;
   let index = 0;
   let saidSo = false;
+  const prompt = (): void => screen.below(promptOf(index, pages.length, isTooLong, choice));
   const show = (): void => {
     screen.page(pages[index]!);
     saidSo = false;
-    screen.below(promptOf(index, pages.length, isTooLong, choice));
+    prompt();
   };
-  let put = show;
+  let put = prompt;
+  screen.page(pages[index]!);
+  // What can be answered is said when keys count.
+  await input.quiet(signal);
   for (;;) {
     const isLast = index === pages.length - 1;
-    const key = await readKey(keyboard, [...MORE, ...NO, ...choice.yes], signal, put, onControlC);
+    const key = await readKey(input, [...MORE, ...NO, ...choice.yes], signal, put);
     put = () => {};
     if (key === undefined) return undefined;
     if (NO.includes(key)) return "n";

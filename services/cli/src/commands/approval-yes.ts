@@ -8,6 +8,7 @@ import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { TerminalInput } from "../terminal/terminal-input.ts";
 
 /**
  * Allows what waits, to somebody who has seen it: on a terminal it is shown first, and elsewhere the hash of what was shown
@@ -38,8 +39,8 @@ async function showAndAnswer(policy: Client<typeof PolicyService>, approvalId: s
   if (approval?.state !== ApprovalState.PENDING) throw notPending(approvalId, enumWord(ApprovalStateSchema, approval?.state ?? 0));
   requireAction(approval);
   using interrupts = new Interrupts();
-  const desk = { screen, keyboard: process.stdin, onControlC: () => interrupts.interrupt(130), editor: "" };
-  const key = await askPerson({ approval }, () => undefined, desk, interrupts.signal);
+  using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
+  const key = await askPerson({ approval }, () => undefined, { screen, input, editor: "" }, interrupts.signal);
   if (key === undefined || key === "closed") return interrupts.exitCode ?? EXIT_FAILED;
   const { answer, said } = ANSWERS[key as keyof typeof ANSWERS];
   await policy.answerApproval({ approvalId, answer, argumentsHash: approval.argumentsHash });

@@ -21,13 +21,15 @@ describe("hlvm ask, stopped", () => {
     expect(hlvm.stderr).toBe("cancelled\n");
   });
 
-  it("cancels the run when its terminal is closed while something is being drawn on it", async () => {
+  it("cancels the run when its terminal is closed while something is being drawn on it, and a line is half-typed", async () => {
     const edge = await edgeWith(async (it) => {
       await it.until("cancelled");
       it.stop(StopReason.USER_CANCELLED);
     });
     const cancelled = edge.until("cancelled");
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+    hlvm.child.stdin!.write("half a li");
+    await hlvm.shows("› half a li");
     await hlvm.shows("⠼ thinking");
     hlvm.child.kill("SIGKILL");
     await cancelled;

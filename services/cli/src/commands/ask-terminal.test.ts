@@ -58,8 +58,8 @@ describe("hlvm ask on a terminal", () => {
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
     await hlvm.shows("working");
     hlvm.child.stdin!.write("y");
-    // The terminal itself shows what it has taken in.
-    await hlvm.shows("workingy");
+    // It stands in the line below, where it was typed.
+    await hlvm.shows("› y");
     askNow();
     await hlvm.shows("y / n / a");
     hlvm.child.stdin!.write("n");

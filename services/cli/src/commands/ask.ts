@@ -1,7 +1,7 @@
-import { createClient, type Client } from "@connectrpc/connect";
+import { createClient } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { StopReason, type Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { chosenProfile, type ChosenProfile } from "../agents/chosen-profile.ts";
@@ -12,18 +12,23 @@ import { noteTrouble } from "../mesh/process-trouble.ts";
 import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { personalInstructions } from "../options/personal-instructions.ts";
-import { describeImage, pastedImages } from "../options/pasted-images.ts";
-import { checkMediaTogether, readAttachments, type Attached, type AttachedMedia } from "../options/read-attachments.ts";
-import { readPipedInput } from "../options/read-piped-input.ts";
+import { pastedImages } from "../options/pasted-images.ts";
+import { checkMediaTogether, readAttachments, type AttachedMedia } from "../options/read-attachments.ts";
+import { questionAsked } from "../options/question-asked.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
 import { describeSource, workspaceSource, type WorkspaceFlags, type WorkspaceSource } from "../options/workspace-source.ts";
+import { startWithFiles, type AskedFiles } from "../run/start-with-files.ts";
 import { followSession } from "../run/follow-session.ts";
 import { JsonView } from "../run/json-view.ts";
 import type { RunView } from "../run/run-view.ts";
 import { StreamJsonView } from "../run/stream-json-view.ts";
 import { TextView } from "../run/text-view.ts";
+import { Steering } from "../run/steering.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { isInteractive } from "../terminal/is-interactive.ts";
+import { TerminalInput } from "../terminal/terminal-input.ts";
 import { prepareWorkspace } from "../workspace/prepare-workspace.ts";
+import { leftRunning } from "./left-running.ts";
 import { meshEnded } from "./mesh-ended.ts";
 
 const CANCEL_MILLISECONDS = 2_000;
@@ -55,7 +60,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
     return interrupts.exitCode ?? (isWrongUsage(error) ? EXIT_WRONG_USAGE : EXIT_FAILED);
   };
   try {
-    const request = readRequest(await questionAsked(question, flags, interrupts, context), flags, context);
+    const request = readRequest(await questionAsked(question, flags.waitsForInput, interrupts.signal, context), flags, context);
     await checkToolNames(request.settings, context);
     const profile = await chosenProfile(flags.agent, context.config.directory, localFolder(request.source), context.screen);
     const mesh = await connectMesh(context, interrupts.signal);
@@ -70,22 +75,6 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   } catch (thrown) {
     return failed(thrown);
   }
-}
-
-async function questionAsked(
-  question: string,
-  { waitsForInput }: AskFlags,
-  { signal }: Interrupts,
-  { screen }: CommandContext,
-): Promise<string> {
-  const onSilence = (): void =>
-    screen.note(
-      waitsForInput
-        ? "Waiting for standard input. Ctrl-C cancels."
-        : "Nothing came on standard input within 3 s, so nothing of it is asked. End the command with - to wait for it, or with < /dev/null to not wait.",
-      "warning",
-    );
-  return questionWithInput(question, await readPipedInput({ waits: waitsForInput, signal, onSilence }));
 }
 
 type RunRequest = ReturnType<typeof readRequest> & Partial<ChosenProfile>;
@@ -112,7 +101,7 @@ function readRequest(asked: string, flags: AskFlags, context: CommandContext) {
     workspace: source.kind === "folder" ? source.path : "",
     model: flags.model ?? (resuming ? "" : config.model),
     settings: permissionSettings(flags, canAsk),
-    ...attachmentsOf(flags.attach ?? [], images),
+    files: askedFiles(flags.attach ?? [], images),
     stateless: flags.stateless === true,
     allowedSecrets: [...(flags.allowSecret ?? [])],
     personalInstructions: ownInstructions(context),
@@ -120,14 +109,10 @@ function readRequest(asked: string, flags: AskFlags, context: CommandContext) {
   };
 }
 
-function attachmentsOf(paths: readonly string[], pasted: readonly AttachedMedia[]) {
-  const attachments = readAttachments(paths);
-  checkMediaTogether([...attachments, ...pasted]);
-  return { attachments: attachments.map(attachmentOf), pasted };
-}
-
-function attachmentOf(one: Attached): Pick<Attachment, "path"> & Partial<Pick<Attachment, "text" | "data">> {
-  return "data" in one ? { path: one.path, data: one.data } : one;
+function askedFiles(paths: readonly string[], pasted: readonly AttachedMedia[]): AskedFiles {
+  const attached = readAttachments(paths);
+  checkMediaTogether([...attached, ...pasted]);
+  return { attached, pasted };
 }
 
 function ownInstructions({ config, screen }: CommandContext): string {
@@ -168,14 +153,11 @@ async function run(
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
   const preparedSessionId = await prepareWorkspace(mesh.transport, request.source, { screen, signal: interrupts.signal });
-  const { sessionId, runId, sequence, model } = await start(sessions, { ...request, preparedSessionId }, screen);
-  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), {
-    screen,
-    keyboard: process.stdin,
-    onControlC: () => interrupts.interrupt(130),
-    editor: config.editor,
-  });
+  const { sessionId, runId, sequence, model } = await startWithFiles(sessions, { ...request, preparedSessionId }, request.files, screen);
+  using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
+  const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), { screen, input, editor: config.editor });
   const leave = new AbortController();
+  let hasLeft = false;
   let meshLost = false;
   const onMeshLost = async (): Promise<void> => {
     await mesh.lost;
@@ -183,14 +165,29 @@ async function run(
     leave.abort();
   };
   void onMeshLost();
+  const streams = [process.stdin, process.stdout, process.stderr];
+  let steering: Steering | undefined;
   const cancel = (): void => {
     desk.close();
+    steering?.[Symbol.dispose]();
     setTimeout(() => leave.abort(), CANCEL_MILLISECONDS).unref();
     sessions.cancelRun({ sessionId, runId }, { timeoutMs: CANCEL_MILLISECONDS }).catch(() => leave.abort());
   };
   if (interrupts.signal.aborted) cancel();
   else interrupts.signal.addEventListener("abort", cancel, { once: true });
   try {
+    if (request.settings.canAsk && !interrupts.signal.aborted && isInteractive(streams, config.terminal))
+      steering = new Steering({
+        screen,
+        input,
+        sessions,
+        sessionId,
+        onLeave: () => {
+          hasLeft = true;
+          leave.abort();
+        },
+        controlC: "cancels the run",
+      });
     view.started({ sessionId, model, workspace: describeSource(request.source) });
     const onLost = (): void => view.connectionLost();
     const reconnectMilliseconds = config.reconnectSeconds * 1_000;
@@ -198,49 +195,19 @@ async function run(
     for await (const event of followSession(sessions, watching)) {
       if (event.runId !== runId) continue;
       if (!interrupts.brokenPipe) view.event(event);
+      steering?.event(event);
       if (request.settings.canAsk && !interrupts.signal.aborted) desk.event(event);
       if (event.payload.case === "runStopped")
         return interrupts.exitCode ?? (event.payload.value.reason === StopReason.COMPLETED ? EXIT_OK : EXIT_FAILED);
     }
     throw new HlvmError({ code: "internal", reason: "log_ended", message: "The session's log ended before the run did." });
   } catch (thrown) {
+    if (hasLeft) return leftRunning(sessionId, mesh.endsWithUs, screen);
     throw meshLost ? meshEnded({ sessionId, stateless: request.stateless }, thrown) : thrown;
   } finally {
     desk.close();
     screen.status("");
+    steering?.[Symbol.dispose]();
     if (preparedSessionId !== "" && !request.stateless) screen.note(`To bring home what it changed: hlvm apply ${sessionId}`, "dim");
   }
-}
-
-type Sessions = Client<typeof SessionService>;
-
-/** Starts the run with what was pasted into its question, or where the model cannot see that, without. */
-async function start(
-  sessions: Sessions,
-  { pasted, attachments, ...request }: RunRequest & { readonly preparedSessionId: string },
-  screen: CommandContext["screen"],
-): ReturnType<Sessions["startRun"]> {
-  const shown = pasted.map(describeImage).join("; ");
-  try {
-    const started = await sessions.startRun({ ...request, attachments: [...attachments, ...pasted.map(attachmentOf)] });
-    if (pasted.length > 0) screen.note(`attached ${shown}`, "dim");
-    return started;
-  } catch (thrown) {
-    if (pasted.length === 0 || fromConnectError(thrown).reason !== "attachment_not_taken") throw thrown;
-    const started = await sessions.startRun({ ...request, attachments });
-    screen.note(`${started.model} takes no images: it is asked without ${shown}.`, "warning");
-    return started;
-  }
-}
-
-/**
- * A question and what was piped into it: a block of its own behind the question, or the question itself where there is no
- * other. Nothing in the text can end the block: its mark is one that the text does not hold.
- */
-function questionWithInput(question: string, input: string): string {
-  if (input.trim() === "") return question;
-  if (question.trim() === "") return input;
-  let mark = "stdin";
-  while (input.includes(`</${mark}>`)) mark += "-";
-  return `${question}\n\n<${mark}>\n${input}${input.endsWith("\n") ? "" : "\n"}</${mark}>`;
 }

@@ -8,6 +8,7 @@ import { withMesh } from "../mesh/with-mesh.ts";
 import { readPlanFile } from "../options/read-plan-file.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { TerminalInput } from "../terminal/terminal-input.ts";
 import { noPlan, waitingPlan } from "./plan-show.ts";
 
 export interface PlanAcceptFlags {
@@ -41,8 +42,8 @@ export async function planAccept(sessionId: string, flags: PlanAcceptFlags, cont
       return EXIT_OK;
     }
     using interrupts = new Interrupts();
-    const desk = { screen, keyboard: process.stdin, onControlC: () => interrupts.interrupt(130), editor: config.editor };
-    const said = await putPlan(policy, approval, desk, interrupts.signal);
+    using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
+    const said = await putPlan(policy, approval, { screen, input, editor: config.editor }, interrupts.signal);
     if (said === "closed") return interrupts.exitCode ?? EXIT_FAILED;
     screen.note(said);
     return EXIT_OK;

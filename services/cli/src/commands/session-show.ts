@@ -9,6 +9,7 @@ import { messageJson } from "../output/message-json.ts";
 import { followSession } from "../run/follow-session.ts";
 import { workerTree } from "../run/worker-tree.ts";
 import { logView } from "../run/log-view.ts";
+import { Screen } from "../terminal/screen.ts";
 import { untilInterrupted } from "../terminal/until-interrupted.ts";
 import { sessionState } from "./session-list.ts";
 
@@ -16,7 +17,7 @@ const MAXIMUM_WORKERS = 500;
 
 /** A session and its whole log as it is now; with --json the session on the first line and an event on every other. */
 export function sessionShow(sessionId: string, flags: { json?: boolean; verbose?: boolean }, context: CommandContext): Promise<number> {
-  const view = logView(flags, context.config);
+  const view = logView(flags, new Screen(process.stdout, process.stdout, context.config.noColor !== ""));
   return untilInterrupted((signal) =>
     withMesh(
       context,

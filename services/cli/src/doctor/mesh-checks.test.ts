@@ -21,7 +21,7 @@ async function checksOf(services: readonly ServiceState[]): Promise<Check[]> {
     services,
   };
   const lost = new Promise<void>(() => {});
-  return meshChecks({ transport: createEdgeTransport(edge.url, TOKEN), state, lost, release: async () => {} });
+  return meshChecks({ transport: createEdgeTransport(edge.url, TOKEN), state, lost, endsWithUs: false, release: async () => {} });
 }
 
 const down = {

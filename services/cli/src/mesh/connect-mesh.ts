@@ -15,6 +15,8 @@ export interface MeshConnection {
   readonly state: MeshState | undefined;
   /** Resolves when the mesh ends although this command uses it. */
   readonly lost: Promise<void>;
+  /** It was started for this command, and is only kept by others who came to use it. */
+  readonly endsWithUs: boolean;
   /** Lets go; where nobody else uses a mesh that was started for this command, it has ended when this resolves. */
   readonly release: () => Promise<void>;
 }
@@ -40,7 +42,7 @@ function endedAloud(mesh: MeshConnection, screen: Screen): MeshConnection {
     await mesh.release();
     screen.status("");
   };
-  return { ...mesh, release };
+  return { ...mesh, endsWithUs: true, release };
 }
 
 function connectRemote({ edgeUrl, token }: CliConfig, traceparent: string): MeshConnection {
@@ -52,13 +54,13 @@ function connectRemote({ edgeUrl, token }: CliConfig, traceparent: string): Mesh
       advice: "Set both to use an edge elsewhere, or neither to use this machine's mesh.",
     });
   const transport = createEdgeTransport(edgeUrl, token, traceparent);
-  return { transport, state: undefined, lost: new Promise(() => {}), release: async () => {} };
+  return { transport, state: undefined, lost: new Promise(() => {}), endsWithUs: false, release: async () => {} };
 }
 
 async function connectLocal({ state, reference }: ReferencedMesh, traceparent: string): Promise<MeshConnection> {
   try {
     const transport = createEdgeTransport(state.edgeUrl, readToken(state.tokenFile), traceparent);
-    return { transport, state, lost: reference.lost, release: reference.release };
+    return { transport, state, lost: reference.lost, endsWithUs: false, release: reference.release };
   } catch (thrown) {
     await reference.release();
     throw thrown;

@@ -15,6 +15,14 @@ however long it takes:
   npm test 2>&1 | hlvm ask "why does it fail?" -
 In a loop that reads standard input itself, give < /dev/null.
 
+While it runs, on a terminal, what you type goes to the run:
+  Enter    queues it: the model reads it before its next turn
+  Esc      interrupts the turn in hand and goes on with it; with nothing typed, with what is queued
+  Ctrl-J   begins a new line; pasted lines are one message
+  Ctrl-C   cancels the run; once more ends the command at once
+  Ctrl-D   on an empty line: leaves; the run goes on, and \`hlvm session watch\` shows it
+A question that appears takes no key of a line that you are typing, and gives the line back afterwards.
+
 Permission modes (L0 reads, L1 changes the workspace in a way that can be taken back, L2 is all else):
 ${PERMISSION_MODES.map((mode) => `  ${mode.padEnd(18)} ${PERMISSION_MODE_DESCRIPTIONS[mode]}`).join("\n")}
 

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { PlanAcceptFlags } from "../commands/plan-accept.ts";
-import { approvalId, argumentsHash, sessionId, wholeNumber } from "./values.ts";
+import { approvalId, argumentsHash, jsonOption, sessionId, wholeNumber } from "./values.ts";
 
 export function planCommand(context: CommandContext, finish: Finish): Command {
   const plan = new Command("plan").description("the plan that a run in plan mode waits with");
@@ -36,9 +36,17 @@ export function planCommand(context: CommandContext, finish: Finish): Command {
 }
 
 export function questionCommand(context: CommandContext, finish: Finish): Command {
-  const question = new Command("question").description("what a model asks its person; `hlvm approval list` lists it too");
+  const question = new Command("question").description("what a model asks its person");
   const one = (name: string, description: string): Command =>
-    question.command(name).description(description).argument("<approval-id>", "see `hlvm approval list`", approvalId);
+    question.command(name).description(description).argument("<approval-id>", "see `hlvm question list`", approvalId);
+  question
+    .command("list")
+    .description("list what models ask you, oldest first; `hlvm approval list` lists it too")
+    .addOption(jsonOption())
+    .action(async (flags: { json?: boolean }) => {
+      const { questionList } = await import("../commands/question-list.ts");
+      finish(await questionList(flags, context));
+    });
   one("answer", "answer one; whatever is answered allows nothing")
     .argument("[words]", "the answer")
     .addOption(new Option("--choice <number>", "the choice of this number").argParser(wholeNumber(1, 9)))

@@ -83,7 +83,7 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
     });
   session
     .command("watch")
-    .description("follow one until its run ends")
+    .description("follow one until its run ends; on a terminal, what you type goes to the run")
     .argument("<session-id>", "see `hlvm session list`", sessionId)
     .addOption(new Option("--from <sequence>", "the first event wanted").argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)).default(1))
     .addOption(jsonOption())

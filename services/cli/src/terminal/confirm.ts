@@ -2,6 +2,7 @@ import type { CommandContext } from "../command.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { Interrupts } from "./interrupts.ts";
 import { readKey } from "./read-key.ts";
+import { TerminalInput } from "./terminal-input.ts";
 
 /**
  * Asks a person whether something that cannot be taken back shall be done.
@@ -16,6 +17,7 @@ export async function confirm(shown: readonly string[], question: string, { scre
   using interrupts = new Interrupts();
   using asked = screen.question();
   const ask = (): void => asked.line([{ text: `${question} [y/n]`, tone: "warning" }]);
-  const key = await readKey(process.stdin, ["y", "n"], interrupts.signal, ask, () => interrupts.interrupt(130));
+  using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
+  const key = await readKey(input, ["y", "n"], interrupts.signal, ask);
   return key === "y";
 }

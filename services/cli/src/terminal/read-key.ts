@@ -1,23 +1,6 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-
-/** Keys that are no letter. */
-const NAMES: Readonly<Record<string, string>> = {
-  " ": "space",
-  "\r": "enter",
-  "\n": "enter",
-  "\u001b[B": "down",
-  "\u001bOB": "down",
-  "\u001b[6~": "down",
-};
-const CONTROL_C = "\u0003";
-
-export interface Keyboard {
-  setRawMode(raw: boolean): unknown;
-  on(event: "data", listener: (data: Buffer) => void): unknown;
-  off(event: "data", listener: (data: Buffer) => void): unknown;
-  resume(): unknown;
-  pause(): unknown;
-}
+import type { Key } from "./key-decoder.ts";
+import type { TerminalInput } from "./terminal-input.ts";
 
 /**
  * Puts a question and waits for one of these keys, with or without Enter. What was typed before the question was there
@@ -27,37 +10,35 @@ export interface Keyboard {
  * @returns the key, or undefined when the signal was aborted first; the question may not have been put then
  */
 export async function readKey(
-  keyboard: Keyboard,
+  input: TerminalInput,
   keys: readonly string[],
   signal: AbortSignal,
   ask: () => void,
-  onControlC: () => void,
 ): Promise<string | undefined> {
   if (signal.aborted) return undefined;
   const answered = Promise.withResolvers<string | undefined>();
   let asked = false;
-  const onData = (data: Buffer): void => {
-    const typed = data.toString("utf8");
-    if (typed.includes(CONTROL_C)) return onControlC();
-    const key = NAMES[typed] ?? typed.trim().toLowerCase();
-    if (asked && keys.includes(key)) answered.resolve(key);
+  const onKey = (key: Key): void => {
+    const name = nameOf(key);
+    if (asked && keys.includes(name)) answered.resolve(name);
   };
   const onAbort = (): void => answered.resolve(undefined);
   signal.addEventListener("abort", onAbort);
-  keyboard.on("data", onData);
-  keyboard.setRawMode(true);
-  keyboard.resume();
+  using _ = input.read({ key: onKey });
   try {
     await drained();
     if (!signal.aborted) ask();
     asked = true;
     return await answered.promise;
   } finally {
-    keyboard.off("data", onData);
     signal.removeEventListener("abort", onAbort);
-    keyboard.setRawMode(false);
-    keyboard.pause();
   }
+}
+
+/** A word that was typed, or pasted text, is no key. */
+function nameOf({ name, text }: Key): string {
+  if (name !== "text") return name;
+  return text === " " ? "space" : text.toLowerCase();
 }
 
 /**

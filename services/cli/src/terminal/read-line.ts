@@ -1,42 +1,30 @@
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import type { Keyboard } from "./read-key.ts";
-
-/** Of a line: terminals hand on no longer ones. */
-const MAXIMUM_LENGTH = 16_384;
+import type { DraftRow } from "./screen.ts";
+import { LineEditor } from "./line-editor.ts";
+import type { TerminalInput } from "./terminal-input.ts";
 
 /**
- * Puts a question and waits for a line, which the terminal itself lets a person edit. What was typed before the question was
- * there is thrown away.
- * @param ask writes the question
- * @returns the line without its end, or undefined when the signal was aborted first
+ * Waits for a text that a person types below a question, or pastes; it has one line, unless they ask for more with Ctrl-J.
+ * @returns the text, or undefined when the signal was aborted first
  */
-export async function readLine(keyboard: Keyboard, signal: AbortSignal, ask: () => void): Promise<string | undefined> {
+export async function readLine(input: TerminalInput, row: DraftRow, signal: AbortSignal): Promise<string | undefined> {
+  await input.quiet(signal);
   if (signal.aborted) return undefined;
   const answered = Promise.withResolvers<string | undefined>();
-  let asked = false;
-  let typed = "";
-  const onData = (data: Buffer): void => {
-    if (!asked) return;
-    typed = (typed + data.toString("utf8")).slice(0, MAXIMUM_LENGTH);
-    const end = typed.search(/[\r\n]/);
-    if (end >= 0) answered.resolve(typed.slice(0, end));
-    else if (data.length === 0 || typed.length === MAXIMUM_LENGTH) answered.resolve(typed);
-  };
+  const editor = new LineEditor();
+  const show = (): void => row.show({ before: editor.before, after: editor.after, placeholder: "", footer: "Enter answers" });
   const onAbort = (): void => answered.resolve(undefined);
   signal.addEventListener("abort", onAbort);
-  keyboard.on("data", onData);
-  keyboard.setRawMode(false);
-  keyboard.resume();
+  using _ = input.read({
+    key: (key) => {
+      if (key.name === "enter") return answered.resolve(editor.text);
+      if (editor.press(key) || key.name === "redraw") show();
+    },
+  });
+  show();
   try {
-    // What waits in the terminal comes when the event loop next looks at it.
-    await turnOfTheLoop();
-    await turnOfTheLoop();
-    if (!signal.aborted) ask();
-    asked = true;
     return await answered.promise;
   } finally {
-    keyboard.off("data", onData);
     signal.removeEventListener("abort", onAbort);
-    keyboard.pause();
+    row.end(editor.text);
   }
 }

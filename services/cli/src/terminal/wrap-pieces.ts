@@ -3,6 +3,8 @@ import type { Piece } from "./paint.ts";
 const MARK = /^\p{M}$/u;
 /** From here on there are characters of two columns; some that take one are counted as two as well, which only breaks earlier. */
 const FIRST_WIDE = 0x1100;
+/** Behind that: punctuation, currencies, arrows and mathematics, which take one. */
+const NARROW = /[\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2190-\u22ff\u2500-\u25fc]/u;
 
 /** Breaks a line into rows of at most so many columns; nothing is left out, and a stand-in stays in one piece. */
 export function wrapPieces(pieces: readonly Piece[], columns: number): Piece[][] {
@@ -31,7 +33,7 @@ export function wrapPieces(pieces: readonly Piece[], columns: number): Piece[][]
 export function displayWidth(text: string): number {
   if (!/[^ -~]/.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += character.codePointAt(0)! < FIRST_WIDE ? 1 : 2;
+  for (const character of text) width += character.codePointAt(0)! < FIRST_WIDE || NARROW.test(character) ? 1 : 2;
   return width;
 }
 

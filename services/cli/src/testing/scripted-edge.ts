@@ -38,6 +38,9 @@ export class ScriptedEdge {
   readonly requests: StartRunRequest[] = [];
   readonly watches: WatchRequest[] = [];
   readonly answers: AnswerApprovalRequest[] = [];
+  refusesMessages = false;
+  /** What was said to the run while it went on. */
+  readonly messages: { text: string; interrupt: boolean }[] = [];
   readonly lists: ListSessionsRequest[] = [];
   /** What was asked for besides runs, in order: the method, and what it was given. */
   readonly changes: (readonly [method: string, given: object])[] = [];
@@ -107,7 +110,7 @@ export class ScriptedEdge {
   }
 
   /** Resolves when a person has done it. */
-  async until(what: "cancelled" | "answered" | "watched"): Promise<void> {
+  async until(what: "cancelled" | "answered" | "watched" | "sent"): Promise<void> {
     await once(this.#happened, what);
   }
 
@@ -126,6 +129,15 @@ export class ScriptedEdge {
         this.append({ case: "userMessage", value: { text: request.prompt } }, 0);
         void this.#script(this);
         return { sessionId: this.sessionId, runId: this.runId, sequence: 1n, model: request.model || "scripted/one" };
+      },
+      sendMessage: ({ text, interrupt }) => {
+        if (!this.#running || this.refusesMessages)
+          throw new HlvmError({ code: "failed_precondition", reason: "no_run", message: "No run is going on." });
+        this.messages.push({ text, interrupt });
+        this.append({ case: "messageQueued", value: { text, interrupts: interrupt } }, 0);
+        const sequence = BigInt(this.#log.length);
+        this.#happened.emit("sent");
+        return { runId: this.runId, sequence };
       },
       watch: (request, { signal }) => this.#watch(request, signal),
       cancelRun: () => {

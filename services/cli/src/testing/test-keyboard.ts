@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import type { Keyboard } from "../terminal/read-key.ts";
+import type { Keyboard } from "../terminal/terminal-input.ts";
 
 /** Like a terminal it keeps what is typed until somebody reads, and gives it with the next look of the loop. */
 export class TestKeyboard extends EventEmitter implements Keyboard {
