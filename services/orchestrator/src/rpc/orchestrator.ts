@@ -5,7 +5,7 @@ import type { ContextLimits } from "../domain/context/token-budget.ts";
 import type { EventLog } from "../domain/log/event-log.ts";
 import type { LogWakeups } from "../domain/log/log-wakeups.ts";
 import type { Mesh } from "../domain/loop/ports.ts";
-import type { BegunRun } from "../domain/run/execute-run.ts";
+import type { BegunRun } from "../domain/run/begun-run.ts";
 import type { RunInboxes } from "../domain/run/run-inboxes.ts";
 import type { RunRegistry } from "../domain/run/run-registry.ts";
 import type { AttachedFiles } from "../domain/session/attached-files.ts";

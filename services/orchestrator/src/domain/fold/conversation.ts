@@ -1,7 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { MessageSchema, PartSchema, Role, type Message, type Part } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import {
-  UserMessageSchema,
   type AssistantMessage,
   type Attachment,
   type Compaction,
@@ -16,7 +15,8 @@ import { lowerFloor, REMINDER, type Provenance } from "../context/provenance.ts"
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
 import { callId } from "../tools/call-id.ts";
-import { fileNote, filePart, isTaken, type TakenFiles } from "./file-part.ts";
+import { Anchors } from "./anchors.ts";
+import { attachedPart, fileNote, type TakenFiles } from "./file-part.ts";
 import { fitFiles, LATER_FILES } from "./fit-files.ts";
 import { fitMessages } from "./fit-messages.ts";
 import { WorkState } from "../work/work-state.ts";
@@ -24,26 +24,10 @@ import { foldCompaction, type Provenances } from "./fold-compaction.ts";
 import { insertInstructions } from "./insert-instructions.ts";
 import { LoadedInstructions } from "./loaded-instructions.ts";
 import { resultsOf, type OpenTurn } from "./open-turn.ts";
-
-function userMessage({ principal = "" }: FoldedEvent, text: string): UserMessage {
-  return create(UserMessageSchema, { text, author: principal });
-}
+import { UnreadMessages } from "./unread-messages.ts";
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
 export type FoldedEvent = Pick<Event, "runId" | "turn" | "payload"> & Partial<Pick<Event, "sequence" | "at" | "principal">>;
-
-/** Messages of people to one run that stay word for word. */
-const MOST_ASKED = 8;
-
-/** Sequences of what a compaction leaves as it is. */
-interface Anchors {
-  /** The session's first question. */
-  task: bigint;
-  /** What people said to the last run. */
-  asked: bigint[];
-  runStarted: bigint;
-  memory: bigint;
-}
 
 /**
  * The messages for the model, folded from a session's events one by one. The loop feeds it what it appends, a resumed
@@ -57,8 +41,7 @@ export class Conversation {
   #messages: Message[] = [];
   #isSameModel = true;
   #open: OpenTurn | undefined;
-  /** Messages that were sent to a run while it went on, by their sequences. */
-  readonly #unread = new Map<bigint, FoldedEvent>();
+  readonly #unread = new UnreadMessages();
   /** What the last run is reminded of; a system message. */
   memory: Message | undefined;
   /** The least that anything up to here can be trusted, summaries included. */
@@ -71,7 +54,7 @@ export class Conversation {
   readonly work = new WorkState();
   lastRun: RunStarted | undefined;
   readonly instructions: LoadedInstructions = new LoadedInstructions();
-  readonly anchors: Anchors = { task: 0n, asked: [], runStarted: 0n, memory: 0n };
+  readonly anchors = new Anchors();
 
   /**
    * @param model the model that will read it: another model's thinking means nothing to it and is left out
@@ -87,15 +70,11 @@ export class Conversation {
     this.work.add(event);
     switch (payload.case) {
       case "userMessage":
-        if (event.turn === 0) this.#addUnread(event);
-        else this.#unread.delete(payload.value.queuedSequence);
+        if (event.turn > 0) this.#unread.remove(payload.value.queuedSequence);
+        else for (const unread of this.#unread.takeForRun(event.runId)) this.#addUser(unread.event, unread.message);
         return this.#addUser(event, payload.value);
       case "messageQueued":
-        this.#unread.set(event.sequence ?? 0n, {
-          ...event,
-          payload: { case: "userMessage", value: userMessage(event, payload.value.text) },
-        });
-        return;
+        return this.#unread.add(event, payload.value.text);
       case "runStarted":
         this.#isSameModel = payload.value.model === this.#model;
         if (!this.#isSameModel) this.#forgetCounts();
@@ -182,7 +161,8 @@ export class Conversation {
     const said = { source, trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION };
     const parts = [...attachments, this.#part(event, said, { case: "text", value: message.text })];
     this.#lower(Trust.USER_CLAIMED, source);
-    this.#anchor(event);
+    this.anchors.ask(event);
+    if (event.turn === 0) this.memory = undefined;
     const last = this.#messages.at(-1);
     // Some models take no two messages of a user in a row: after a run that was stopped early they are one.
     if (last?.role === Role.USER) last.parts.push(...parts);
@@ -190,38 +170,9 @@ export class Conversation {
   }
 
   #attached(event: FoldedEvent, attachment: Attachment): Part {
-    const { path, text, mediaType, sha256, size } = attachment;
-    const about = { source: `attachment ${path}`, trust: Trust.USER_CLAIMED, kind: ContextKind.EVIDENCE };
-    if (mediaType === "")
-      return this.#part(event, about, { case: "text", value: `<attachment path=${JSON.stringify(path)}>\n${text}\n</attachment>` });
-    const part = filePart(attachment);
-    if (isTaken(mediaType, this.#takes)) {
-      this.#hasFiles = true;
-      return this.#part(event, { ...about, file: { sha256, size } }, part.part);
-    }
-    const why = `this model takes no ${part.part.case === "document" ? "documents" : "images"}`;
-    return this.#part(event, about, { case: "text", value: fileNote(part, why) });
-  }
-
-  /** What was sent to the run before, which ended without having read it, is read by this one. */
-  #addUnread({ runId }: FoldedEvent): void {
-    for (const [sequence, event] of this.#unread) {
-      if (event.runId === runId) continue;
-      this.#unread.delete(sequence);
-      if (event.payload.case === "userMessage") this.#addUser(event, event.payload.value);
-    }
-  }
-
-  #anchor({ turn, sequence = 0n }: FoldedEvent): void {
-    if (this.anchors.task === 0n) this.anchors.task = sequence;
-    if (turn === 0) {
-      this.anchors.asked = [];
-      this.anchors.memory = 0n;
-      this.memory = undefined;
-    }
-    this.anchors.asked.push(sequence);
-    // The question and what was said last; what lies between is folded with the rest.
-    if (this.anchors.asked.length > MOST_ASKED) this.anchors.asked.splice(1, 1);
+    const { about, part } = attachedPart(attachment, this.#takes);
+    this.#hasFiles ||= about.file !== undefined;
+    return this.#part(event, about, part);
   }
 
   /** Behind all that there is, so that what was sent before stays as it was. */

@@ -14,7 +14,7 @@ import { stopOf } from "../loop/stop.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
-import type { BegunRun } from "./execute-run.ts";
+import type { BegunRun } from "./begun-run.ts";
 import { workspaceSessionOf } from "../session/session.ts";
 import { isHandOver } from "./interruption.ts";
 import { payerOf } from "../budget/payer.ts";

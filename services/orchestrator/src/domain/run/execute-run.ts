@@ -1,108 +1,36 @@
 import pLimit from "p-limit";
-import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { BudgetExhausted } from "../budget/budget-exhausted.ts";
-import type { BudgetStore } from "../budget/budget-store.ts";
-import type { ConfiguredBudgets } from "../budget/configured-budgets.ts";
 import { runTime } from "../budget/run-time.ts";
 import { Spending } from "../budget/spending.ts";
 import { ContextWindow } from "../context/context-window.ts";
 import { tokenBudget } from "../context/token-budget.ts";
-import type { RunPast } from "../fold/run-past.ts";
 import { InstructionFinder } from "../instructions/instruction-finder.ts";
-import type { DeltaWriter } from "../log/delta-writer.ts";
-import type { EventLog, Lease } from "../log/event-log.ts";
-import { eventPayload, type EventPayload } from "../log/event-payload.ts";
+import type { Lease } from "../log/event-log.ts";
+import { eventPayload } from "../log/event-payload.ts";
 import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
-import type { Mesh } from "../loop/ports.ts";
 import { runLoop } from "../loop/run-loop.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
-import type { Prefix } from "../prompt/compile-prefix.ts";
-import type { RunSecrets } from "../secrets/run-secrets.ts";
-import type { AttachedFiles } from "../session/attached-files.ts";
-import { workspaceSessionOf, type SessionFacts } from "../session/session.ts";
+import { workspaceSessionOf } from "../session/session.ts";
 import { CallWaits, type PersonWait } from "../tools/call-waits.ts";
 import { LoopDetector } from "../tools/loop-detector.ts";
 import { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import { ResultBudget } from "../tools/result-budget.ts";
-import type { WorkerPorts } from "../workers/begin-worker.ts";
-import type { RunAgent } from "../workers/run-agent.ts";
 import { RunWorkers } from "../workers/run-workers.ts";
-import type { AnsweredRuns } from "./answered-runs.ts";
 import { Interruption, isHandOver } from "./interruption.ts";
 import { isLeaseLost } from "./lease-lost.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
-import { redelegateRun, type RedelegatePorts } from "./redelegate-run.ts";
+import { redelegateRun } from "./redelegate-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
-import type { RunClaims } from "./run-claims.ts";
-import type { RunInboxes } from "./run-inboxes.ts";
+import type { BegunRun } from "./begun-run.ts";
+import type { RunPorts } from "./run-ports.ts";
 
 /** Tools that one run has going at a time. */
 const PARALLEL_TOOLS = 8;
-
-/** By what right a run acts. */
-export interface RunAuthority {
-  readonly principal: Principal;
-  /** As the edge signed it, narrowed for this run where it was. */
-  readonly delegation: string;
-  readonly settings: PermissionSettings;
-}
-
-export interface BegunRun {
-  readonly lease: Lease;
-  readonly principal: string;
-  /** Another one once a plan was accepted: workers get theirs from it. */
-  authority: RunAuthority;
-  readonly agent: RunAgent;
-  /** Of a worker: what it may use up of its parent's. */
-  readonly allowance?: WorkerBudget;
-  readonly organization: string;
-  /** Of the person, whose budgets count too. */
-  readonly teams: readonly string[];
-  readonly session: SessionFacts;
-  readonly question: string;
-  /** What it may use, where it has a budget of its own. */
-  readonly budget?: RunBudget;
-  readonly model: Model;
-  readonly prefix: Prefix;
-  /** Lets no secret in. */
-  readonly mesh: Mesh;
-  readonly secrets: RunSecrets;
-  /** Events that it has in the log so far. */
-  readonly appended: number;
-  /** Of a new session all that its log holds, so that nobody has to read it. */
-  readonly wholeLog?: readonly EventPayload[];
-  /** Of a run that another process held before; `turn` is the last one of which the log has anything. */
-  readonly past?: RunPast & { readonly turn: number; readonly ageMilliseconds: number; readonly wasParked: boolean };
-}
-
-/** What all runs of a process share. */
-export interface RunPorts {
-  readonly eventLog: EventLog;
-  readonly attached: AttachedFiles;
-  readonly deltas: DeltaWriter;
-  readonly claims: Pick<RunClaims, "release" | "park" | "delegate">;
-  readonly inboxes: Pick<RunInboxes, "open">;
-  readonly verifyDelegation: RedelegatePorts["verifyDelegation"];
-  readonly meshFor: RedelegatePorts["meshFor"];
-  readonly budgets: Pick<BudgetStore, "reserve">;
-  readonly configuredBudgets: ConfiguredBudgets;
-  readonly asksInDoubt: boolean;
-  readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
-  readonly limits: Limits;
-  readonly workers: WorkerPorts;
-  readonly log: Log;
-  /** Aborted with an Interruption when the process ends. */
-  readonly draining: AbortSignal;
-}
 
 /**
  * One run from its first model call, or from where another process left it, to its end in the log, unless it is handed over

@@ -5,7 +5,7 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { StopReason, StopReasonSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Cost } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { RunProgress } from "../loop/run-progress.ts";
-import type { BegunRun } from "./execute-run.ts";
+import type { BegunRun } from "./begun-run.ts";
 
 const AGENT = "hlvm";
 

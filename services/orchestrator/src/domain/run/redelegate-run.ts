@@ -2,7 +2,7 @@ import type { Delegation } from "@hlvm/identity/delegation";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Mesh } from "../loop/ports.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
-import type { BegunRun } from "./execute-run.ts";
+import type { BegunRun } from "./begun-run.ts";
 import type { RunClaims } from "./run-claims.ts";
 
 export interface RedelegatePorts {

@@ -11,7 +11,7 @@ import { eventPayload } from "../log/event-payload.ts";
 import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
 import { retryAtReplicas } from "../loop/retry-while-away.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
-import type { BegunRun } from "../run/execute-run.ts";
+import type { BegunRun } from "../run/begun-run.ts";
 import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";

@@ -8,7 +8,7 @@ import { eventPayload } from "../log/event-payload.ts";
 import type { Mesh } from "../loop/ports.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
-import type { BegunRun } from "../run/execute-run.ts";
+import type { BegunRun } from "../run/begun-run.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import type { BudgetStore } from "../budget/budget-store.ts";

@@ -6,7 +6,7 @@ import type { RunPast } from "../fold/run-past.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import type { RunProgress } from "../loop/run-progress.ts";
-import type { BegunRun } from "../run/execute-run.ts";
+import type { BegunRun } from "../run/begun-run.ts";
 import { isHandOver } from "../run/interruption.ts";
 import type { ReadyCall } from "../tools/prepare-call.ts";
 import { failedResult } from "../tools/tool-result.ts";
