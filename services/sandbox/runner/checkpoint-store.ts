@@ -75,11 +75,17 @@ export class CheckpointStore {
   makeRoom(): void {
     if (this.#bytes < this.#mostBytes && this.#journalBytes < JOURNAL_BYTES) return;
     for (const name of readdirSync(this.#folder)) rmSync(`${this.#folder}/${name}`, { recursive: true });
+    closeSync(openSync(this.#forgotten, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600));
     this.records.length = 0;
     this.#contents.clear();
     // Of a turn that could not be noted: it went with its pack.
     this.#fresh = [];
     [this.#pack, this.#packBytes, this.#bytes, this.#journalBytes] = [0, 0, 0, 0];
+  }
+
+  /** Whether there was more than there is: it has begun anew. */
+  get hasForgotten(): boolean {
+    return existsSync(this.#forgotten);
   }
 
   /** Keeps a file's content. @returns its hash; empty where it is too large, or no file any more */
@@ -129,6 +135,10 @@ export class CheckpointStore {
 
   get #journal(): string {
     return `${this.#folder}/journal`;
+  }
+
+  get #forgotten(): string {
+    return `${this.#folder}/forgotten`;
   }
 
   #packFile(pack: number): string {

@@ -11,6 +11,7 @@ const FRESH_NANOSECONDS = 100_000_000n;
 const TOLD_PATHS = 2_000;
 
 export interface Rewind {
+  /** The oldest first. */
   readonly turns: readonly string[];
   readonly preview: boolean;
   readonly overwrite: boolean;
@@ -20,6 +21,8 @@ export interface Rewound {
   readonly failure: string;
   readonly paths: readonly RestoredPathJson[];
   readonly pathCount: number;
+  /** It has begun anew since, and has nothing of the first of the turns. */
+  readonly incomplete: boolean;
 }
 
 /**
@@ -59,7 +62,8 @@ export class Checkpoints {
     const { records } = this.#store;
     const wanted = new Set(turns);
     const first = records.findIndex(({ turn }) => turn !== "" && wanted.has(turn));
-    if (first < 0) return { failure: "", paths: [], pathCount: 0 };
+    const incomplete = this.#store.hasForgotten && !records.some(({ turn }) => turn === turns[0]);
+    if (first < 0) return { failure: "", paths: [], pathCount: 0, incomplete };
     // What is there now is kept too.
     this.note("undo");
     const target = this.#stateAt(first + 1);
@@ -77,7 +81,7 @@ export class Checkpoints {
       );
       this.note("");
     }
-    return { failure: "", paths: paths.slice(0, TOLD_PATHS), pathCount: paths.length };
+    return { failure: "", paths: paths.slice(0, TOLD_PATHS), pathCount: paths.length, incomplete };
   }
 
   /** What is there otherwise than at the first checkpoint. Nothing is noted: a turn may be writing. */

@@ -92,11 +92,11 @@ function checkpointFor({ callId = "", turn = "" }: RunnerRequest_CheckpointJson)
 }
 
 function rewindFor({ callId = "", turns = [], preview = false, overwrite = false }: RunnerRequest_RewindJson): void {
-  let rewound: Rewound = { failure: "", paths: [], pathCount: 0 };
+  let rewound: Rewound = { failure: "", paths: [], pathCount: 0, incomplete: false };
   const failure = failureOfCheckpoint(() => {
     rewound = (checkpoints ??= new Checkpoints(WORKSPACE, CHECKPOINTS)).rewind({ turns, preview, overwrite });
   });
-  send({ rewound: { callId, failure, paths: [...rewound.paths], pathCount: rewound.pathCount } });
+  send({ rewound: { ...rewound, callId, failure, paths: [...rewound.paths] } });
 }
 
 function compareFor({ callId = "" }: RunnerRequest_CompareJson): void {

@@ -86,8 +86,10 @@ describe("hlvm session", () => {
       { ...given, preview: false },
     ]);
     const scripted = await session(["undo", sessionId, "--to", "0", "--yes", "--overwrite", "--json"], { edgeUrl: edge.url });
-    expect(JSON.parse(scripted.stdout)).toMatchObject({ type: "undo", path_count: 2, turns: [{ turn: 1 }] });
-    expect(edge.changes.at(-1)).toEqual(["undoToTurn", { sessionId, toTurn: 0, preview: false, overwrite: true }]);
+    expect(JSON.parse(scripted.stdout)).toMatchObject({ type: "undo", path_count: 2, turns: [{ turn: 1 }], incomplete: true });
+    const incomplete = await session(["undo", sessionId, "--to", "0", "--yes"], { edgeUrl: edge.url });
+    expect(incomplete.stderr).toContain("may not be kept any more: not all that they wrote goes back.");
+    expect(edge.changes.at(-1)).toEqual(["undoToTurn", { sessionId, toTurn: 0, preview: false, overwrite: false }]);
   });
 
   it("export writes every piece, import sends a file and the folder one is in, fork names the new one", async () => {

@@ -41,12 +41,15 @@ export async function sessionUndo(sessionId: string, flags: SessionUndoFlags, co
   return done === undefined || failed(done).length > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-function linesOf({ turns, paths, pathCount }: UndoToTurnResponse, flags: SessionUndoFlags): string[] {
+const INCOMPLETE = "What the workspace held before the first of these turns may not be kept any more: not all that they wrote goes back.";
+
+function linesOf({ turns, paths, pathCount, incomplete }: UndoToTurnResponse, flags: SessionUndoFlags): string[] {
   const lines = turns.map(({ turn, summary }) => `turn ${turn} is undone: ${printableLine(summary, 100)}`);
   for (const one of paths.slice(0, SHOWN))
     lines.push(`${isKept(one, flags) ? "stays, others changed it" : WORDS[one.action]}: ${printableLine(one.path)}`);
   if (pathCount > SHOWN) lines.push(`… and ${pathCount - Math.min(SHOWN, paths.length)} more paths`);
   if (paths.some((one) => isKept(one, flags))) lines.push("What others changed goes back only with --overwrite.");
+  if (incomplete) lines.push(INCOMPLETE);
   lines.push("git's own history, node_modules and the like stay as they are.");
   return lines;
 }
@@ -56,6 +59,7 @@ function saidOf(done: UndoToTurnResponse, flags: SessionUndoFlags): string {
   const lines = [
     `Back at turn ${flags.to}: ${counted(done.turns.length, "turn")} undone, ${counted(done.pathCount - kept.length, "path")} went back.`,
   ];
+  if (done.incomplete) lines.push(INCOMPLETE);
   if (kept.length > 0) lines.push(`Left as they are, since others changed them: ${kept.slice(0, SHOWN).join(", ")}.`);
   for (const { path, failure } of failed(done).slice(0, SHOWN))
     lines.push(`Could not go back: ${printableLine(path)}: ${printableLine(failure)}`);

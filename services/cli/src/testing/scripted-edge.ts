@@ -171,6 +171,7 @@ export class ScriptedEdge {
             { path: "by\nhand", action: 2, changedByOthers: true },
           ],
           pathCount: 2,
+          incomplete: toTurn === 0,
         };
       },
       forkSession: ({ sessionId, atSequence }) => {

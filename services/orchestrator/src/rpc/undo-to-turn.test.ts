@@ -37,7 +37,7 @@ describe("UndoToTurn", () => {
     ];
     test.fake.behaviour.rewind = (request) => {
       asked.push(request);
-      return { paths, pathCount: 2 };
+      return { paths, pathCount: 2, incomplete: true };
     };
     const before = await test.watch(sessionId, 1n, ({ payload, runId }) => payload.case === "runStopped" && runId === runs[1]);
     const preview = await test.undo({ sessionId, toTurn: 1, preview: true });
@@ -48,6 +48,7 @@ describe("UndoToTurn", () => {
       ],
       paths,
       pathCount: 2,
+      incomplete: true,
     });
     expect((await test.orchestrator.client.getSession({ sessionId }, await test.orchestrator.as(ada))).session!.lastSequence).toBe(
       BigInt(before.length),

@@ -12,11 +12,12 @@ export function undoToTurnMethod({ store, log, delegations, mesh }: Orchestrator
     requireDelegation(delegations.verify(delegation), { principal, sessionId, runId });
     const { sandbox } = mesh({ principal, delegation });
     const asked = { principal, sessionId, toTurn, preview, overwrite, runId };
-    const { turns, paths, pathCount } = await undoToTurn(asked, { store, log, sandbox });
+    const { turns, paths, pathCount, incomplete } = await undoToTurn(asked, { store, log, sandbox });
     return create(UndoToTurnResponseSchema, {
       turns: turns.map(({ number, turn }) => ({ turn: number, summary: turn.summary })),
       paths: [...paths],
       pathCount,
+      incomplete,
     });
   };
 }

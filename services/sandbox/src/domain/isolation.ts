@@ -85,6 +85,8 @@ export interface Rewound {
   /** The first of them. */
   readonly paths: RestoredPath[];
   readonly pathCount: number;
+  /** Of the first of the turns nothing is kept any more. */
+  readonly incomplete: boolean;
 }
 
 /** As the runner tells it. */

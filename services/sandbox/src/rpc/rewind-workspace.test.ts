@@ -23,17 +23,22 @@ const service = useTestService();
 async function openSession() {
   const { sessionId, workspace } = await service.open();
   const runId = randomUUID();
+  const rewound = async (turns: readonly number[], more: { preview?: boolean; overwrite?: boolean } = {}) =>
+    service.client.rewindWorkspace(
+      { sessionId, turns: turns.map((turn) => ({ runId, turn })), ...more },
+      await service.headersOf(testPrincipal),
+    );
   return {
     workspace,
     sessionId,
+    rewound,
     reopen: async () => service.client.openWorkspace({ sessionId, path: workspace }, await service.headersOf(testPrincipal)),
     at: (path: string) => join(workspace, path),
     shell: (turn: number, command: string) => service.execute({ sessionId, runId, turn, tool: "shell_exec", given: { command } }),
     write: (turn: number, path: string, content: string) =>
       service.execute({ sessionId, runId, turn, tool: "write_file", given: { path, content } }),
-    rewind: async (turns: readonly number[], more: { preview?: boolean; overwrite?: boolean } = {}) => {
-      const given = { sessionId, turns: turns.map((turn) => ({ runId, turn })), ...more };
-      const { paths } = await service.client.rewindWorkspace(given, await service.headersOf(testPrincipal));
+    rewind: async (...given: Parameters<typeof rewound>) => {
+      const { paths } = await rewound(...given);
       return paths.map(({ path, action, changedByOthers, failure }) => [path, ACTIONS[action], changedByOthers, failure] as const);
     },
   };
@@ -102,6 +107,22 @@ describe("RewindWorkspace", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("1");
     await shell(2, "echo 3 > a");
     expect(await rewind([2])).toEqual([["a", "CHANGE", false, ""]]);
+  });
+
+  it("says so where what it kept of the first of the turns is gone, since it had no room left", async () => {
+    const { at, shell, rewound, reopen, sessionId } = await openSession();
+    writeFileSync(at("a"), "1");
+    await shell(1, "echo 2 > a");
+    expect((await rewound([1, 2], { preview: true })).incomplete).toBe(false);
+    await service.restart();
+    // Filled beyond what a session may have: a pack of a content of which nobody has more than its length.
+    const full = { turn: "", set: [], same: [], gone: [], kept: [["0".repeat(64), 7, 0, 1024 ** 3]] };
+    appendFileSync(join(service.stateDirectory, "checkpoints", sessionId, "journal"), `${JSON.stringify(full)}\n`);
+    await reopen();
+    await shell(2, "echo 3 > a");
+    expect((await rewound([1, 2], { preview: true })).incomplete).toBe(true);
+    expect(await rewound([2])).toMatchObject({ incomplete: false, paths: [{ path: "a" }] });
+    expect(readFileSync(at("a"), "utf8")).toBe("2\n");
   });
 
   it("says so where a file was too large to be kept, and where something runs it waits to be asked again", async () => {

@@ -9,8 +9,8 @@ export async function rewindWorkspace(sessions: Sessions, request: RewindWorkspa
   const session = await sessions.get(callContext(context).principal, request.sessionId);
   const turns = request.turns.map(({ runId, turn }) => `${runId}/${turn}`);
   const { preview, overwrite } = request;
-  const { failure, paths, pathCount } = await session.sandbox.rewind({ turns, preview, overwrite });
-  if (failure === "") return { paths, pathCount };
+  const { failure, ...rewound } = await session.sandbox.rewind({ turns, preview, overwrite });
+  if (failure === "") return rewound;
   throw new HlvmError({
     code: "failed_precondition",
     reason: "rewind_failed",

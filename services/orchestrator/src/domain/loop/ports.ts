@@ -99,6 +99,8 @@ export interface Rewound {
   /** The first of them. */
   readonly paths: readonly RestoredPath[];
   readonly pathCount: number;
+  /** Of the first of the turns nothing is kept any more: it may have written what does not go back. */
+  readonly incomplete: boolean;
 }
 
 /** A file with instructions, as the sandbox found it. */

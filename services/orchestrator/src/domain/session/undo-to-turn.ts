@@ -50,7 +50,7 @@ export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: Undo
   const rewinding = [...undone, ...ofWorkers].map(({ runId, turn }) => ({ runId, turn }));
   await sandbox.openWorkspace(sessionId, session.workspace, AbortSignal.timeout(OPEN_MILLISECONDS));
   const rewound = await sandbox.rewind(sessionId, { turns: rewinding, preview, overwrite });
-  const { paths, pathCount } = rewound;
+  const { paths, pathCount, incomplete } = rewound;
   if (!preview) {
     const isLeft = (one: { readonly changedByOthers: boolean; readonly failure: string }): boolean =>
       (one.changedByOthers && !overwrite) || one.failure !== "";
@@ -63,7 +63,7 @@ export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: Undo
     const isAppended = await store.appendOutsideRuns(sessionId, principal.id, { runId: asked.runId, turn: 0, at: new Date(), payload });
     if (!isAppended) throw runGoesOn(sessionId);
   }
-  return { turns: undone.map((turn, index) => ({ number: toTurn + index + 1, turn })), paths, pathCount };
+  return { turns: undone.map((turn, index) => ({ number: toTurn + index + 1, turn })), paths, pathCount, incomplete };
 }
 
 function runGoesOn(sessionId: string): HlvmError {
