@@ -12,8 +12,7 @@ export default defineConfig({
     pool: "forks",
     // As the services are started: see NODE_FLAGS.
     execArgv: ["--disable-warning=ExperimentalWarning"],
-    // One more than the processors that there are at least: most of these tests wait for processes to start, and for leases to end.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // What a passing test has the libraries complain of is no news.
     silent: "passed-only",
   },

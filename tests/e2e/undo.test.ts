@@ -52,7 +52,7 @@ it("a session is shown as a patch, undone turn by turn, forked, exported and imp
   expect(readFileSync(join(workspace, "b.txt"), "utf8")).toBe("by hand\n");
 
   const before = await mesh.hlvm(["session", "undo", sessionId, "--to", "0", "--yes"], {});
-  expect(before.stderr).toContain("Back at turn 0: 1 turns undone");
+  expect(before.stderr).toContain("Back at turn 0: 1 turn undone");
   expect(existsSync(made)).toBe(false);
 
   const forked = await mesh.hlvm(["session", "fork", sessionId, "--at", "2", "--json"], {});
