@@ -38,6 +38,7 @@ async function start(environment: Record<string, string>, use = async (_port: nu
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HLVM_TOKEN_PUBLIC_KEYS: keys,
       HLVM_GRANT_PUBLIC_KEYS: keys,
       HLVM_DATABASE_URL: placed.url,

@@ -52,6 +52,7 @@ export function runHlvm(words: readonly string[], options: RunOptions = {}): Run
     cwd: options.workingDirectory ?? directory,
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: directory,
       TERM: "xterm",
       SHELL: "/bin/sh",

@@ -28,7 +28,7 @@ export async function startOrchestratorProcess(
   environment: Readonly<Record<string, string>>,
   minter: TokenMinter,
 ): Promise<OrchestratorProcess> {
-  const child = fork(MAIN, { env: environment, silent: true });
+  const child = fork(MAIN, { env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment }, silent: true });
   let output = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const port = await portOf(child, () => output);

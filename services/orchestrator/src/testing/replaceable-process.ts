@@ -12,6 +12,8 @@ export const DONE = { success: true, content: "one line", summary: "one line" };
 interface Started {
   readonly test: TestOrchestrator;
   readonly query: (sql: string) => Promise<unknown>;
+  /** Kills the process, at the end of its lease: the next one need not wait for that. */
+  readonly kill: () => Promise<void>;
 }
 
 /** @returns how to start an orchestrator, on a database of its own, whose process the test may end; both are gone after each test */
@@ -25,7 +27,11 @@ export function useReplaceableProcess(): (settings?: Readonly<Record<string, str
     cleanups.push(drop);
     const test = await startTestOrchestrator(url, settings);
     cleanups.push(test.stop);
-    return { test, query: (sql) => database.query(sql) };
+    const kill = async (): Promise<void> => {
+      await test.orchestrator.stop("SIGKILL");
+      await database.query("UPDATE replica SET lease_until = now()");
+    };
+    return { test, query: (sql) => database.query(sql), kill };
   };
 }
 

@@ -70,7 +70,7 @@ export async function startTestReplicas(): Promise<TestReplicas> {
     identity,
     placed,
     start: async (name, environment = {}) => {
-      const env = { ...usual, HLVM_REPLICA_NAME: name, ...environment };
+      const env = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...usual, HLVM_REPLICA_NAME: name, ...environment };
       const child = fork(MAIN, { stdio: ["ignore", "ignore", "inherit", "ipc"], env, execArgv: [...NODE_FLAGS] });
       children.push(child);
       const exited = once(child, "exit");

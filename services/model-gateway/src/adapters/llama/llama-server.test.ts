@@ -46,7 +46,9 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
   };
 
   it("is described by what it says of itself", async () => {
-    expect(await provider.list()).toEqual([{ name: "random", tier: "weak", capability: "chat", contextWindow: 32_768, takesImages: false }]);
+    expect(await provider.list()).toEqual([
+      { name: "random", tier: "weak", capability: "chat", contextWindow: 32_768, takesImages: false },
+    ]);
   });
 
   it("streams an answer with its usage, tools offered and all", async () => {

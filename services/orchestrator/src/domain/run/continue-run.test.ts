@@ -33,9 +33,9 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
   });
 
   it("takes the result of a call that ended meanwhile from its receipt, and asks policy for nothing", async () => {
-    const { test } = await start();
+    const { test, kill } = await start();
     const { sessionId, sequence, ran, endCall } = await runningCall(test);
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     endCall();
     const decided = test.fake.seen.decided.length;
     test.orchestrator = await test.startProcess();
@@ -47,9 +47,9 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
   });
 
   it.each(["unavailable", "deadline_exceeded"] as const)("goes on also where the sandbox does not answer at first (%s)", async (code) => {
-    const { test } = await start();
+    const { test, kill } = await start();
     const { sessionId, sequence, endCall } = await runningCall(test);
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     endCall();
     let asked = 0;
     const { openWorkspace } = test.fake.behaviour;
@@ -63,11 +63,11 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
   });
 
   it("asks the model again where its answer had not come to its end, in a turn of its own", async () => {
-    const { test } = await start();
+    const { test, kill } = await start();
     pauseModel(test.fake.behaviour);
     const { sessionId, sequence } = await test.ask("What is this?");
     await test.watch(sessionId, sequence, isCase("messageDelta"));
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     test.answers(["A project."]);
     test.orchestrator = await test.startProcess();
     const events = await test.watch(sessionId, sequence);
@@ -107,11 +107,11 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
   });
 
   it("waits for a service that did not answer in time while it was taken over", async () => {
-    const { test } = await start();
+    const { test, kill } = await start();
     pauseModel(test.fake.behaviour);
     const { sessionId, sequence } = await test.ask("q");
     await test.watch(sessionId, sequence, isCase("messageDelta"));
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     test.answers(["Done."]);
     const { openWorkspace } = test.fake.behaviour;
     test.fake.behaviour.openWorkspace = () => {
@@ -124,7 +124,7 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
   });
 
   it("runs the calls of its last answer that had not begun, and not those that had ended", async () => {
-    const { test } = await start();
+    const { test, kill } = await start();
     test.answers(["", [readCall("a"), shellCall("b"), shellCall("c")]], ["Done."]);
     const held = Promise.withResolvers<never>();
     let isHeld = true;
@@ -134,7 +134,7 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
     const ran = runCallsOnce(behaviour, (_, argumentsJson) => ({ ...DONE, content: argumentsJson }));
     const { sessionId, sequence } = await test.ask("q");
     await test.watch(sessionId, sequence, isCase("toolEnd"));
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     isHeld = false;
     test.orchestrator = await test.startProcess();
     const events = await test.watch(sessionId, sequence);
@@ -197,18 +197,18 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
   });
 
   it("is cancelled where somebody asked for that while nobody held it", async () => {
-    const { test, query } = await start();
+    const { test, query, kill } = await start();
     const { sessionId, sequence } = await runningCall(test);
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     await query("UPDATE run SET cancel_requested_at = now()");
     test.orchestrator = await test.startProcess();
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.USER_CANCELLED }]);
   });
 
   it("is over at the time that was set for it, however often it was taken over", async () => {
-    const { test, query } = await start();
+    const { test, query, kill } = await start();
     const { sessionId, sequence } = await runningCall(test);
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     await query("UPDATE run SET started_at = now() - interval '1 hour'");
     test.orchestrator = await test.startProcess();
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([{ reason: StopReason.TIMEOUT }]);
@@ -219,9 +219,9 @@ describe("a run whose process is killed", { timeout: 30_000 }, () => {
     ["what says it is no delegation", "UPDATE run SET delegation = 'forged'", "delegation does not count"],
     ["it has ended too many processes", "UPDATE run SET fruitless_claims = 100, claimed_progress = 1", "without getting any further"],
   ])("is ended where %s", async (_, change, why) => {
-    const { test, query } = await start();
+    const { test, query, kill } = await start();
     const { sessionId, sequence } = await runningCall(test);
-    await test.orchestrator.stop("SIGKILL");
+    await kill();
     await query(change);
     test.orchestrator = await test.startProcess();
     expect(valuesOf(await test.watch(sessionId, sequence), "runStopped")).toMatchObject([
