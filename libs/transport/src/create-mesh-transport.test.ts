@@ -229,4 +229,20 @@ describe("a call whose connection is lost before its answer, over grpc-js", () =
     expect((await failureOf(other.cancelRun({ sessionId: SESSION, runId: RUN }))).code).toBe(Code.Unavailable);
     expect(streams()).toBe(3);
   });
+
+  it("is made once more also where the answer had begun, by a caller that repeats, and only there", async () => {
+    const loseAnswer = (stream: ServerHttp2Stream): void => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc+proto" });
+      // The headers have to be seen before the connection is lost.
+      setTimeout(() => stream.session!.destroy(), 50);
+    };
+    const { url, streams } = await peerThat(loseAnswer, answerEmpty(false), loseAnswer, loseAnswer, loseAnswer, answerEmpty(false));
+    const other = createClient(SessionService, createMeshTransport(url.replace("http://", "ipv4:"), [retryInterceptor]));
+    await other.getSession({ sessionId: SESSION });
+    expect(streams()).toBe(2);
+    expect((await failureOf(other.getSession({ sessionId: SESSION }))).code).toBe(Code.Unavailable);
+    expect(streams()).toBe(4);
+    expect((await failureOf(other.cancelRun({ sessionId: SESSION, runId: RUN }))).code).toBe(Code.Unavailable);
+    expect(streams()).toBe(5);
+  });
 });

@@ -2,12 +2,15 @@ import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from "@bufbuild/pr
 import type { ChannelOptions, ServiceConfig } from "@grpc/grpc-js";
 import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { PING_INTERVAL_MILLISECONDS, PING_TIMEOUT_MILLISECONDS, WINDOW_BYTES } from "../connection-settings.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "../maximum-message-bytes.ts";
 
@@ -20,6 +23,10 @@ const SERVICES = [
   RunPolicyService,
   SandboxService,
   SessionService,
+  SpendingService,
+  TokenResolverService,
+  TokenService,
+  TrustService,
 ] as const;
 /** A replica that ended is started again within one to six seconds; grpc-js would wait up to two minutes. */
 const LONGEST_RECONNECT_MILLISECONDS = 2_000;
