@@ -161,6 +161,12 @@ describe("a question for permission in the terminal", () => {
     for (const { decision, outcome } of events) expect(outcome === "succeeded").toBe(decision === "allow");
     const asked = linesOf(await mesh.hlvm(["audit", "query", "--json", "--decision", "ask", "--since", "1h"]));
     expect(asked.map((event) => event.call_id)).toEqual(events.map((event) => event.call_id));
+    const approved = await mesh.hlvm(["audit", "who-approved", "--approver", person, "--text", "made-by-y"]);
+    expect(approved.stdout).toMatch(
+      new RegExp(`^TIME .*LET THROUGH BY .*\n.* ${person} +\\S+ +${person}, once, \\d{4}-.* succeeded +.*made-by-y`),
+    );
+    const touched = linesOf(await mesh.hlvm(["audit", "touched", "never.txt", "--json"]));
+    expect(touched).toMatchObject([{ decision: "deny", arguments_json: expect.stringContaining("never.txt") }]);
   });
 });
 

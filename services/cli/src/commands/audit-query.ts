@@ -30,6 +30,7 @@ export interface AuditQueryFlags {
   readonly since?: Date;
   readonly until?: Date;
   readonly text?: string;
+  readonly path?: string;
   readonly limit: number;
   readonly json?: boolean;
 }
@@ -46,6 +47,7 @@ export async function auditQuery(flags: AuditQueryFlags, context: CommandContext
       since: flags.since && timestampFromDate(flags.since),
       until: flags.until && timestampFromDate(flags.until),
       text: flags.text,
+      path: flags.path,
       // What was asked has a decision of its own once it is answered.
       kind: enumValue(AuditKind, flags.kind) ?? (flags.decision === "ask" ? AuditKind.APPROVAL_REQUESTED : AuditKind.UNSPECIFIED),
       limit: flags.limit,
@@ -62,7 +64,7 @@ function enumValue<T extends Readonly<Record<string, number>>>(values: T, word: 
   return word === undefined ? undefined : values[word.toUpperCase() as keyof T];
 }
 
-function eventJson(event: AuditEvent): object {
+export function eventJson(event: AuditEvent): object {
   const json = { ...messageJson(AuditEventSchema, event), mode: permissionModeWord(event.mode) };
   return isPending(event) ? { ...json, outcome: PENDING } : json;
 }
@@ -72,7 +74,7 @@ function isPending({ kind, decision, outcome }: AuditEvent): boolean {
   return kind === AuditKind.INTENT && decision === Decision.ALLOW && outcome === OutcomeStatus.UNSPECIFIED;
 }
 
-function outcomeWord(event: AuditEvent): string {
+export function outcomeWord(event: AuditEvent): string {
   if (isPending(event)) return PENDING;
   return event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
 }

@@ -5,7 +5,7 @@ import { AuditEventSchema, type AuditEvent, type AuditService, type QueryRequest
 import { callContext } from "@hlvm/rpc/call-context";
 import type { RecordedEvent } from "../domain/audit/audit-event.ts";
 import type { AuditFilter, AuditLog } from "../domain/audit/audit-log.ts";
-import { queryAudit } from "../domain/audit/query-audit.ts";
+import { queryAudit, whoApproved } from "../domain/audit/query-audit.ts";
 import { demandPerson } from "../domain/demand-person.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { decisions, kinds, levels, modes, outcomes, steps, tiers, wordOf } from "./words.ts";
@@ -16,9 +16,33 @@ export function queryMethod(audit: AuditLog): ServiceImpl<typeof AuditService>["
   return async (request, context) => {
     const { principal, delegation, traceId } = callContext(context);
     demandPerson(delegation);
-    refuseControlCharacters({ tool: request.tool, principal: request.principal, text: request.text });
+    refuseControlCharacters({ tool: request.tool, principal: request.principal, text: request.text, path: request.path });
     const { events, nextBeforeId } = await queryAudit(audit, principal, traceId, decodeFilter(request));
     return { events: events.map(encodeEvent), nextBeforeId: nextBeforeId ?? 0n };
+  };
+}
+
+export function whoApprovedMethod(audit: AuditLog): ServiceImpl<typeof AuditService>["whoApproved"] {
+  return async (request, context) => {
+    const { principal, delegation, traceId } = callContext(context);
+    demandPerson(delegation);
+    const { tool, principal: asker, approver, path, text, callId } = request;
+    refuseControlCharacters({ tool, principal: asker, approver, path, text, call_id: callId });
+    const { calls, nextBeforeId } = await whoApproved(audit, principal, traceId, {
+      tool: tool || undefined,
+      principal: asker || undefined,
+      approver: approver || undefined,
+      path: path || undefined,
+      text: text || undefined,
+      callId: callId || undefined,
+      sessionId: request.sessionId || undefined,
+      since: request.since && timestampDate(request.since),
+      until: request.until && timestampDate(request.until),
+      limit: request.limit || DEFAULT_LIMIT,
+      beforeId: request.beforeId || undefined,
+    });
+    const encoded = calls.map(({ call, answer }) => ({ call: encodeEvent(call), answer: answer && encodeEvent(answer) }));
+    return { calls: encoded, nextBeforeId: nextBeforeId ?? 0n };
   };
 }
 
@@ -32,6 +56,7 @@ function decodeFilter(request: QueryRequest): AuditFilter {
     since: request.since === undefined ? undefined : timestampDate(request.since),
     until: request.until === undefined ? undefined : timestampDate(request.until),
     text: request.text || undefined,
+    path: request.path || undefined,
     kind: wordOf(kinds, request.kind) ?? "intent",
     limit: request.limit || DEFAULT_LIMIT,
     beforeId: request.beforeId || undefined,

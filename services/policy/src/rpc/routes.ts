@@ -25,7 +25,7 @@ import { decideMethod } from "./decide.ts";
 import { settingsOfDelegation } from "./decode-settings.ts";
 import { encodeApproval } from "./encode-approval.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
-import { queryMethod } from "./query.ts";
+import { queryMethod, whoApprovedMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
 import { tokenMethods, tokenResolverMethods } from "./tokens.ts";
@@ -69,6 +69,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
         return { id: await recordBudgetChange(ports.audit, principal, traceId, { json: changeJson, ofOwnSession, sessionId }) };
       },
       query: queryMethod(ports.audit),
+      whoApproved: whoApprovedMethod(ports.audit),
     });
   };
 }

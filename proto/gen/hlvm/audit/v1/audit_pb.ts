@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/audit/v1/audit.proto.
  */
 export const file_hlvm_audit_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQiiAMKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCqtAwoJQXVkaXRLaW5kEhoKFkFVRElUX0tJTkRfVU5TUEVDSUZJRUQQABIVChFBVURJVF9LSU5EX0lOVEVOVBABEhYKEkFVRElUX0tJTkRfT1VUQ09NRRACEiEKHUFVRElUX0tJTkRfQVBQUk9WQUxfUkVRVUVTVEVEEAMSIAocQVVESVRfS0lORF9BUFBST1ZBTF9BTlNXRVJFRBAEEhkKFUFVRElUX0tJTkRfQVVESVRfUkVBRBAFEiEKHUFVRElUX0tJTkRfQVBQUk9WQUxfV0lUSERSQVdOEAYSHAoYQVVESVRfS0lORF9HUkFOVF9SRU5FV0VEEAcSHQoZQVVESVRfS0lORF9SRU5FV0FMX0RFTklFRBAIEhoKFkFVRElUX0tJTkRfVFJVU1RfQURERUQQbhIcChhBVURJVF9LSU5EX1RSVVNUX1JFTU9WRUQQbxIdChlBVURJVF9LSU5EX0JVREdFVF9DSEFOR0VEEGQSHQoYQVVESVRfS0lORF9UT0tFTl9DUkVBVEVEEL4BEh0KGEFVRElUX0tJTkRfVE9LRU5fUkVWT0tFRBC/ASrcAQoNT3V0Y29tZVN0YXR1cxIeChpPVVRDT01FX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGE9VVENPTUVfU1RBVFVTX1NVQ0NFRURFRBABEhkKFU9VVENPTUVfU1RBVFVTX0ZBSUxFRBACEhwKGE9VVENPTUVfU1RBVFVTX1RJTUVEX09VVBADEhwKGE9VVENPTUVfU1RBVFVTX0NBTkNFTExFRBAEEhoKFk9VVENPTUVfU1RBVFVTX1JFRlVTRUQQBRIaChZPVVRDT01FX1NUQVRVU19VTktOT1dOEAYyngIKDEF1ZGl0U2VydmljZRJaCg1SZWNvcmRPdXRjb21lEiMuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVxdWVzdBokLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlc3BvbnNlEmkKElJlY29yZEJ1ZGdldENoYW5nZRIoLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVxdWVzdBopLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USRwoFUXVlcnkSGy5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVxdWVzdBocLmhsdm0uYXVkaXQudjEuUXVlcnlSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQioAMKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBBIWCgRwYXRoGAwgASgJQgi6SAVyAxiAICJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCK1AgoSV2hvQXBwcm92ZWRSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhkKB2NhbGxfaWQYAiABKAlCCLpIBXIDGIABEgwKBHRvb2wYAyABKAkSEQoJcHJpbmNpcGFsGAQgASgJEhAKCGFwcHJvdmVyGAUgASgJEhYKBHBhdGgYBiABKAlCCLpIBXIDGIAgEhYKBHRleHQYByABKAlCCLpIBXIDGMgBEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJiCgxBcHByb3ZlZENhbGwSJwoEY2FsbBgBIAEoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIpCgZhbnN3ZXIYAiABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQiWQoTV2hvQXBwcm92ZWRSZXNwb25zZRIqCgVjYWxscxgBIAMoCzIbLmhsdm0uYXVkaXQudjEuQXBwcm92ZWRDYWxsEhYKDm5leHRfYmVmb3JlX2lkGAIgASgEKq0DCglBdWRpdEtpbmQSGgoWQVVESVRfS0lORF9VTlNQRUNJRklFRBAAEhUKEUFVRElUX0tJTkRfSU5URU5UEAESFgoSQVVESVRfS0lORF9PVVRDT01FEAISIQodQVVESVRfS0lORF9BUFBST1ZBTF9SRVFVRVNURUQQAxIgChxBVURJVF9LSU5EX0FQUFJPVkFMX0FOU1dFUkVEEAQSGQoVQVVESVRfS0lORF9BVURJVF9SRUFEEAUSIQodQVVESVRfS0lORF9BUFBST1ZBTF9XSVRIRFJBV04QBhIcChhBVURJVF9LSU5EX0dSQU5UX1JFTkVXRUQQBxIdChlBVURJVF9LSU5EX1JFTkVXQUxfREVOSUVEEAgSGgoWQVVESVRfS0lORF9UUlVTVF9BRERFRBBuEhwKGEFVRElUX0tJTkRfVFJVU1RfUkVNT1ZFRBBvEh0KGUFVRElUX0tJTkRfQlVER0VUX0NIQU5HRUQQZBIdChhBVURJVF9LSU5EX1RPS0VOX0NSRUFURUQQvgESHQoYQVVESVRfS0lORF9UT0tFTl9SRVZPS0VEEL8BKtwBCg1PdXRjb21lU3RhdHVzEh4KGk9VVENPTUVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYT1VUQ09NRV9TVEFUVVNfU1VDQ0VFREVEEAESGQoVT1VUQ09NRV9TVEFUVVNfRkFJTEVEEAISHAoYT1VUQ09NRV9TVEFUVVNfVElNRURfT1VUEAMSHAoYT1VUQ09NRV9TVEFUVVNfQ0FOQ0VMTEVEEAQSGgoWT1VUQ09NRV9TVEFUVVNfUkVGVVNFRBAFEhoKFk9VVENPTUVfU1RBVFVTX1VOS05PV04QBjL0AgoMQXVkaXRTZXJ2aWNlElQKC1dob0FwcHJvdmVkEiEuaGx2bS5hdWRpdC52MS5XaG9BcHByb3ZlZFJlcXVlc3QaIi5obHZtLmF1ZGl0LnYxLldob0FwcHJvdmVkUmVzcG9uc2USWgoNUmVjb3JkT3V0Y29tZRIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZE91dGNvbWVSZXNwb25zZRJpChJSZWNvcmRCdWRnZXRDaGFuZ2USKC5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QaKS5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlc3BvbnNlEkcKBVF1ZXJ5EhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3QaHC5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.audit.v1.AuditEvent
@@ -526,6 +526,13 @@ export type QueryRequest = Message<"hlvm.audit.v1.QueryRequest"> & {
    * @generated from field: uint64 before_id = 11;
    */
   beforeId: bigint;
+
+  /**
+   * Of calls whose arguments name this path, or one below it: what a file tool was given, or what stands in a command.
+   *
+   * @generated from field: string path = 12;
+   */
+  path: string;
 };
 
 /**
@@ -594,6 +601,13 @@ export type QueryRequestJson = {
    * @generated from field: uint64 before_id = 11;
    */
   beforeId?: string;
+
+  /**
+   * Of calls whose arguments name this path, or one below it: what a file tool was given, or what stands in a command.
+   *
+   * @generated from field: string path = 12;
+   */
+  path?: string;
 };
 
 /**
@@ -647,6 +661,243 @@ export type QueryResponseJson = {
  */
 export const QueryResponseSchema: GenMessage<QueryResponse, {jsonType: QueryResponseJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_audit_v1_audit, 6);
+
+/**
+ * @generated from message hlvm.audit.v1.WhoApprovedRequest
+ */
+export type WhoApprovedRequest = Message<"hlvm.audit.v1.WhoApprovedRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string call_id = 2;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string tool = 3;
+   */
+  tool: string;
+
+  /**
+   * Who asked.
+   *
+   * @generated from field: string principal = 4;
+   */
+  principal: string;
+
+  /**
+   * Who answered.
+   *
+   * @generated from field: string approver = 5;
+   */
+  approver: string;
+
+  /**
+   * As in QueryRequest.
+   *
+   * @generated from field: string path = 6;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string text = 7;
+   */
+  text: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 8;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp until = 9;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * 0 means 100.
+   *
+   * @generated from field: uint32 limit = 10;
+   */
+  limit: number;
+
+  /**
+   * The id of the last call of the page before; 0 for the newest.
+   *
+   * @generated from field: uint64 before_id = 11;
+   */
+  beforeId: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.WhoApprovedRequest
+ */
+export type WhoApprovedRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string call_id = 2;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string tool = 3;
+   */
+  tool?: string;
+
+  /**
+   * Who asked.
+   *
+   * @generated from field: string principal = 4;
+   */
+  principal?: string;
+
+  /**
+   * Who answered.
+   *
+   * @generated from field: string approver = 5;
+   */
+  approver?: string;
+
+  /**
+   * As in QueryRequest.
+   *
+   * @generated from field: string path = 6;
+   */
+  path?: string;
+
+  /**
+   * @generated from field: string text = 7;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 8;
+   */
+  since?: TimestampJson;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp until = 9;
+   */
+  until?: TimestampJson;
+
+  /**
+   * 0 means 100.
+   *
+   * @generated from field: uint32 limit = 10;
+   */
+  limit?: number;
+
+  /**
+   * The id of the last call of the page before; 0 for the newest.
+   *
+   * @generated from field: uint64 before_id = 11;
+   */
+  beforeId?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.WhoApprovedRequest.
+ * Use `create(WhoApprovedRequestSchema)` to create a new message.
+ */
+export const WhoApprovedRequestSchema: GenMessage<WhoApprovedRequest, {jsonType: WhoApprovedRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 7);
+
+/**
+ * @generated from message hlvm.audit.v1.ApprovedCall
+ */
+export type ApprovedCall = Message<"hlvm.audit.v1.ApprovedCall"> & {
+  /**
+   * The decision, with its outcome joined to it.
+   *
+   * @generated from field: hlvm.audit.v1.AuditEvent call = 1;
+   */
+  call?: AuditEvent | undefined;
+
+  /**
+   * A person's answer to this very call. Absent: its step, rule and reason say what let it through.
+   *
+   * @generated from field: hlvm.audit.v1.AuditEvent answer = 2;
+   */
+  answer?: AuditEvent | undefined;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.ApprovedCall
+ */
+export type ApprovedCallJson = {
+  /**
+   * The decision, with its outcome joined to it.
+   *
+   * @generated from field: hlvm.audit.v1.AuditEvent call = 1;
+   */
+  call?: AuditEventJson;
+
+  /**
+   * A person's answer to this very call. Absent: its step, rule and reason say what let it through.
+   *
+   * @generated from field: hlvm.audit.v1.AuditEvent answer = 2;
+   */
+  answer?: AuditEventJson;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.ApprovedCall.
+ * Use `create(ApprovedCallSchema)` to create a new message.
+ */
+export const ApprovedCallSchema: GenMessage<ApprovedCall, {jsonType: ApprovedCallJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 8);
+
+/**
+ * @generated from message hlvm.audit.v1.WhoApprovedResponse
+ */
+export type WhoApprovedResponse = Message<"hlvm.audit.v1.WhoApprovedResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated hlvm.audit.v1.ApprovedCall calls = 1;
+   */
+  calls: ApprovedCall[];
+
+  /**
+   * What to give as before_id for the next page; 0 where there is none.
+   *
+   * @generated from field: uint64 next_before_id = 2;
+   */
+  nextBeforeId: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.WhoApprovedResponse
+ */
+export type WhoApprovedResponseJson = {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated hlvm.audit.v1.ApprovedCall calls = 1;
+   */
+  calls?: ApprovedCallJson[];
+
+  /**
+   * What to give as before_id for the next page; 0 where there is none.
+   *
+   * @generated from field: uint64 next_before_id = 2;
+   */
+  nextBeforeId?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.WhoApprovedResponse.
+ * Use `create(WhoApprovedResponseSchema)` to create a new message.
+ */
+export const WhoApprovedResponseSchema: GenMessage<WhoApprovedResponse, {jsonType: WhoApprovedResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 9);
 
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
@@ -821,6 +1072,16 @@ export const OutcomeStatusSchema: GenEnum<OutcomeStatus, OutcomeStatusJson> = /*
  * @generated from service hlvm.audit.v1.AuditService
  */
 export const AuditService: GenService<{
+  /**
+   * Calls that were let through, and who or what did. That it was asked is on record, as for a query.
+   *
+   * @generated from rpc hlvm.audit.v1.AuditService.WhoApproved
+   */
+  whoApproved: {
+    methodKind: "unary";
+    input: typeof WhoApprovedRequestSchema;
+    output: typeof WhoApprovedResponseSchema;
+  },
   /**
    * @generated from rpc hlvm.audit.v1.AuditService.RecordOutcome
    */

@@ -1,6 +1,6 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent, OutcomeEvent, RecordedEvent } from "../../domain/audit/audit-event.ts";
-import type { AuditFilter, AuditLog, RecordedCall } from "../../domain/audit/audit-log.ts";
+import type { ApprovedCall, AuditFilter, AuditLog, RecordedCall } from "../../domain/audit/audit-log.ts";
 import { appendEvent, recordOf } from "./event-record.ts";
 
 const APPEND_INTENT = `
@@ -29,19 +29,38 @@ const FIND_CALL = `
  * The reading is recorded by the statement that reads, which gives its row however little was found: one is not to be had
  * without the other. What is found is sorted and limited by itself, so that an index gives its order.
  */
-const readStatement = (conditions: string, limit: string): string => `
+const readStatement = ({ conditions, limit }: Reading, answer = NO_ANSWER): string => `
   WITH reading AS (SELECT ${appendEvent(1)})
   SELECT found.* FROM reading LEFT JOIN (
-    SELECT event.id, event.tool, event.payload, outcome.payload AS outcome
+    SELECT event.id, event.tool, event.payload, outcome.payload AS outcome${answer.columns}
     FROM audit_event event
     LEFT JOIN audit_event outcome ON event.kind = 'intent' AND outcome.kind = 'outcome' AND outcome.organization = event.organization
-      AND outcome.session_id = event.session_id AND outcome.call_id = event.call_id
+      AND outcome.session_id = event.session_id AND outcome.call_id = event.call_id${answer.join}
     WHERE event.organization = $2 AND ${conditions}
     ORDER BY event.id DESC LIMIT ${limit}
   ) found ON true
   ORDER BY found.id DESC`;
 
-const TEXT_FIELDS = ["event.payload::jsonb->>'arguments'", "event.payload::jsonb->>'rule'", "event.payload::jsonb->>'reason'"].concat([
+const NO_ANSWER = { columns: "", join: "" };
+const ANSWER = {
+  columns: ", answer.id AS answer_id, answer.payload AS answer",
+  join: `
+    LEFT JOIN LATERAL (
+      SELECT id, payload, principal FROM audit_event one
+      WHERE one.kind = 'approval_answered' AND one.organization = event.organization AND one.session_id = event.session_id
+        AND one.call_id = event.call_id ORDER BY one.id DESC LIMIT 1
+    ) answer ON true`,
+};
+
+/** Conditions of a read and their values, of which the first two are the event of the reading and the organization. */
+interface Reading {
+  readonly conditions: string;
+  readonly limit: string;
+  readonly values: readonly unknown[];
+}
+
+const ARGUMENTS = "event.payload::jsonb->>'arguments'";
+const TEXT_FIELDS = [ARGUMENTS, "event.payload::jsonb->>'rule'", "event.payload::jsonb->>'reason'"].concat([
   "event.payload::jsonb->>'summary'",
   "outcome.payload::jsonb->>'summary'",
 ]);
@@ -49,6 +68,7 @@ const TEXT_FIELDS = ["event.payload::jsonb->>'arguments'", "event.payload::jsonb
 type Appended = { readonly id: string | null };
 type NothingFound = { readonly id: null };
 type EventRow = { readonly id: string; readonly tool: string | null; readonly payload: string; readonly outcome: string | null };
+type ApprovedRow = EventRow & { readonly answer_id: string | null; readonly answer: string | null };
 type CallRow = { readonly intent: string; readonly denial: string | null; readonly has_outcome: boolean };
 
 /** The audit log in one append-only table. */
@@ -89,23 +109,48 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]> {
-    const values: unknown[] = [recordOf(reading), reading.organization];
-    const parameter = (value: unknown): string => `$${values.push(value)}`;
-    const conditions = [`event.kind = ${parameter(filter.kind)}`];
-    if (filter.tool !== undefined) conditions.push(`event.tool = ${parameter(filter.tool)}`);
-    if (filter.principal !== undefined) conditions.push(`event.principal = ${parameter(filter.principal)}`);
-    if (filter.sessionId !== undefined) conditions.push(`event.session_id = ${parameter(filter.sessionId)}`);
-    if (filter.decision !== undefined) conditions.push(`event.decision = ${parameter(filter.decision)}`);
-    if (filter.step !== undefined) conditions.push(`event.step = ${parameter(filter.step)}`);
-    if (filter.since !== undefined) conditions.push(`event.at >= ${parameter(filter.since)}`);
-    if (filter.until !== undefined) conditions.push(`event.at < ${parameter(filter.until)}`);
-    if (filter.beforeId !== undefined) conditions.push(`event.id < ${parameter(filter.beforeId.toString())}`);
-    if (filter.text !== undefined)
-      conditions.push(`strpos(lower(concat_ws(E'\\n', ${TEXT_FIELDS.join(", ")})), lower(${parameter(filter.text)})) > 0`);
-    const sql = readStatement(conditions.join(" AND "), parameter(filter.limit));
-    const rows = await this.#database.query<EventRow | NothingFound>(sql, values);
+    const read = readingOf(filter, reading);
+    const rows = await this.#database.query<EventRow | NothingFound>(readStatement(read), read.values);
     return rows.filter((row) => row.id !== null).map(eventOf);
   }
+
+  async readApproved(filter: AuditFilter, reading: AuditEvent): Promise<ApprovedCall[]> {
+    const read = readingOf(filter, reading);
+    const rows = await this.#database.query<ApprovedRow | NothingFound>(readStatement(read, ANSWER), read.values);
+    return rows.filter((row) => row.id !== null).map((row) => ({ call: eventOf(row), ...answerOf(row) }));
+  }
+}
+
+function readingOf(filter: AuditFilter, reading: AuditEvent): Reading {
+  const values: unknown[] = [recordOf(reading), reading.organization];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = [`event.kind = ${parameter(filter.kind)}`];
+  const equal = (column: string, value: unknown): void => {
+    if (value !== undefined) conditions.push(`${column} = ${parameter(value)}`);
+  };
+  equal("event.tool", filter.tool);
+  equal("event.principal", filter.principal);
+  equal("event.session_id", filter.sessionId);
+  equal("event.call_id", filter.callId);
+  equal("event.decision", filter.decision);
+  equal("event.step", filter.step);
+  equal("answer.principal", filter.approver);
+  if (filter.since !== undefined) conditions.push(`event.at >= ${parameter(filter.since)}`);
+  if (filter.until !== undefined) conditions.push(`event.at < ${parameter(filter.until)}`);
+  if (filter.beforeId !== undefined) conditions.push(`event.id < ${parameter(filter.beforeId.toString())}`);
+  if (filter.path !== undefined) {
+    // As the record has it: arguments are canonical JSON.
+    const path = JSON.stringify(filter.path).slice(1, -1);
+    const ways = [`"path":"${path}"`, `"path":"${path}/`].map((text) => `strpos(${ARGUMENTS}, ${parameter(text)}) > 0`);
+    conditions.push(`(${ways.join(" OR ")} OR event.tool = 'shell_exec' AND strpos(${ARGUMENTS}, ${parameter(path)}) > 0)`);
+  }
+  if (filter.text !== undefined)
+    conditions.push(`strpos(lower(concat_ws(E'\\n', ${TEXT_FIELDS.join(", ")})), lower(${parameter(filter.text)})) > 0`);
+  return { conditions: conditions.join(" AND "), limit: parameter(filter.limit), values };
+}
+
+function answerOf({ answer_id: id, answer }: ApprovedRow): Pick<ApprovedCall, "answer"> {
+  return id === null || answer === null ? {} : { answer: { ...(JSON.parse(answer) as AuditEvent), id: BigInt(id) } };
 }
 
 function eventOf({ id, tool, payload, outcome }: EventRow): RecordedEvent {

@@ -12,10 +12,23 @@ export interface AuditFilter {
   readonly until?: Date;
   /** Found in the arguments, rule, reason or outcome, whatever the case of its letters. */
   readonly text?: string;
+  /** Named by the arguments, itself or something below it. */
+  readonly path?: string;
+  readonly callId?: string;
+  /** Who answered the approval of this very call. */
+  readonly approver?: string;
   readonly kind: AuditKind;
   readonly limit: number;
   /** Only events older than this one. */
   readonly beforeId?: bigint;
+}
+
+/** A call that was let through. */
+export interface ApprovedCall {
+  /** With its outcome joined to it. */
+  readonly call: RecordedEvent;
+  /** What a person answered to this very call. */
+  readonly answer?: RecordedEvent;
 }
 
 /** What is on record about one call. */
@@ -45,6 +58,8 @@ export interface AuditLog {
   appendOutcome(event: OutcomeEvent): Promise<bigint | undefined>;
   /** Commits that a budget changes. */
   appendBudgetChange(event: AuditEvent): Promise<bigint>;
+  /** The same of calls that were let through, each with what a person answered to it. */
+  readApproved(filter: AuditFilter, reading: AuditEvent): Promise<ApprovedCall[]>;
   /** Newest first, of the reader's organization; an intent has its outcome joined to it. No reading without its event being committed. */
   read(filter: AuditFilter, reading: AuditEvent): Promise<RecordedEvent[]>;
 }

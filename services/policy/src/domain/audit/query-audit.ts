@@ -1,7 +1,7 @@
 import type { Principal } from "@hlvm/identity/principal";
 import { demandAuthority } from "../authority.ts";
-import type { RecordedEvent } from "./audit-event.ts";
-import type { AuditFilter, AuditLog } from "./audit-log.ts";
+import type { AuditEvent, RecordedEvent } from "./audit-event.ts";
+import type { ApprovedCall, AuditFilter, AuditLog } from "./audit-log.ts";
 import { redactText } from "./redact-text.ts";
 
 export interface AuditPage {
@@ -17,19 +17,38 @@ export interface AuditPage {
  */
 export async function queryAudit(log: AuditLog, principal: Principal, traceId: string, filter: AuditFilter): Promise<AuditPage> {
   demandAuthority(principal, "read_audit");
-  const events = await log.read(
-    { ...filter, limit: filter.limit + 1 },
-    {
-      kind: "audit_read",
-      at: new Date().toISOString(),
-      organization: principal.organization,
-      principal: principal.id,
-      query: redactText(inWords(filter)),
-      traceId,
-    },
-  );
+  const events = await log.read({ ...filter, limit: filter.limit + 1 }, readingOf(principal, traceId, inWords(filter)));
   const page = events.slice(0, filter.limit);
   return { events: page, nextBeforeId: events.length > page.length ? page.at(-1)?.id : undefined };
+}
+
+export interface ApprovedPage {
+  /** Newest first. */
+  readonly calls: readonly ApprovedCall[];
+  /** Undefined on the last page. */
+  readonly nextBeforeId: bigint | undefined;
+}
+
+/**
+ * Calls that were let through, and who or what did; recorded as a query is.
+ * @throws HlvmError `role_missing`
+ */
+export async function whoApproved(
+  log: AuditLog,
+  principal: Principal,
+  traceId: string,
+  asked: Omit<AuditFilter, "kind" | "decision">,
+): Promise<ApprovedPage> {
+  demandAuthority(principal, "read_audit");
+  const filter = { ...asked, kind: "intent", decision: "allow" } as const;
+  const reading = readingOf(principal, traceId, `who_approved ${inWords(filter)}`);
+  const calls = await log.readApproved({ ...filter, limit: filter.limit + 1 }, reading);
+  const page = calls.slice(0, filter.limit);
+  return { calls: page, nextBeforeId: calls.length > page.length ? page.at(-1)?.call.id : undefined };
+}
+
+function readingOf({ organization, id }: Principal, traceId: string, query: string): AuditEvent {
+  return { kind: "audit_read", at: new Date().toISOString(), organization, principal: id, query: redactText(query), traceId };
 }
 
 /** `kind=intent tool=shell_exec since=2026-01-01T00:00:00.000Z limit=100` */
