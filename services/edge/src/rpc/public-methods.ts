@@ -29,6 +29,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(SessionService, "orchestrator", {
     startRun: ASK,
     watch: LOOK,
+    readEvents: LOOK,
     cancelRun: ASK,
     sendMessage: ASK,
     listSessions: LOOK,
