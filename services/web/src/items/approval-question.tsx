@@ -1,7 +1,7 @@
 import { ApprovalAnswer, ApprovalKind, PermissionMode, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { Eye } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { useAction, useCall } from "../api/use-call.ts";
 import { Button } from "../parts/button.tsx";
 import { RenderedLines } from "../parts/code-lines.tsx";
@@ -9,6 +9,8 @@ import { Icon } from "../parts/icon.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import parts from "../parts/parts.module.css";
 import { TroubleNote } from "../parts/trouble-note.tsx";
+import { readSettings } from "../pages/settings/page-settings.ts";
+import { isField } from "../shell/is-field.ts";
 import { usePage } from "../store/page-context.ts";
 import styles from "./items.module.css";
 
@@ -31,7 +33,7 @@ export function ApprovalQuestion({ approval: listed }: { readonly approval: Appr
   });
   const question = { approval, isBusy: answering.isBusy, onAnswer: answering.run };
   return (
-    <div className={styles.askedBody}>
+    <div className={styles.askedBody} onKeyDown={pressKey}>
       <TroubleNote trouble={whole.trouble ?? answering.trouble} onAgain={whole.trouble === undefined ? undefined : whole.again} />
       {approval.kind === ApprovalKind.QUESTION ? (
         <Clarification {...question} />
@@ -81,7 +83,7 @@ function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { reado
         {rendering === undefined ? null : (
           <span className={`${parts.state} ${styles.seen}`}>
             <Icon of={Eye} size={14} />
-            {isSeen ? `all ${rendering.lines.length} lines seen` : "scroll to its end"}
+            {isSeen ? seenWord(rendering.lines.length) : "scroll to its end"}
           </span>
         )}
       </div>
@@ -143,6 +145,18 @@ function Plan({ approval, isBusy, onAnswer }: QuestionProps) {
       </div>
     </>
   );
+}
+
+function seenWord(lines: number): string {
+  return lines === 1 ? "its only line seen" : `all ${lines} lines seen`;
+}
+
+/** The keys of the buttons, where the question has the focus and no field in it. */
+function pressKey(event: KeyboardEvent<HTMLElement>): void {
+  const { key, ctrlKey, metaKey, altKey, repeat, target, currentTarget } = event;
+  if (ctrlKey || metaKey || altKey || repeat || isField(target) || !/^[ysn]$/.test(key) || !readSettings().hasKeys) return;
+  event.stopPropagation();
+  currentTarget.querySelector<HTMLButtonElement>(`[aria-keyshortcuts="${key}"]`)?.click();
 }
 
 /** Whether the end of what is shown has been on the screen. */

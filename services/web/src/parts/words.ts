@@ -39,6 +39,7 @@ export function costWord(cost: Cost | undefined): string {
 }
 
 export function secondsWord(milliseconds: number): string {
+  if (milliseconds < 100) return `${milliseconds} ms`;
   return milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : `${Math.round(milliseconds / 60_000)} min`;
 }
 

@@ -9,6 +9,7 @@ import { SessionsPage } from "../pages/sessions/sessions-page.tsx";
 import { useLists } from "../store/list-store.ts";
 import { usePage } from "../store/page-context.ts";
 import { readSettings } from "../pages/settings/page-settings.ts";
+import { isField } from "./is-field.ts";
 import styles from "./shell.module.css";
 
 const ApprovalsPage = lazy(async () => ({ default: (await import("../pages/approvals/approvals-page.tsx")).ApprovalsPage }));
@@ -123,8 +124,4 @@ function useGoKeys(): void {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [navigate]);
-}
-
-export function isField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }

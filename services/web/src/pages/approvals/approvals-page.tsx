@@ -9,7 +9,7 @@ import { RelativeTime } from "../../parts/relative-time.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { personName } from "../../parts/words.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
-import { isField } from "../../shell/shell.tsx";
+import { isField } from "../../shell/is-field.ts";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
 import { readSettings } from "../settings/page-settings.ts";

@@ -12,7 +12,7 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
 import { costWord, folderName, personName, sessionState } from "../../parts/words.ts";
-import { isField } from "../../shell/shell.tsx";
+import { isField } from "../../shell/is-field.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
