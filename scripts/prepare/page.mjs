@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeOf } from "./node.mjs";
 import { say } from "./not-prepared.mjs";
@@ -23,14 +23,23 @@ const SOURCES = [
  */
 export function buildPage(root) {
   const folder = join(root, "services", "web");
-  const mark = join(folder, "dist", "built-for");
+  const dist = join(folder, "dist");
+  const mark = join(dist, "built-for");
   const sources = hashOf(root);
   if (readIfThere(mark) === sources) return;
   say("building the page (a few seconds, once) …");
   const vite = join(root, "node_modules", "vite", "bin", "vite.js");
-  const built = spawnSync(nodeOf(root), [vite, "build", "--logLevel", "warn"], { cwd: folder, encoding: "utf8" });
-  if (built.status === 0) writeFileSync(mark, sources);
-  else say(`the page could not be built, so there is none:\n${built.stderr}`);
+  // Beside it first: a mesh that starts meanwhile finds one page or the other, and no half of one.
+  const fresh = join(folder, `dist-${process.pid}`);
+  const options = ["build", "--logLevel", "warn", "--outDir", fresh, "--emptyOutDir"];
+  const built = spawnSync(nodeOf(root), [vite, ...options], { cwd: folder, encoding: "utf8" });
+  if (built.status !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    return say(`the page could not be built:\n${built.stderr}`);
+  }
+  writeFileSync(join(fresh, "built-for"), sources);
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(fresh, dist);
 }
 
 function hashOf(root) {

@@ -128,7 +128,6 @@ function Plan({ approval, isBusy, onAnswer }: QuestionProps) {
       <textarea
         className={styles.answer}
         aria-label="The plan, which you may change"
-        rows={8}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />

@@ -18,6 +18,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import parts from "../parts/parts.module.css";
 import { RelativeTime } from "../parts/relative-time.tsx";
+import { shownProse } from "../parts/shown-text.ts";
 import { StateMark } from "../parts/state-mark.tsx";
 import { modeWord, personName } from "../parts/words.ts";
 import styles from "./items.module.css";
@@ -34,7 +35,7 @@ export function UserCard({ item: { author, text, at, attachments, isPending } }:
         <RelativeTime at={at} />
         {isPending ? <span className={styles.pending}>queued; read at the next turn</span> : null}
       </div>
-      <p className={styles.userText}>{text}</p>
+      <p className={styles.userText}>{shownProse(text)}</p>
       {attachments.length === 0 ? null : (
         <ul className={styles.chips}>
           {attachments.map(({ path }, at) => (
@@ -153,7 +154,7 @@ function Quiet({ icon, line, children }: { readonly icon: LucideIcon; readonly l
     <details className={styles.quiet}>
       <summary>
         <Icon of={icon} />
-        <span>{line.replaceAll(/\s+/g, " ")}</span>
+        <span>{shownProse(line.replaceAll(/\s+/g, " "))}</span>
         <Icon of={ChevronRight} />
       </summary>
       <div className={styles.opened}>{children}</div>

@@ -3,6 +3,7 @@ import { ChevronRight, CircleX, FilePen, FileSearch, FileText, Globe, Hammer, Ho
 import { useState } from "react";
 import { VisibleLines } from "../parts/code-lines.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { shownCode } from "../parts/shown-text.ts";
 import { StateMark, type Tone } from "../parts/state-mark.tsx";
 import { secondsWord } from "../parts/words.ts";
 import styles from "./items.module.css";
@@ -53,7 +54,7 @@ function CallRow({ call }: { readonly call: ToolCallView }) {
       >
         <Icon of={icon} />
         <span className={styles.tool}>{tool}</span>
-        <span className={styles.target}>{targetOf(call)}</span>
+        <span className={styles.target}>{shownCode(targetOf(call))}</span>
         {word === undefined ? null : (
           <StateMark
             tone={word[0]}
@@ -80,7 +81,7 @@ function CallBody({ call: { tool, argumentsJson, output, omittedCharacters, outc
       </div>
       {output === "" ? null : (
         <div className={styles.output} tabIndex={0} role="group" aria-label={`Output of ${tool}`}>
-          {output}
+          {shownCode(output)}
         </div>
       )}
       {omittedCharacters === 0 && outcome === "" ? null : (

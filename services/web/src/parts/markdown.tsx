@@ -1,6 +1,7 @@
 import { lexer, type Token, type Tokens } from "marked";
 import remend from "remend";
 import { memo, type ReactNode } from "react";
+import { shownProse } from "./shown-text.ts";
 import styles from "./markdown.module.css";
 
 /** So long a text is shown as it is: no person reads it, and lexing it would take long. */
@@ -11,8 +12,8 @@ const LONGEST = 200_000;
  * show where; images are not loaded, since an address can carry data out.
  */
 export const Markdown = memo(function Markdown({ text, isOpen }: { readonly text: string; readonly isOpen: boolean }) {
-  if (text.length > LONGEST) return <pre className={styles.plain}>{text}</pre>;
-  return <div className={styles.markdown}>{blocksOf(text, isOpen)}</div>;
+  if (text.length > LONGEST) return <pre className={styles.plain}>{shownProse(text)}</pre>;
+  return <div className={styles.markdown}>{blocksOf(shownProse(text), isOpen)}</div>;
 });
 
 function blocksOf(text: string, isOpen: boolean): ReactNode {

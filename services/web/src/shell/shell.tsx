@@ -93,9 +93,15 @@ function Rail() {
           const count = path === "/approvals" ? waiting : 0;
           return (
             <li key={path}>
-              <Link href={path} className={styles.entry} aria-current={isHere ? "page" : undefined} title={name}>
+              <Link
+                href={path}
+                className={styles.entry}
+                aria-current={isHere ? "page" : undefined}
+                title={name}
+                aria-label={count === 0 ? undefined : `${name}, ${count} waiting`}
+              >
                 <Icon of={icon} size={18} />
-                <span className={styles.name}>{count === 0 ? name : `${name}, ${count} waiting`}</span>
+                <span className={styles.name}>{name}</span>
                 {count === 0 ? null : (
                   <span className={styles.count} aria-hidden="true">
                     {count}

@@ -6,6 +6,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import parts from "../../parts/parts.module.css";
 import { RelativeTime } from "../../parts/relative-time.tsx";
+import { shownCode } from "../../parts/shown-text.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { personName } from "../../parts/words.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
@@ -82,7 +83,7 @@ function QueueRow({ approval, title, isShown }: { readonly approval: Approval; r
       <Icon of={ICONS[kind] ?? ShieldQuestion} />
       <span className={styles.first}>
         <strong>{tool}</strong>
-        <code>{firstText(approval)}</code>
+        <code>{shownCode(firstText(approval))}</code>
       </span>
       <span className={styles.times}>
         <RelativeTime at={requestedAt} />

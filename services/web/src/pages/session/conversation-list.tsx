@@ -2,6 +2,7 @@ import type { Item } from "@hlvm/conversation/item";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef, type ReactNode, type Ref, useImperativeHandle } from "react";
 import { ItemView } from "../../items/item-view.tsx";
+import parts from "../../parts/parts.module.css";
 import styles from "./session.module.css";
 
 const ESTIMATED_HEIGHT = 96;
@@ -14,11 +15,13 @@ export interface ConversationHandle {
 interface ConversationListProps {
   readonly items: readonly Item[];
   readonly above: ReactNode;
+  /** The model is at work, and nothing of it is to be seen yet. */
+  readonly isThinking: boolean;
   readonly handle: Ref<ConversationHandle>;
 }
 
 /** The items that are on the screen, and a few beside them. It follows its end as long as one looks at that. */
-export function ConversationList({ items, above, handle }: ConversationListProps) {
+export function ConversationList({ items, above, isThinking, handle }: ConversationListProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: items.length,
@@ -52,6 +55,11 @@ export function ConversationList({ items, above, handle }: ConversationListProps
           </div>
         ))}
       </div>
+      {isThinking ? (
+        <p className={`${styles.column} ${styles.thinking} ${parts.pulse}`} role="status">
+          Thinking
+        </p>
+      ) : null}
     </div>
   );
 }

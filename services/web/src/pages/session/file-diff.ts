@@ -1,6 +1,6 @@
 import { structuredPatch } from "diff";
 import type { ChangedFile } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import { isHidden, standIn } from "@hlvm/visible-text/hidden-character";
+import { shownCode } from "../../parts/shown-text.ts";
 
 export interface DiffLine {
   /** Its number in the file before and after, where it is there. */
@@ -29,7 +29,7 @@ const MOST_BYTES = 512 * 1024;
 
 /** A changed file as lines of before and after, what cannot be seen in them shown as what it is. */
 export function diffOf({ path, before, after }: ChangedFile): FileDiff {
-  const name = shown(new TextDecoder().decode(path));
+  const name = shownCode(new TextDecoder().decode(path));
   const [old, fresh] = [before, after].map((content) => textOf(content?.bytes ?? new Uint8Array()));
   const none = { path: name, added: 0, removed: 0, hunks: [] };
   if (old === undefined || fresh === undefined) return { ...none, note: "Not text, or too large to be shown here." };
@@ -42,7 +42,7 @@ export function diffOf({ path, before, after }: ChangedFile): FileDiff {
         .filter((line) => !line.startsWith("\\"))
         .map((line): DiffLine => {
           const sign = line[0] as DiffLine["sign"];
-          const text = shown(line.slice(1));
+          const text = shownCode(line.slice(1));
           return { sign, text, before: sign === "+" ? undefined : from++, after: sign === "-" ? undefined : to++ };
         }),
     };
@@ -66,9 +66,4 @@ function textOf(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Tabs and blanks stay: they are how code is written. */
-function shown(line: string): string {
-  return Array.from(line, (character) => (character !== "\t" && isHidden(character) ? `⟦${standIn(character)}⟧` : character)).join("");
 }

@@ -69,6 +69,7 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
             <ConversationList
               items={items}
               handle={conversation}
+              isThinking={view.isRunning && !isAtWork(items.at(-1))}
               above={
                 hasEarlier ? (
                   <div className={styles.earlier}>
@@ -96,6 +97,13 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
       </div>
     </PageFrame>
   );
+}
+
+/** Whether the last thing to be seen goes on by itself, or waits for somebody. */
+function isAtWork(item: Item | undefined): boolean {
+  if (item?.kind === "assistant" || item?.kind === "thinking") return item.isOpen;
+  if (item?.kind === "approval") return item.state === "pending";
+  return item?.kind === "tools" && item.calls.some(({ durationMilliseconds }) => durationMilliseconds === undefined);
 }
 
 function stateOf({ isRunning, run, session }: SessionView, items: readonly Item[]) {

@@ -24,12 +24,14 @@ export function SidePanel({ sessionId, panel, items, onPanel }: SidePanelProps) 
   );
   return (
     <section className={styles.panel} aria-label="Side panel">
-      <div className={styles.tabs} role="tablist">
-        {PANELS.map((name) => (
-          <button key={name} type="button" role="tab" aria-selected={panel === name} onClick={() => onPanel(name)}>
-            {name === "changes" ? "Changes" : "Context"}
-          </button>
-        ))}
+      <div className={styles.tabs}>
+        <div role="tablist">
+          {PANELS.map((name) => (
+            <button key={name} type="button" role="tab" aria-selected={panel === name} onClick={() => onPanel(name)}>
+              {name === "changes" ? "Changes" : "Context"}
+            </button>
+          ))}
+        </div>
         <Button look="bare" aria-label="Close the side panel" onClick={() => onPanel("")}>
           <Icon of={X} />
         </Button>
