@@ -24,7 +24,7 @@ export function ApprovalCard({ item: { approval, state, outcome, workerSessionId
         <div className={styles.askedHead}>
           <StateMark tone={state === "approved" ? "ok" : "danger"}>{state}</StateMark>
           <span>{title}</span>
-          <span>{outcome}</span>
+          <span>{outcome.replace(/^approval: /, "").replace("user:", "")}</span>
         </div>
       </article>
     );
@@ -41,7 +41,7 @@ export function ApprovalCard({ item: { approval, state, outcome, workerSessionId
         <span>
           {expiresAt === undefined ? null : (
             <>
-              expires in <RelativeTime at={expiresAt} /> ·{" "}
+              expires <RelativeTime at={expiresAt} /> ·{" "}
             </>
           )}
           <Link href={`/approvals/${approvalId}`}>open</Link>

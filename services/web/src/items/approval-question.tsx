@@ -70,7 +70,7 @@ function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { reado
         <dt>For this session</dt>
         <dd>covers every later call of {tool} at this level or below in this session, destructive ones excepted</dd>
       </dl>
-      <div className={styles.buttons} data-answers>
+      <div className={styles.buttons} data-answers="action">
         <Button look="primary" shortcut="y" disabled={!canSayYes} onClick={() => onAnswer({ answer: ApprovalAnswer.ONCE })}>
           Approve once
         </Button>

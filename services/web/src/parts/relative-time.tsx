@@ -25,19 +25,26 @@ function useNow(): number {
   );
 }
 
-/** How long ago, or until: `now`, `4 min`, `3 h`, `2 d`; the whole time on hover and in the markup. */
-export function RelativeTime({ at }: { readonly at: Timestamp | Date | undefined }) {
+/** How long ago, `now`, `4 min ago`, or how long until, `in 3 h`; the whole time on hover and in the markup. */
+export function RelativeTime({ at, isShort = false }: { readonly at: Timestamp | Date | undefined; readonly isShort?: boolean }) {
   const current = useNow();
   if (at === undefined) return null;
   const date = at instanceof Date ? at : timestampDate(at);
+  const seconds = (date.getTime() - current) / 1_000;
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()}>
-      {spanText(Math.abs(current - date.getTime()) / 1_000)}
+      {seconds > 0 ? `in ${spanText(seconds) || "under a minute"}` : pastText(spanText(-seconds), isShort)}
     </time>
   );
 }
 
+function pastText(span: string, isShort: boolean): string {
+  if (span === "") return "now";
+  return isShort ? span : `${span} ago`;
+}
+
+/** `4 min`, `3 h`, `2 d`; empty below a minute. */
 export function spanText(seconds: number): string {
-  const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [0, "now"];
-  return size === 0 ? unit : `${Math.floor(seconds / size)} ${unit}`;
+  const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [0, ""];
+  return size === 0 ? "" : `${Math.floor(seconds / size)} ${unit}`;
 }

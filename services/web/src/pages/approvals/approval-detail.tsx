@@ -45,12 +45,12 @@ export function ApprovalDetail({ approvalId, title }: ApprovalDetailProps) {
             <StateMark tone={state === ApprovalState.APPROVED ? "ok" : "plain"}>{enumWord(ApprovalStateSchema, state)}</StateMark>
           )}
           <span>
-            asked <RelativeTime at={requestedAt} /> ago
+            asked <RelativeTime at={requestedAt} />
           </span>
           <span>
             {isPending && expiresAt !== undefined ? (
               <>
-                expires in <RelativeTime at={expiresAt} />
+                expires <RelativeTime at={expiresAt} />
               </>
             ) : null}
           </span>

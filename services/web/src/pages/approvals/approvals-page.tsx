@@ -86,27 +86,25 @@ function QueueRow({ approval, title, isShown }: { readonly approval: Approval; r
         <code>{shownCode(firstText(approval))}</code>
       </span>
       <span className={styles.times}>
-        <RelativeTime at={requestedAt} />
+        <RelativeTime at={requestedAt} isShort />
       </span>
       <span className={styles.second}>
         {kind === ApprovalKind.UNSPECIFIED ? <span className={parts.chip}>L{safetyLevel - 1}</span> : null}
         <span>{personName(requestedBy)}</span>
         <span>{title}</span>
       </span>
-      <span className={`${styles.times} ${styles.left}`}>
-        {expiresAt === undefined ? null : (
-          <>
-            <RelativeTime at={expiresAt} /> left
-          </>
-        )}
-      </span>
+      <span className={`${styles.times} ${styles.left}`}>{expiresAt === undefined ? null : <RelativeTime at={expiresAt} />}</span>
     </Link>
   );
 }
 
+/** What says most in one line, where a call has it. */
+const TELLING = ["command", "path", "url", "question", "plan", "query"];
+
 /** Enough to tell one from another; the whole of it is in the detail. */
 function firstText({ argumentsJson }: Approval): string {
-  const first = Object.values(JSON.parse(argumentsJson) as Record<string, unknown>).find((value) => typeof value === "string");
+  const given = JSON.parse(argumentsJson) as Record<string, unknown>;
+  const first = [...TELLING.map((name) => given[name]), ...Object.values(given)].find((value) => typeof value === "string");
   return typeof first === "string" ? first.split("\n", 1)[0]!.slice(0, 200) : "";
 }
 

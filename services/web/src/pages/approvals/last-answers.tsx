@@ -27,7 +27,7 @@ export function LastAnswers({ version }: { readonly version: number }) {
             <span>{tool}</span>
             <span title={rule}>{rule.replace(/^approval: /, "").replace("user:", "")}</span>
             <span className={styles.times}>
-              <RelativeTime at={at} />
+              <RelativeTime at={at} isShort />
             </span>
           </li>
         ))}

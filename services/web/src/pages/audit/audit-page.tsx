@@ -131,7 +131,7 @@ function AuditTable({ events }: { readonly events: readonly AuditEvent[] }) {
             <Fragment key={String(event.id)}>
               <tr>
                 <td className={table.nowrap}>
-                  <RelativeTime at={event.at} />
+                  <RelativeTime at={event.at} isShort />
                 </td>
                 <td>{personName(event.principal)}</td>
                 <td>

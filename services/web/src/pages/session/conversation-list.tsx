@@ -1,6 +1,6 @@
 import type { Item } from "@hlvm/conversation/item";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, type ReactNode, type Ref, useImperativeHandle } from "react";
+import { useLayoutEffect, useRef, type ReactNode, type Ref, useImperativeHandle } from "react";
 import { ItemView } from "../../items/item-view.tsx";
 import parts from "../../parts/parts.module.css";
 import styles from "./session.module.css";
@@ -32,6 +32,8 @@ export function ConversationList({ items, above, isThinking, handle }: Conversat
     anchorTo: "end",
     followOnAppend: true,
   });
+  // A session is read from its end.
+  useLayoutEffect(() => list.scrollToEnd(), [list]);
   useImperativeHandle(handle, () => ({
     show: (key) =>
       list.scrollToIndex(

@@ -1,5 +1,5 @@
 import { ArchiveFilter, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { Search } from "lucide-react";
+import { CircleCheck, Search } from "lucide-react";
 import { useDeferredValue, useEffect, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useCall } from "../../api/use-call.ts";
@@ -136,7 +136,7 @@ function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; 
   const isCalm = tone === "ok" || tone === "plain";
   return (
     <div className={styles.row}>
-      <StateMark tone={isCalm ? "plain" : tone} isLive={isLive} />
+      <StateMark tone={isCalm ? "plain" : tone} icon={tone === "ok" ? CircleCheck : undefined} isLive={isLive} />
       <span className={styles.title}>
         <Link href={`/s/${sessionId}`}>{title}</Link>
         {excerpt === "" ? null : <span className={styles.excerpt}>{excerpt}</span>}
@@ -147,7 +147,7 @@ function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; 
       <span title={model}>{model.split("/").at(-1)}</span>
       <span className={styles.right}>{costWord(cost)}</span>
       <span className={styles.right}>
-        <RelativeTime at={updatedAt} />
+        <RelativeTime at={updatedAt} isShort />
       </span>
     </div>
   );
