@@ -35,5 +35,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     sourcemap: true,
   },
-  server: { proxy: { "^/(hlvm\\.|auth/)": { target: process.env.HLVM_EDGE_URL ?? "http://127.0.0.1:11435" } } },
+  server: { proxy: { "^/(hlvm\\.|auth/)": { target: "http://127.0.0.1:11435" } } },
 });

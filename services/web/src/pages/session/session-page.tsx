@@ -37,12 +37,20 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
       title={session?.title ?? "Session"}
       above={
         <>
-          <Link href="/">Sessions</Link>
-          <span aria-hidden="true">/</span>
+          <Link href="/" data-place>
+            Sessions
+          </Link>
+          <span aria-hidden="true" data-place>
+            /
+          </span>
           {session === undefined ? null : (
             <>
-              <span title={session.workspace}>{folderName(session.workspace)}</span>
-              <span aria-hidden="true">/</span>
+              <span title={session.workspace} data-place>
+                {folderName(session.workspace)}
+              </span>
+              <span aria-hidden="true" data-place>
+                /
+              </span>
             </>
           )}
         </>

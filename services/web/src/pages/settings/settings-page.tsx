@@ -82,9 +82,9 @@ function Doctor() {
       <h2>Doctor</h2>
       <TroubleNote trouble={isolation.trouble} onAgain={isolation.again} />
       <TroubleNote trouble={models.trouble} onAgain={models.again} />
-      <ul className={table.table}>
+      <ul>
         {models.value === undefined ? null : (
-          <li className={table.fact}>
+          <li className={table.checked}>
             <p>
               <StateMark tone={usable.length > 0 ? "ok" : "danger"}>Models</StateMark>
             </p>
@@ -92,7 +92,7 @@ function Doctor() {
           </li>
         )}
         {isolation.value?.features.map(({ name, active, detail }) => (
-          <li key={name} className={table.fact}>
+          <li key={name} className={table.checked}>
             <p>
               <StateMark tone={active ? "ok" : "warn"}>{name}</StateMark>
             </p>
