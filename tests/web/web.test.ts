@@ -81,6 +81,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await one.page.getByText("queued; read at the next turn").waitFor();
     await one.page.getByRole("button", { name: "Stop" }).click();
     await other.page.getByText("Interrupted").waitFor();
+    expect([...one.errors, ...other.errors]).toEqual([]);
     await Promise.all([one.page.close(), other.page.close()]);
   });
 

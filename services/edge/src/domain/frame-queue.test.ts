@@ -31,6 +31,6 @@ it("tells when something was read", async () => {
   queue.push("a", "one", 1);
   const change = queue.change(new AbortController().signal);
   queue.take();
-  await change;
-  await queue.change(AbortSignal.abort());
+  await expect(change).resolves.toBeUndefined();
+  await expect(queue.change(AbortSignal.abort())).resolves.toBeUndefined();
 });

@@ -54,7 +54,7 @@ export class PageFiles {
     const isPlace = PLACES.test(path);
     const file = this.#files.get(isPlace ? "/index.html" : path);
     if (file === undefined || path === "/index.html") return false;
-    const accepted = String(request.headers["accept-encoding"] ?? "");
+    const accepted = request.headers["accept-encoding"] ?? "";
     const [encoding, bytes] = file.encoded.find(([name]) => accepted.includes(name)) ?? ["", file.bytes];
     response.writeHead(200, {
       "content-type": file.type,

@@ -106,8 +106,11 @@ describe("Watch", () => {
     const reader = stream[Symbol.asyncIterator]();
     await reader.next();
     await left.promise;
+    let read = 0;
     let last: WatchResponse | undefined;
-    while (last?.frame.case !== "lagging") last = (await reader.next()).value as WatchResponse;
+    for (; last?.frame.case !== "lagging"; read++) last = (await reader.next()).value as WatchResponse;
+    // What is under way on the connection was read, and no more.
+    expect(read).toBeLessThan(200);
     leaving.abort();
   });
 

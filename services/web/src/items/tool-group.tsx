@@ -97,10 +97,8 @@ function CallBody({ call: { tool, argumentsJson, output, omittedCharacters, outc
 /** The arguments in short: what the orchestrator says once the call runs, before that its first text. */
 function targetOf({ summary, argumentsJson }: ToolCallView): string {
   if (summary !== "") return summary;
-  const first = Object.values(parsed(argumentsJson)).find((value) => typeof value === "string");
-  return String(first ?? "")
-    .split("\n", 1)[0]!
-    .slice(0, 200);
+  const first = Object.values(parsed(argumentsJson)).find((value) => typeof value === "string") ?? "";
+  return first.split("\n", 1)[0]!.slice(0, 200);
 }
 
 function argumentText(argumentsJson: string): string {
