@@ -20,6 +20,7 @@ import { openCommandJudge } from "./adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
+import { PostgresAuditReports } from "./adapters/postgres/postgres-audit-reports.ts";
 import { PostgresTokenStore } from "./adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "./adapters/postgres/postgres-trust-store.ts";
 import { PostgresOpenCalls } from "./adapters/postgres/postgres-open-calls.ts";
@@ -41,6 +42,7 @@ await runService("policy", async (log, environment) => {
   const ports = {
     audit: new PostgresAuditLog(database),
     approvals: new PostgresApprovalStore(database, new ApprovalNotices(notifications)),
+    reports: new PostgresAuditReports(database),
     trust: new PostgresTrustStore(database),
     tokens: new PostgresTokenStore(database),
     findTool: findNativeTool,

@@ -49,7 +49,13 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   }),
   open(TrustService, "policy", { addTrust: PERSON, listTrust: LOOK, removeTrust: PERSON }),
   open(TokenService, "policy", { createToken: PERSON, listTokens: LOOK, revokeToken: PERSON }),
-  open(AuditService, "policy", { query: ["audit"], whoApproved: ["audit"] }),
+  open(AuditService, "policy", {
+    query: ["audit"],
+    whoApproved: ["audit"],
+    aggregate: ["audit"],
+    sessionTimeline: ["audit"],
+    tail: ["audit"],
+  }),
   open(MemoryService, "memory", { writeFact: ASK, searchFacts: LOOK, editFact: ASK }),
   open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
   open(SandboxService, "sandbox", {

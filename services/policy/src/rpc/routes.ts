@@ -13,6 +13,7 @@ import { listApprovals } from "../domain/approval/list-approvals.ts";
 import { watchAnswers } from "../domain/approval/watch-answers.ts";
 import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
 import type { AuditLog } from "../domain/audit/audit-log.ts";
+import type { AuditReports } from "../domain/audit/audit-reports.ts";
 import { recordBudgetChange } from "../domain/audit/record-budget-change.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
@@ -21,6 +22,7 @@ import { demandDelegation } from "../domain/demand-delegation.ts";
 import { demandPerson } from "../domain/demand-person.ts";
 import type { TokenStore } from "../domain/identity/token-store.ts";
 import type { TrustStore } from "../domain/trust/trust-store.ts";
+import { auditReportMethods } from "./audit-reports.ts";
 import { decideMethod } from "./decide.ts";
 import { settingsOfDelegation } from "./decode-settings.ts";
 import { encodeApproval } from "./encode-approval.ts";
@@ -33,6 +35,7 @@ import { trustMethods } from "./trust.ts";
 import { answers, modes, outcomes, wordOf } from "./words.ts";
 
 export interface PolicyPorts extends DecideCallPorts {
+  readonly reports: AuditReports;
   readonly trust: TrustStore;
   readonly tokens: TokenStore;
 }
@@ -70,6 +73,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
       },
       query: queryMethod(ports.audit),
       whoApproved: whoApprovedMethod(ports.audit),
+      ...auditReportMethods(ports.reports),
     });
   };
 }

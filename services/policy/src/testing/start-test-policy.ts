@@ -22,6 +22,7 @@ import { openCommandJudge } from "../adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
+import { PostgresAuditReports } from "../adapters/postgres/postgres-audit-reports.ts";
 import { PostgresTokenStore } from "../adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "../adapters/postgres/postgres-trust-store.ts";
 import { createCallJudge } from "../domain/judge/create-call-judge.ts";
@@ -64,6 +65,7 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     routes: policyRoutes({
       audit: new PostgresAuditLog(database.database),
       approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
+      reports: new PostgresAuditReports(database.database),
       trust: new PostgresTrustStore(database.database),
       tokens: new PostgresTokenStore(database.database),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
