@@ -4,7 +4,13 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { AuditKind, AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import {
+  AuditKind,
+  AuditService,
+  type AggregateResponseSchema,
+  type AuditEventSchema,
+  type QueryRequest,
+} from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   SandboxService,
@@ -47,6 +53,9 @@ export class ScriptedEdge {
   /** What policy has to be approved. */
   readonly approvals: MessageInitShape<typeof ApprovalSchema>[] = [];
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
+  /** What was asked of the audit log. */
+  readonly audited: QueryRequest[] = [];
+  counts: MessageInitShape<typeof AggregateResponseSchema> = {};
   readonly processes: MessageInitShape<typeof BackgroundProcessSchema>[] = [];
   /** What a session changed in a workspace of its own. */
   /** Answered to who asks for any workspace. */
@@ -207,7 +216,21 @@ export class ScriptedEdge {
       }),
     });
     router.service(AuditService, {
-      query: ({ kind }) => ({ events: this.audit.filter((event) => kind === AuditKind.UNSPECIFIED || event.kind === kind) }),
+      query: (request) => {
+        this.audited.push(request);
+        const { kind, limit, beforeId } = request;
+        const events = this.audit.filter((event) => kind === AuditKind.UNSPECIFIED || event.kind === kind);
+        const from = Number(beforeId);
+        // Pages are told apart by how far they are where a test has more events than fit.
+        const next = from + limit < events.length ? BigInt(from + limit) : 0n;
+        return { events: events.slice(from, from + limit), nextBeforeId: next };
+      },
+      aggregate: ({ query }) => {
+        this.audited.push(query!);
+        return this.counts;
+      },
+      sessionTimeline: () => ({ events: this.audit }),
+      tail: ({ query, afterId }, { signal }) => this.#tail(query!, afterId, signal),
     });
   }
 
@@ -219,6 +242,14 @@ export class ScriptedEdge {
       runningRunId: this.#running ? this.runId : "",
       lastStopReason: this.#running ? StopReason.UNSPECIFIED : StopReason.COMPLETED,
     };
+  }
+
+  /** One event and then the end, each time it is asked: a client has to come again for the next. */
+  async *#tail(query: QueryRequest, afterId: bigint, signal: AbortSignal): AsyncGenerator<{ events: typeof ScriptedEdge.prototype.audit }> {
+    this.audited.push(query);
+    const next = this.audit.find(({ id }) => (id ?? 0n) > afterId);
+    if (next === undefined) await once(signal, "abort");
+    else yield { events: [next] };
   }
 
   async *#watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<{ events: Event[] }> {
