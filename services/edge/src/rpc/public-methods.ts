@@ -46,6 +46,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     listApprovals: [...LOOK, "approve"],
     getApproval: [...LOOK, "approve"],
     answerApproval: ["approve"],
+    answerApprovals: ["approve"],
   }),
   open(TrustService, "policy", { addTrust: PERSON, listTrust: LOOK, removeTrust: PERSON }),
   open(TokenService, "policy", { createToken: PERSON, listTokens: LOOK, revokeToken: PERSON }),
