@@ -198,7 +198,18 @@ export class ScriptedEdge {
       },
     });
     router.service(PolicyService, {
-      listApprovals: () => ({ approvals: this.approvals }),
+      listApprovals: (request) => {
+        this.changes.push(["listApprovals", request]);
+        return { approvals: this.approvals };
+      },
+      answerApprovals: (request) => {
+        this.changes.push(["answerApprovals", request]);
+        const answered = request.approvals.map(({ approvalId }) => {
+          const approval = this.approvals.find((one) => one.approvalId === approvalId);
+          return { approvalId, approval, ...(approval === undefined ? { refusedReason: "gone", refusedMessage: "It is gone." } : {}) };
+        });
+        return { answered };
+      },
       getApproval: ({ approvalId }) => ({ approval: this.approvals.find((approval) => approval.approvalId === approvalId) }),
       answerApproval: (request) => {
         this.answers.push(request);
