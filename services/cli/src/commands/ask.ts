@@ -1,8 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { StopReason, type Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService, type StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { chosenProfile, type ChosenProfile } from "../agents/chosen-profile.ts";
 import { ApprovalDesk } from "../approval/approval-desk.ts";
@@ -13,11 +13,10 @@ import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { personalInstructions } from "../options/personal-instructions.ts";
 import { pastedImages } from "../options/pasted-images.ts";
-import { checkMediaTogether, readAttachments, type AttachedMedia } from "../options/read-attachments.ts";
 import { questionAsked } from "../options/question-asked.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
 import { describeSource, workspaceSource, type WorkspaceFlags, type WorkspaceSource } from "../options/workspace-source.ts";
-import { startWithFiles, type AskedFiles } from "../run/start-with-files.ts";
+import { askedFiles, sendWithNotedFiles } from "../run/send-with-files.ts";
 import { followSession } from "../run/follow-session.ts";
 import { JsonView } from "../run/json-view.ts";
 import type { RunView } from "../run/run-view.ts";
@@ -109,12 +108,6 @@ function readRequest(asked: string, flags: AskFlags, context: CommandContext) {
   };
 }
 
-function askedFiles(paths: readonly string[], pasted: readonly AttachedMedia[]): AskedFiles {
-  const attached = readAttachments(paths);
-  checkMediaTogether([...attached, ...pasted]);
-  return { attached, pasted };
-}
-
 function ownInstructions({ config, screen }: CommandContext): string {
   const { text, notice } = personalInstructions(config.directory);
   if (notice !== "") screen.note(notice, "warning");
@@ -153,7 +146,8 @@ async function run(
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
   const preparedSessionId = await prepareWorkspace(mesh.transport, request.source, { screen, signal: interrupts.signal });
-  const { sessionId, runId, sequence, model } = await startWithFiles(sessions, { ...request, preparedSessionId }, request.files, screen);
+  const start = (attachments: Attachment[]): Promise<StartRunResponse> => sessions.startRun({ ...request, preparedSessionId, attachments });
+  const { sessionId, runId, sequence, model } = await sendWithNotedFiles(start, request.files, screen);
   using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
   const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), { screen, input, editor: config.editor });
   const leave = new AbortController();

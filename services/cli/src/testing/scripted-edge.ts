@@ -45,8 +45,10 @@ export class ScriptedEdge {
   readonly watches: WatchRequest[] = [];
   readonly answers: AnswerApprovalRequest[] = [];
   refusesMessages = false;
+  /** The run's model takes none. */
+  refusesFiles = false;
   /** What was said to the run while it went on. */
-  readonly messages: { text: string; interrupt: boolean }[] = [];
+  readonly messages: { text: string; interrupt: boolean; attached?: string[] }[] = [];
   readonly lists: ListSessionsRequest[] = [];
   /** What was asked for besides runs, in order: the method, and what it was given. */
   readonly changes: (readonly [method: string, given: object])[] = [];
@@ -139,11 +141,14 @@ export class ScriptedEdge {
         void this.#script(this);
         return { sessionId: this.sessionId, runId: this.runId, sequence: 1n, model: request.model || "scripted/one" };
       },
-      sendMessage: ({ text, interrupt }) => {
+      sendMessage: ({ text, interrupt, attachments }) => {
         if (!this.#running || this.refusesMessages)
           throw new HlvmError({ code: "failed_precondition", reason: "no_run", message: "No run is going on." });
-        this.messages.push({ text, interrupt });
-        this.append({ case: "messageQueued", value: { text, interrupts: interrupt } }, 0);
+        if (this.refusesFiles && attachments.length > 0)
+          throw new HlvmError({ code: "failed_precondition", reason: "attachment_not_taken", message: "m takes no images." });
+        this.messages.push({ text, interrupt, ...(attachments.length > 0 ? { attached: attachments.map(({ path }) => path) } : {}) });
+        const named = attachments.map(({ path, data }) => ({ path, mediaType: "image/png", width: 1, height: 1, size: data.length }));
+        this.append({ case: "messageQueued", value: { text, interrupts: interrupt, attachments: named } }, 0);
         const sequence = BigInt(this.#log.length);
         this.#happened.emit("sent");
         return { runId: this.runId, sequence };

@@ -23,8 +23,8 @@ export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof S
     const delegation = isNarrowed ? orchestrator.narrow(request.delegation, { runId, settings }) : request.delegation;
     const what = { prompt, workspace: isPrepared ? "" : workspace, isPrepared, model, settings, attachments, stateless, budget };
     const asked = { ...delegated, ...what, allowedSecrets, personalInstructions, isNew: sessionId === "", agent, delegation, signal };
-    const { store, runs, execute } = orchestrator;
-    const started = await startRun(asked, { store, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });
+    const { store, attached, runs, execute } = orchestrator;
+    const started = await startRun(asked, { store, attached, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });
     return create(StartRunResponseSchema, { ...started, sequence: BigInt(started.sequence) });
   };
 }
