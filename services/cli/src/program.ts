@@ -26,6 +26,8 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
     .description("Ask an agent that reads, edits and runs things in a sandbox, and see who allowed what.")
     .version(version(), "-V, --version", "print the version")
     .exitOverride()
+    // What stands behind a command is its own: `eval import … --json` is not that of `eval`.
+    .enablePositionalOptions()
     .showHelpAfterError("(see `hlvm --help`, or `hlvm COMMAND --help`)")
     .addHelpText(
       "after",
