@@ -176,7 +176,9 @@ export class ScriptedEdge {
         this.changes.push(["importSession", { ndjson, workspace }]);
         return { session: { ...this.#session(), imported: true, lastStopReason: StopReason.UNSPECIFIED } };
       },
-      undoToTurn: ({ sessionId, toTurn, preview, overwrite }) => {
+      undoToTurn: ({ sessionId, toTurn, preview, overwrite, acceptIncomplete }) => {
+        if (!preview && !acceptIncomplete && toTurn === 0)
+          throw new HlvmError({ code: "failed_precondition", reason: "undo_incomplete", message: "Not all would go back." });
         this.changes.push(["undoToTurn", { sessionId, toTurn, preview, overwrite }]);
         return {
           turns: [{ turn: toTurn + 1, summary: "made\u001b[2J it" }],
