@@ -12,6 +12,7 @@ import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { planCommand, questionCommand } from "./program/plan-command.ts";
 import { sessionCommand } from "./program/session-command.ts";
+import { teamCommand } from "./program/team-command.ts";
 import { tokenCommand } from "./program/token-command.ts";
 import { trustCommand } from "./program/trust-command.ts";
 import { budgetCommand, costCommand } from "./program/spending-commands.ts";
@@ -39,7 +40,17 @@ Try:
   hlvm cost --by day,model`,
     );
   const people = [askCommand, applyCommand, evalCommand, agentCommand, sessionCommand, planCommand, questionCommand, approvalCommand];
-  for (const command of [...people, auditCommand, trustCommand, tokenCommand, costCommand, budgetCommand, memoryCommand, keysCommand])
+  for (const command of [
+    ...people,
+    auditCommand,
+    trustCommand,
+    tokenCommand,
+    teamCommand,
+    costCommand,
+    budgetCommand,
+    memoryCommand,
+    keysCommand,
+  ])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));

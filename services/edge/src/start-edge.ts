@@ -4,6 +4,7 @@ import type { Log } from "@hlvm/log/create-log";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
+import { PolicyTeams } from "./adapters/policy-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Authenticator, Caller } from "./domain/authenticator.ts";
 import { httpEndpoints } from "./http/http-endpoints.ts";
@@ -35,7 +36,7 @@ export function startEdge({
   backends,
   log,
 }: EdgeParts): Promise<RpcServer> {
-  const delegate = createDelegateRun(delegations);
+  const delegate = createDelegateRun(delegations, new PolicyTeams(backends.policy.transport, minter));
   const { orchestrator } = backends;
   const callers = new WeakMap<Request, Caller>();
   return startRpcServer({

@@ -1,6 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -16,6 +16,7 @@ import { recordOutcome } from "../domain/audit/record-outcome.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer } from "../domain/approval/approval-renderer.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
+import type { TeamStore } from "../domain/identity/team-store.ts";
 import type { TokenStore } from "../domain/identity/token-store.ts";
 import type { TrustStore } from "../domain/trust/trust-store.ts";
 import { approvalMethods } from "./approvals.ts";
@@ -26,6 +27,7 @@ import { encodeVerdict } from "./encode-verdict.ts";
 import { queryMethod, whoApprovedMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
+import { teamMethods, teamResolverMethods } from "./teams.ts";
 import { tokenMethods, tokenResolverMethods } from "./tokens.ts";
 import { trustMethods } from "./trust.ts";
 import { outcomes, wordOf } from "./words.ts";
@@ -34,6 +36,7 @@ export interface PolicyPorts extends DecideCallPorts {
   readonly reports: AuditReports;
   readonly trust: TrustStore;
   readonly tokens: TokenStore;
+  readonly teams: TeamStore;
 }
 
 export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => void {
@@ -57,6 +60,8 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
     router.service(TrustService, trustMethods(ports.trust));
     router.service(TokenService, tokenMethods(ports.tokens));
     router.service(TokenResolverService, tokenResolverMethods(ports.tokens));
+    router.service(TeamService, teamMethods(ports.teams));
+    router.service(TeamResolverService, teamResolverMethods(ports.teams));
     router.service(AuditService, {
       recordOutcome,
       recordBudgetChange: async ({ changeJson, ofOwnSession }, context) => {
