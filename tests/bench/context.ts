@@ -22,7 +22,7 @@ const limits = { outputReserveTokens: 4_096, compactionPercent: 75 };
 const contextLimit = 300;
 const assemblyLimit = 10;
 
-const NO_FILES = { read: () => Promise.resolve(new Map<string, Uint8Array>()) };
+const NO_FILES = { read: () => Promise.resolve(new Map<string, Uint8Array>()), size: () => Promise.resolve(0) };
 /** What it takes to open, fold and show the context of a long session, and to assemble the prompt of every turn of a long run. */
 export async function benchContext(): Promise<void> {
   const rows = [

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { benchAppends } from "./appends.ts";
+import { benchAudit } from "./audit.ts";
 import { benchCancel } from "./cancel.ts";
 import { benchCheckpoints } from "./checkpoints.ts";
 import { benchContext } from "./context.ts";
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "telemetry-cost": benchTelemetryCost,
   "mesh-call": benchMeshCall,
   sandboxes: benchSandboxes,
+  audit: benchAudit,
   cancel: benchCancel,
   "take-over": benchTakeOver,
   "memory-recall": benchMemoryRecall,

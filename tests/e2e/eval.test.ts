@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -139,6 +140,36 @@ describe("hlvm eval", { timeout: 90_000 }, () => {
     const worse = await mesh.hlvm([...later, "--setting", "disallow=write_file,edit_file,shell_exec"]);
     expect(worse.code).toBe(1);
     expect(linesOf(worse).at(-1)).toMatchObject({ type: "comparison", against: "baseline", difference: -1, high: -1 });
+  });
+
+  it("tries models on an instance of SWE-bench that was imported", async () => {
+    const repository = join(folder, "repositories", "ada", "sum");
+    mkdirSync(repository, { recursive: true });
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...words], { cwd: repository, encoding: "utf8" });
+    git("init", "-q");
+    writeFileSync(join(repository, "state"), "begun\n");
+    git("add", "-A");
+    git("commit", "-qm", "base");
+    const [patch, testPatch] = [
+      ["state", "@@ -1 +1 @@\n-begun\n+finished\n"],
+      ["t.sh", "@@ -0,0 +1 @@\n+grep -qx finished state\n"],
+    ].map(([path, hunk]) => `${path === "state" ? "--- a/state" : "--- /dev/null"}\n+++ b/${path}\n${hunk}`);
+    const instance = {
+      instance_id: "ada__sum-1",
+      repo: "ada/sum",
+      base_commit: git("rev-parse", "HEAD").trim(),
+      patch,
+      test_patch: testPatch,
+    };
+    const told = { problem_statement: "work on quick", FAIL_TO_PASS: ["t.sh"], PASS_TO_PASS: [] };
+    writeFileSync(join(folder, "instances.jsonl"), JSON.stringify({ ...instance, ...told }));
+    const tasks = join(folder, "swebench");
+    const words = ["import", "swebench", join(folder, "instances.jsonl"), "--to", tasks, "--repositories", join(folder, "repositories")];
+    expect((await mesh.hlvm(["eval", ...words, "--test-command", "sh"])).code).toBe(0);
+    const ended = await mesh.hlvm(["eval", tasks, "--repeat", "1", "--json"]);
+    expect(linesOf(ended)[0]).toMatchObject({ type: "trial", task: "ada__sum-1", outcome: "passed", why: "" });
+    expect(ended.code).toBe(0);
   });
 
   it("interrupted, it tells what had ended by then", async () => {

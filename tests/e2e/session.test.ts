@@ -193,6 +193,19 @@ describe("what a session costs", () => {
     expect((await mesh.hlvm(["budget", "remove", "organization", "--kind", "money", "--per", "day"])).code).toBe(0);
     expect((await mesh.hlvm(["budget", "remove", "organization", "--kind", "money", "--per", "day"])).code).toBe(1);
     expect((await mesh.hlvm(["audit", "query", "--kind", "budget_changed", "--json"])).stdout).toMatch(/organization.*\n.*organization/);
+
+    const me = String((await last(["session", "list", "--json"])).owner);
+    expect((await mesh.hlvm(["team", "create", "platform"])).code).toBe(0);
+    expect((await mesh.hlvm(["team", "add", "platform", me])).stderr).toContain(`In platform: ${me}.`);
+    expect(await last(["team", "list", "--json"])).toMatchObject({ name: "platform", members: [me] });
+    expect((await mesh.hlvm(["budget", "set", "team:platform", "--max-cost", "0", "--per", "day"])).code).toBe(0);
+    await expect.poll(async () => linesOf(await costly()).at(-1)!.stop_reason, { timeout: 15_000 }).toBe("max_budget_reached");
+    expect((await mesh.hlvm(["team", "remove", "platform", me])).code).toBe(0);
+    expect(linesOf(await costly()).at(-1)).toMatchObject({ stop_reason: "completed" });
+    expect((await mesh.hlvm(["team", "add", "elsewhere", me])).stderr).toContain("There is no team elsewhere.");
+    expect((await mesh.hlvm(["team", "delete", "platform", "--json"])).stdout).toBe('{"name":"platform","deleted":true}\n');
+    expect((await mesh.hlvm(["audit", "query", "--kind", "team_member_added", "--json"])).stdout).toContain(me);
+    await mesh.hlvm(["budget", "remove", "team:platform", "--kind", "money", "--per", "day"]);
   }, 60_000);
 
   it.each([

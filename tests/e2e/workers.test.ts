@@ -86,7 +86,10 @@ it("a run with three workers, one of them cancelled, goes on; its tree and what 
 });
 
 it("a run is held to the profile that it was given", async () => {
-  const asked = await mesh.hlvm([...bypass, "--agent", "reviewer", "review this"], { cwd: workspace });
+  const ask = () => mesh.hlvm([...bypass, "--agent", "reviewer", "review this"], { cwd: workspace });
+  expect((await ask()).stdout).toContain("`hlvm trust add` shows it and asks");
+  await mesh.hlvm(["trust", "add", "--yes"], { cwd: workspace });
+  const asked = await ask();
   expect(asked.stderr).toContain("agent reviewer: from .claude/agents/reviewer.md of this workspace");
   expect(() => readFileSync(join(workspace, "never.txt"))).toThrow("ENOENT");
   const [started] = eventsOf(linesOf(asked), "run_started");

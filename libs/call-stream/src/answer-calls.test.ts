@@ -165,6 +165,14 @@ describe("calls on a stream", () => {
     expect(await all(calls, "next")).toEqual(["next"]);
   });
 
+  it("have a deadline that lies weeks ahead, and do not end at once for it", async () => {
+    const calls = callsTo((await serve()).port);
+    answer = async function* () {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    expect(await all(calls, "patient", { timeoutMilliseconds: 0xffff_ffff })).toEqual(["patient"]);
+  });
+
   it("write no further than their reader reads", async () => {
     const calls = callsTo((await serve()).port);
     let written = 0;

@@ -5,6 +5,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { callerKey, callerOf } from "@hlvm/rpc/call-context";
 import { toStatus } from "./call-status.ts";
+import { LONGEST_TIMER_MILLISECONDS } from "./call-stream.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { streamServer } from "@hlvm/rpc/stream-server";
 import { TracedCall } from "@hlvm/telemetry/traced-call";
@@ -82,7 +83,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
       void fail(expired);
       ending.abort(expired);
     };
-    const timer = timeoutMilliseconds > 0 ? setTimeout(expire, timeoutMilliseconds) : undefined;
+    const timer = timeoutMilliseconds > 0 ? setTimeout(expire, Math.min(timeoutMilliseconds, LONGEST_TIMER_MILLISECONDS)) : undefined;
     try {
       const values = createContextValues().set(callerKey, callerOf(verifier.verify(token)));
       validateRequest(validator, context.method, request);

@@ -15,7 +15,8 @@ const IDLE_MILLISECONDS = 10_000;
 const MAXIMUM_AGE_MILLISECONDS = 60_000;
 /** For the service to end its side after ours. */
 const CLOSE_MILLISECONDS = 5_000;
-const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
+/** A timer that is set for longer goes off at once. */
+export const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
 interface Case {
   readonly case: string | undefined;

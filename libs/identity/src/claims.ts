@@ -5,13 +5,17 @@ type Claims = Readonly<Record<string, unknown>>;
 /** Clocks of the mesh's machines may differ by so much. */
 const SKEW_SECONDS = 30;
 
-/** Who is meant by `sub`, `organization` and `roles`. @throws Error */
+/** Who is meant by `sub`, `organization`, `roles` and, in a delegation, `teams`. @throws Error */
 export function principalOf(claims: Claims): Principal {
   const { roles } = claims;
   if (!Array.isArray(roles)) throw new Error("it names no roles");
   const unknown: unknown = roles.find((role) => !ROLES.includes(role as Role));
   if (unknown !== undefined) throw new Error(`there is no role ${String(unknown)}`);
-  return { organization: textOf(claims, "organization"), id: textOf(claims, "sub"), roles: roles as Role[] };
+  const { teams } = claims;
+  if (teams !== undefined && !(Array.isArray(teams) && teams.every((team) => typeof team === "string")))
+    throw new Error("its teams are no list of names");
+  const principal = { organization: textOf(claims, "organization"), id: textOf(claims, "sub"), roles: roles as Role[] };
+  return teams === undefined ? principal : { ...principal, teams };
 }
 
 /** A claim that is a text and not empty. @throws Error */

@@ -24,6 +24,7 @@ export class DelegationSigner {
       sub: principal.id,
       organization: principal.organization,
       roles: principal.roles,
+      teams: principal.teams,
       session: sessionId,
       run: runId,
       settings: toJson(PermissionSettingsSchema, create(PermissionSettingsSchema, settings)),

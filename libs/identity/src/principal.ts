@@ -7,4 +7,6 @@ export interface Principal {
   /** `user:NAME`. */
   readonly id: string;
   readonly roles: readonly Role[];
+  /** That they were in when they began a run, in whose delegation they stand; undefined where nobody asked. */
+  readonly teams?: readonly string[];
 }

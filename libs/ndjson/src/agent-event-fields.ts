@@ -121,7 +121,11 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     case "toolWaiting":
       return { callId: payload.value.callId, name: payload.value.tool, position: payload.value.position };
     case "messageQueued":
-      return { text: payload.value.text, interrupts: payload.value.interrupts };
+      return {
+        text: payload.value.text,
+        interrupts: payload.value.interrupts,
+        ...(payload.value.attachments.length > 0 ? { attachments: payload.value.attachments.map(attachmentFields) } : {}),
+      };
     case "runTakenOver":
       return {};
     case "compaction":

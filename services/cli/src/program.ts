@@ -12,6 +12,7 @@ import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { planCommand, questionCommand } from "./program/plan-command.ts";
 import { sessionCommand } from "./program/session-command.ts";
+import { teamCommand } from "./program/team-command.ts";
 import { tokenCommand } from "./program/token-command.ts";
 import { trustCommand } from "./program/trust-command.ts";
 import { budgetCommand, costCommand } from "./program/spending-commands.ts";
@@ -26,6 +27,8 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
     .description("Ask an agent that reads, edits and runs things in a sandbox, and see who allowed what.")
     .version(version(), "-V, --version", "print the version")
     .exitOverride()
+    // What stands behind a command is its own: `eval import … --json` is not that of `eval`.
+    .enablePositionalOptions()
     .showHelpAfterError("(see `hlvm --help`, or `hlvm COMMAND --help`)")
     .addHelpText(
       "after",
@@ -37,7 +40,17 @@ Try:
   hlvm cost --by day,model`,
     );
   const people = [askCommand, applyCommand, evalCommand, agentCommand, sessionCommand, planCommand, questionCommand, approvalCommand];
-  for (const command of [...people, auditCommand, trustCommand, tokenCommand, costCommand, budgetCommand, memoryCommand, keysCommand])
+  for (const command of [
+    ...people,
+    auditCommand,
+    trustCommand,
+    tokenCommand,
+    teamCommand,
+    costCommand,
+    budgetCommand,
+    memoryCommand,
+    keysCommand,
+  ])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));

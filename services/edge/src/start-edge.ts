@@ -5,6 +5,7 @@ import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
+import { PolicyTeams } from "./adapters/policy-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Authenticator, Caller } from "./domain/authenticator.ts";
 import { PageLogins } from "./domain/page-logins.ts";
@@ -42,7 +43,7 @@ export function startEdge({
   backends,
   log,
 }: EdgeParts): Promise<RpcServer> {
-  const delegate = createDelegateRun(delegations);
+  const delegate = createDelegateRun(delegations, new PolicyTeams(backends.policy.transport, minter));
   const { orchestrator } = backends;
   const logins = new PageLogins(authenticator);
   const callers = new WeakMap<Request, Caller>();

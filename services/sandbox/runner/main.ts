@@ -19,7 +19,7 @@ import { closeInherited } from "./close-inherited.ts";
 import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
 import { apply, protect, restore } from "./guard.ts";
-import { readAllInstructions, readInstructions } from "./read-instructions.ts";
+import { readAllInstructions, readInstructions, readProfiles } from "./read-instructions.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
 import { WORKSPACE } from "./workspace-path.ts";
@@ -107,8 +107,9 @@ function compareFor({ callId = "" }: RunnerRequest_CompareJson): void {
   send({ compared: { callId, failure, ...told } });
 }
 
-async function instructionsFor({ callId = "", folders = [], all = false }: RunnerRequest_ReadInstructionsJson): Promise<void> {
-  const { files, more } = await (all ? readAllInstructions() : readInstructions(folders));
+async function instructionsFor({ callId = "", folders = [], all, profiles }: RunnerRequest_ReadInstructionsJson): Promise<void> {
+  const reading = profiles === true ? readProfiles() : all === true ? readAllInstructions() : readInstructions(folders);
+  const { files, more } = await reading;
   send({ instructions: { callId, files: [...files], more } });
 }
 

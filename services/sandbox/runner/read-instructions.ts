@@ -21,7 +21,9 @@ export interface FoundInstructions {
 const NAMES = ["HLVM.md", "AGENTS.md", "CLAUDE.md"] as const;
 /** At the top of the workspace alone. */
 const OWN_FILE = ".hlvm/HLVM.md";
+const PROFILE_FOLDERS = [".hlvm/agents", ".claude/agents"] as const;
 const MAXIMUM_BYTES = 32 * 1024;
+const MAXIMUM_PROFILE_BYTES = 60 * 1024;
 const MAXIMUM_FILES = 64;
 /** Of one answer, so that it fits a frame whatever its characters become in JSON. */
 const MAXIMUM_TOTAL_BYTES = 512 * 1024;
@@ -34,10 +36,19 @@ const NEVER_IN = new Set([".git", ".hlvm", "node_modules", "vendor", ".venv", "s
  * The files with instructions in these folders, each once, also where several names lead to it. Whatever a file refers to, such
  * as `@other.md`, is not read.
  */
-export async function readInstructions(folders: readonly string[]): Promise<FoundInstructions> {
+export function readInstructions(folders: readonly string[]): Promise<FoundInstructions> {
+  return readEach(folders.flatMap(candidates));
+}
+
+/** The files with profiles of agents. */
+export async function readProfiles(): Promise<FoundInstructions> {
+  return readEach(await profileFiles());
+}
+
+async function readEach(paths: readonly string[]): Promise<FoundInstructions> {
   const found = new Map<string, FoundInstruction>();
   let bytes = 0;
-  for (const path of folders.flatMap(candidates)) {
+  for (const path of paths) {
     if (found.size >= MAXIMUM_FILES || bytes >= MAXIMUM_TOTAL_BYTES) return { files: [...found.values()], more: true };
     const file = await readOne(path);
     if (file === undefined || found.has(file.path)) continue;
@@ -47,7 +58,7 @@ export async function readInstructions(folders: readonly string[]): Promise<Foun
   return { files: [...found.values()], more: false };
 }
 
-/** The same for the whole workspace, as far as it is searched. */
+/** The instructions of the whole workspace, as far as it is searched, and its profiles. */
 export async function readAllInstructions(): Promise<FoundInstructions> {
   const folders = [""];
   let more = false;
@@ -60,8 +71,23 @@ export async function readAllInstructions(): Promise<FoundInstructions> {
       else folders.push(posix.join(folder, entry.name));
     }
   }
-  const found = await readInstructions(folders);
+  const found = await readEach([...folders.flatMap(candidates), ...(await profileFiles())]);
   return { files: found.files, more: more || found.more };
+}
+
+/** Where a folder is a link, what it leads to is refused file by file. */
+async function profileFiles(): Promise<string[]> {
+  const paths: string[] = [];
+  for (const folder of PROFILE_FOLDERS) {
+    const names = await readdir(join(WORKSPACE, folder)).catch(() => []);
+    for (const name of names.toSorted((one, other) => (one < other ? -1 : 1)))
+      if (name.endsWith(".md")) paths.push(posix.join(folder, name));
+  }
+  return paths;
+}
+
+function isProfile(path: string): boolean {
+  return path.endsWith(".md") && (PROFILE_FOLDERS as readonly string[]).includes(posix.dirname(path));
 }
 
 function candidates(given: string): string[] {
@@ -82,13 +108,15 @@ async function readOne(path: string): Promise<FoundInstruction | undefined> {
     try {
       const real = (await readlink(`/proc/self/fd/${handle.fd}`)).slice(WORKSPACE.length + 1);
       // Else a file that nobody took for instructions would become some by a link.
-      if (!(NAMES as readonly string[]).includes(basename(real))) throw refused(`it is a link to ${real}`);
+      const isFit = isProfile(path) ? isProfile(real) : (NAMES as readonly string[]).includes(basename(real));
+      if (!isFit) throw refused(`it is a link to ${real}`);
+      const most = isProfile(path) ? MAXIMUM_PROFILE_BYTES : MAXIMUM_BYTES;
       const stats = await handle.stat();
       if (!stats.isFile()) throw refused("it is no regular file");
-      if (stats.size > MAXIMUM_BYTES) throw refused(`it has ${stats.size} bytes, and instructions may have ${MAXIMUM_BYTES}`);
-      const buffer = Buffer.alloc(MAXIMUM_BYTES + 1);
+      if (stats.size > most) throw refused(`it has ${stats.size} bytes, and it may have ${most}`);
+      const buffer = Buffer.alloc(most + 1);
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-      if (bytesRead > MAXIMUM_BYTES) throw refused(`it is longer than the ${MAXIMUM_BYTES} bytes that instructions may have`);
+      if (bytesRead > most) throw refused(`it is longer than the ${most} bytes that it may have`);
       return { path: real, text: decode(buffer.subarray(0, bytesRead)), refusal: "" };
     } finally {
       await handle.close();

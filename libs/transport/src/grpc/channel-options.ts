@@ -2,7 +2,7 @@ import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from "@bufbuild/pr
 import type { ChannelOptions, ServiceConfig } from "@grpc/grpc-js";
 import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
@@ -26,6 +26,8 @@ const SERVICES = [
   SessionService,
   SpendingService,
   TokenResolverService,
+  TeamService,
+  TeamResolverService,
   TokenService,
   TrustService,
   WatchService,

@@ -13,26 +13,18 @@ export interface ChosenProfile {
 }
 
 /**
- * The profile that somebody named for a run, and those of their own that its workers may have. A workspace's file counts only
- * where it is named, and it is said where it comes from.
- * @throws HlvmError wrong usage, where there is none of that name
+ * The profile that somebody named for a run, where it comes with HLVM or is their own, and those of their own that its workers
+ * may have. What is neither is looked for in the workspace, wherever that is.
  */
-export async function chosenProfile(
-  name: string | undefined,
-  directory: string,
-  workspace: string,
-  screen: Screen,
-): Promise<ChosenProfile> {
-  const read = await readProfiles(directory, name === undefined ? "" : workspace);
+export async function chosenProfile(name: string | undefined, directory: string, screen: Screen): Promise<ChosenProfile> {
+  const { profiles, mistakes } = await readProfiles(directory, "");
   noteMistakes(
-    read.mistakes.filter(({ isFatal }) => isFatal),
+    mistakes.filter(({ isFatal }) => isFatal),
     screen,
   );
-  const workerProfiles = read.profiles.filter(({ source }) => source === ProfileSource.PERSON);
-  if (name === undefined) return { workerProfiles };
-  const agent = findProfile(name, read);
-  if (agent.source === ProfileSource.WORKSPACE) screen.note(`agent ${agent.name}: from ${agent.path} of this workspace`, "warning");
-  return { agent, workerProfiles };
+  const workerProfiles = profiles.filter(({ source }) => source === ProfileSource.PERSON);
+  const agent = name === undefined ? undefined : (profiles.find((profile) => profile.name === name) ?? findBuiltInProfile(name));
+  return { workerProfiles, ...(agent === undefined ? {} : { agent }) };
 }
 
 /** @throws HlvmError wrong usage */
@@ -42,6 +34,6 @@ export function findProfile(name: string, { profiles }: ReadProfiles): AgentProf
   return found;
 }
 
-function noProfile(name: string, profiles: readonly AgentProfile[]): HlvmError {
+export function noProfile(name: string, profiles: readonly AgentProfile[]): HlvmError {
   return wrongUsage(`There is no agent profile "${name}".`, `There are: ${profiles.map((profile) => profile.name).join(", ")}.`);
 }

@@ -44,12 +44,27 @@ export async function readProfiles(directory: string, workspace: string): Promis
       else mistakes.push(fatal(profile.path, `the name ${profile.name} is taken by ${first.path}`));
     }
   }
-  const isWrong = (profile: AgentProfile): boolean => {
-    const unknown = profile.workers.find((name) => !profiles.some((one) => one.name === name && one.source !== ProfileSource.WORKSPACE));
-    if (unknown !== undefined) mistakes.push(fatal(profile.path, `there is no profile "${unknown}" that its workers could have`));
-    return unknown !== undefined;
-  };
-  return { profiles: profiles.filter((profile) => findBuiltInProfile(profile.name) !== undefined || !isWrong(profile)), mistakes };
+  const known = profiles.filter(({ source }) => source !== ProfileSource.WORKSPACE);
+  const usable = withoutUnknownWorkers(
+    profiles.map((profile) => ({ profile })),
+    known,
+    mistakes,
+  );
+  return { profiles: usable.map(({ profile }) => profile), mistakes };
+}
+
+/** Those whose workers are all known; a workspace's profile is nobody's worker. */
+export function withoutUnknownWorkers<Read extends { readonly profile: AgentProfile }>(
+  read: readonly Read[],
+  known: readonly AgentProfile[],
+  mistakes: Mistake[],
+): Read[] {
+  return read.filter(({ profile }) => {
+    const unknown = profile.workers.find((name) => !known.some((one) => one.name === name));
+    if (unknown === undefined || findBuiltInProfile(profile.name) !== undefined) return true;
+    mistakes.push(fatal(profile.path, `there is no profile "${unknown}" that its workers could have`));
+    return false;
+  });
 }
 
 async function readFolder({ root, within, source, isClaude }: ProfileFolder): Promise<ParsedProfile[]> {

@@ -50,16 +50,56 @@ describe("hlvm agent", () => {
 });
 
 describe("hlvm ask --agent", () => {
-  it("sends the profile, and says of a workspace's where it comes from", async () => {
-    const edge = await edgeWith(async (it) => it.stop(StopReason.COMPLETED, { text: "done" }));
-    const workingDirectory = workspaceWith({ "a.md": reviewer });
-    const asked = await hlvm(["ask", "--agent", "reviewer", "review"], { edgeUrl: edge.url, workingDirectory });
+  const files = { ".hlvm/agents/a.md": reviewer, ".hlvm/agents/b.md": broken };
+  const answering = () => edgeWith(async (it) => it.stop(StopReason.COMPLETED, { text: "done" }));
+  const asks = ["ask", "--agent", "reviewer", "review"];
+
+  it("sends a workspace's profile once its text is trusted, as a person sees it, and says where it comes from", async () => {
+    const edge = await answering();
+    const workingDirectory = workspaceWith({});
+    edge.trust.files = files;
+    const options = { edgeUrl: edge.url, workingDirectory };
+    const refused = await hlvm(asks, options);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("is not trusted, or has changed since")]);
+    expect(refused.stderr).toContain("What to do: `hlvm trust add` shows it and asks.");
+    expect(edge.requests).toEqual([]);
+    expect((await hlvm(["trust", "add", "--yes"], options)).exitCode).toBe(0);
+    const asked = await hlvm(asks, options);
     expect(asked.stderr).toContain("agent reviewer: from .hlvm/agents/a.md of this workspace");
-    expect(edge.requests[0]!.agent).toMatchObject({ name: "reviewer", source: ProfileSource.WORKSPACE, tools: { tools: ["read_file"] } });
-    await hlvm(["ask", "plain"], { edgeUrl: edge.url, workingDirectory });
+    expect(asked.stderr).toContain('.hlvm/agents/b.md:4: there is no tool "sorcery"');
+    const only = {
+      name: "reviewer",
+      source: ProfileSource.WORKSPACE,
+      tools: { tools: ["read_file"] },
+      instructions: "Look⟦U+202E⟧ closely.",
+    };
+    expect(edge.requests[0]!.agent).toMatchObject(only);
+    await hlvm(["ask", "plain"], options);
     expect(edge.requests[1]!.agent).toBeUndefined();
-    const unknown = await hlvm(["ask", "--agent", "sorcerer", "x"], { edgeUrl: edge.url, workingDirectory });
-    expect(unknown.exitCode).toBe(2);
+    const unknown = await hlvm(["ask", "--agent", "sorcerer", "x"], options);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('There is no agent profile "sorcerer"')]);
+    edge.trust.files = { ".hlvm/agents/a.md": reviewer.replace("closely", "away") };
+    expect((await hlvm(asks, options)).exitCode).toBe(1);
+  });
+
+  it("asks on a terminal whether a profile is trusted, also of a workspace that lies elsewhere, and keeps what was trusted there", async () => {
+    const edge = await answering();
+    const resumed = ["ask", "--resume", edge.sessionId, "--agent", "reviewer", "review"];
+    edge.trust.files = { "AGENTS.md": "Use tabs.", ...files };
+    const workspace = `copy:${edge.sessionId}`;
+    edge.trust.trusted.set(workspace, [{ path: "AGENTS.md", sha256: "0".repeat(64), text: "Use tabs." }]);
+    for (const [key, exitCode] of [
+      ["n", 1],
+      ["y", 0],
+    ] as const) {
+      const running = runHlvm(resumed, { edgeUrl: edge.url, terminal: true });
+      await running.shows("Trust .hlvm/agents/a.md? [y/n]");
+      expect(running.stdout).toContain("| Look⟦U+202E⟧ closely.");
+      running.child.stdin!.write(key);
+      expect(await running.ended).toBe(exitCode);
+    }
+    expect(edge.requests).toMatchObject([{ agent: { name: "reviewer" } }]);
+    expect(edge.trust.trusted.get(workspace)!.map(({ path }) => path)).toEqual(["AGENTS.md", ".hlvm/agents/a.md"]);
   });
 
   it("shows what workers do, and which of them asks", async () => {

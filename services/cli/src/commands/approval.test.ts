@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ApprovalAnswer, ApprovalState } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { edgeWith } from "../testing/edge-with.ts";
+import { jsonLines } from "../testing/json-lines.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
 import { approvalInit } from "../testing/test-approval.ts";
 
@@ -100,5 +102,57 @@ describe("hlvm approval", () => {
     expect(late.stdout).toContain("it is expired");
     const wrong = runHlvm(["approval", "no", "the-last-one"], { edgeUrl: edge.url });
     expect(await wrong.ended).toBe(2);
+  });
+
+  it("lists by state, tool, level, who and when", async () => {
+    const edge = await edgeThatAsks("ls");
+    edge.approvals[0] = { ...edge.approvals[0], state: ApprovalState.DENIED, answeredBy: "user:ben" };
+    const words = "--state denied expired --tool shell_exec --level L2 --requested-by user:ada --answered-by user:ben --limit 7";
+    const rows = runHlvm(["approval", "list", ...words.split(" ")], { edgeUrl: edge.url });
+    expect(await rows.ended).toBe(0);
+    expect(rows.stdout).toMatch(new RegExp(`^APPROVAL .*\n${ID} .*denied +user:ben +user:ada +action +shell_exec +L2 `));
+    expect(edge.changes).toMatchObject([
+      [
+        "listApprovals",
+        {
+          states: [ApprovalState.DENIED, ApprovalState.EXPIRED],
+          tool: "shell_exec",
+          safetyLevel: SafetyLevel.L2,
+          requestedBy: "user:ada",
+          answeredBy: "user:ben",
+          pageSize: 7,
+        },
+      ],
+    ]);
+    const wrong = runHlvm(["approval", "list", "--state", "odd"], { edgeUrl: edge.url });
+    expect(await wrong.ended).toBe(2);
+  });
+
+  it("allows and denies several, says what came of each, and allows none that nobody saw", async () => {
+    const edge = await edgeThatAsks("ls");
+    const gone = ID.replace("1f0c", "2f0c");
+    const unseen = runHlvm(["approval", "yes", ID, gone], { edgeUrl: edge.url });
+    expect(await unseen.ended).toBe(2);
+    expect(unseen.stderr).toContain("Give each as ID=HASH");
+    const odd = runHlvm(["approval", "yes", `${ID}=odd`, gone], { edgeUrl: edge.url });
+    expect(await odd.ended).toBe(2);
+    expect(edge.changes).toEqual([]);
+    const yes = runHlvm(["approval", "yes", `${ID}=${HASH}`, `${gone}=${HASH}`, "--json"], { edgeUrl: edge.url });
+    expect(await yes.ended).toBe(1);
+    expect(jsonLines(yes.stdout)).toMatchObject([
+      { approval_id: ID, refused_reason: "" },
+      { approval_id: gone, refused_reason: "gone" },
+    ]);
+    const no = runHlvm(["approval", "no", ID, gone, "--reason", "Not today."], { edgeUrl: edge.url });
+    expect(await no.ended).toBe(1);
+    expect(no.stderr).toContain(`${ID}: Denied.`);
+    expect(no.stderr).toContain(`${gone}: It is gone.`);
+    expect(edge.changes).toMatchObject([
+      ["answerApprovals", { answer: ApprovalAnswer.ONCE, approvals: [{ approvalId: ID, argumentsHash: HASH }, { approvalId: gone }] }],
+      ["answerApprovals", { answer: ApprovalAnswer.DENY, reason: "Not today." }],
+    ]);
+    const one = runHlvm(["approval", "no", ID, "--reason", "Not today."], { edgeUrl: edge.url });
+    expect(await one.ended).toBe(0);
+    expect(edge.answers).toMatchObject([{ approvalId: ID, answer: ApprovalAnswer.DENY, reason: "Not today." }]);
   });
 });

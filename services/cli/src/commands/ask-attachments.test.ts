@@ -97,3 +97,45 @@ describe("hlvm ask with images and documents", () => {
     expect(attached.stderr).toContain("m takes no images.");
   });
 });
+
+describe("hlvm session send with images and documents", () => {
+  const goesOn = () =>
+    edgeWith(async (it) => {
+      while (it.messages.length === 0) await it.until("sent");
+      await answers(it);
+    });
+
+  it("sends them to the run that goes on, or with the question of a new one", async () => {
+    const edge = await goesOn();
+    const options = { edgeUrl: edge.url, workingDirectory: folderWithFiles() };
+    const run = runHlvm(["ask", "q"], options);
+    await edge.until("watched");
+    const words = ["session", "send", edge.sessionId, "And this?", "--attach", "shot.png", "--attach", "notes.txt"];
+    expect(await runHlvm(words, options).ended).toBe(0);
+    expect(await run.ended).toBe(0);
+    expect(edge.messages).toEqual([{ text: "And this?", interrupt: false, attached: ["shot.png", "notes.txt"] }]);
+    edge.refusesMessages = true;
+    const cut = runHlvm(["session", "send", edge.sessionId, "x", "--attach", "cut.png"], options);
+    expect(await cut.ended).toBe(1);
+    expect(cut.stderr).toContain("its end is missing");
+    expect(await runHlvm(words, options).ended).toBe(0);
+    expect(edge.requests.at(-1)!.attachments.map(({ path }) => path)).toEqual(["shot.png", "notes.txt"]);
+  });
+
+  it("takes an image that was pasted into the line of a running ask, and leaves it out where the model sees none", async () => {
+    for (const refuses of [false, true]) {
+      const edge = await edgeWith(async (it) => {
+        await it.until("cancelled");
+      });
+      edge.refusesFiles = refuses;
+      const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
+      await hlvm.shows("Type to steer");
+      const path = join(folderWithFiles(), "shot.png");
+      hlvm.child.stdin!.write(`Like ${path} here\r`);
+      await hlvm.shows(refuses ? "takes no images: it is asked without shot.png, 1x1." : `attached ${path}, image/png, 1x1`);
+      hlvm.child.stdin!.write("\u0004");
+      expect(await hlvm.ended).toBe(1);
+      expect(edge.messages).toEqual([{ text: `Like ${path} here`, interrupt: false, ...(refuses ? {} : { attached: [path] }) }]);
+    }
+  });
+});

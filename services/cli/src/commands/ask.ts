@@ -1,8 +1,8 @@
-import { createClient } from "@connectrpc/connect";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { StopReason, type AgentProfile, type Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { SessionService, type StartRunResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { chosenProfile, type ChosenProfile } from "../agents/chosen-profile.ts";
 import { ApprovalDesk } from "../approval/approval-desk.ts";
@@ -13,11 +13,10 @@ import { runBudget, type BudgetFlags } from "../options/budget-flags.ts";
 import { permissionSettings, type PermissionFlags } from "../options/permission-settings.ts";
 import { personalInstructions } from "../options/personal-instructions.ts";
 import { pastedImages } from "../options/pasted-images.ts";
-import { checkMediaTogether, readAttachments, type AttachedMedia } from "../options/read-attachments.ts";
 import { questionAsked } from "../options/question-asked.ts";
 import { isWrongUsage, wrongUsage } from "../options/wrong-usage.ts";
-import { describeSource, workspaceSource, type WorkspaceFlags, type WorkspaceSource } from "../options/workspace-source.ts";
-import { startWithFiles, type AskedFiles } from "../run/start-with-files.ts";
+import { describeSource, workspaceSource, type WorkspaceFlags } from "../options/workspace-source.ts";
+import { askedFiles, sendWithNotedFiles } from "../run/send-with-files.ts";
 import { followSession } from "../run/follow-session.ts";
 import { JsonView } from "../run/json-view.ts";
 import type { RunView } from "../run/run-view.ts";
@@ -62,11 +61,11 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   try {
     const request = readRequest(await questionAsked(question, flags.waitsForInput, interrupts.signal, context), flags, context);
     await checkToolNames(request.settings, context);
-    const profile = await chosenProfile(flags.agent, context.config.directory, localFolder(request.source), context.screen);
+    const profile = await chosenProfile(flags.agent, context.config.directory, context.screen);
     const mesh = await connectMesh(context, interrupts.signal);
     noteTrouble(mesh.state, context.screen);
     try {
-      return await run(mesh, { ...request, ...profile }, view, interrupts, context);
+      return await run(mesh, { ...request, ...profile, agentName: flags.agent ?? "" }, view, interrupts, context);
     } catch (thrown) {
       return failed(thrown);
     } finally {
@@ -77,12 +76,7 @@ export async function ask(question: string, flags: AskFlags, context: CommandCon
   }
 }
 
-type RunRequest = ReturnType<typeof readRequest> & Partial<ChosenProfile>;
-
-/** Whose profiles can be read here: a repository's lie elsewhere. */
-function localFolder(source: WorkspaceSource): string {
-  return source.kind === "repository" ? "" : source.path;
-}
+type RunRequest = ReturnType<typeof readRequest> & ChosenProfile & { readonly agentName: string };
 
 function readRequest(asked: string, flags: AskFlags, context: CommandContext) {
   const { config } = context;
@@ -109,16 +103,23 @@ function readRequest(asked: string, flags: AskFlags, context: CommandContext) {
   };
 }
 
-function askedFiles(paths: readonly string[], pasted: readonly AttachedMedia[]): AskedFiles {
-  const attached = readAttachments(paths);
-  checkMediaTogether([...attached, ...pasted]);
-  return { attached, pasted };
-}
-
 function ownInstructions({ config, screen }: CommandContext): string {
   const { text, notice } = personalInstructions(config.directory);
   if (notice !== "") screen.note(notice, "warning");
   return text;
+}
+
+/** A profile that is neither ours nor the person's own. */
+async function namedProfile(
+  { agentName: name, sessionId, workspace, workerProfiles: known }: RunRequest,
+  preparedSessionId: string,
+  transport: Transport,
+  context: CommandContext,
+): Promise<AgentProfile | undefined> {
+  if (name === "") return undefined;
+  const ofSession = sessionId || preparedSessionId;
+  const { workspaceProfile } = await import("../agents/workspace-profile.ts");
+  return workspaceProfile({ name, where: ofSession === "" ? { path: workspace } : { sessionId: ofSession }, known }, transport, context);
 }
 
 /** @throws HlvmError wrong usage, where a list of denied tools names none of ours: it would deny nothing */
@@ -147,13 +148,17 @@ async function run(
   request: RunRequest,
   view: RunView,
   interrupts: Interrupts,
-  { screen, config }: CommandContext,
+  context: CommandContext,
 ): Promise<number> {
+  const { screen, config } = context;
   if (interrupts.signal.aborted)
     throw new HlvmError({ code: "cancelled", reason: "cancelled", message: "Cancelled before the run started." });
   const sessions = createClient(SessionService, mesh.transport);
   const preparedSessionId = await prepareWorkspace(mesh.transport, request.source, { screen, signal: interrupts.signal });
-  const { sessionId, runId, sequence, model } = await startWithFiles(sessions, { ...request, preparedSessionId }, request.files, screen);
+  const agent = request.agent ?? (await namedProfile(request, preparedSessionId, mesh.transport, context));
+  const start = (attachments: Attachment[]): Promise<StartRunResponse> =>
+    sessions.startRun({ ...request, ...(agent === undefined ? {} : { agent }), preparedSessionId, attachments });
+  const { sessionId, runId, sequence, model } = await sendWithNotedFiles(start, request.files, screen);
   using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
   const desk = new ApprovalDesk(createClient(PolicyService, mesh.transport), { screen, input, editor: config.editor });
   const leave = new AbortController();

@@ -88,7 +88,7 @@ describe("hlvm audit query", () => {
   it("ends with 141 when the reader leaves", async () => {
     const edge = await edgeWith(async () => {});
     for (let index = 0; index < 500; index++) edge.audit.push({ principal: "user:ada", argumentsJson: "x".repeat(1_000) });
-    const hlvm = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url });
+    const hlvm = runHlvm(["audit", "query", "--json", "--limit", "500"], { edgeUrl: edge.url });
     await hlvm.shows("user:ada");
     hlvm.child.stdout!.destroy();
     expect(await hlvm.ended).toBe(141);

@@ -3,12 +3,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { AuditService, type ApprovedCall } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStepSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { eventJson, outcomeWord } from "../audit/event-view.ts";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
 import { table } from "../output/table.ts";
-import { eventJson, outcomeWord } from "./audit-query.ts";
 
 export interface WhoApprovedFlags {
   readonly session?: string;

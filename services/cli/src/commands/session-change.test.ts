@@ -85,11 +85,17 @@ describe("hlvm session", () => {
       { ...given, preview: true },
       { ...given, preview: false },
     ]);
-    const scripted = await session(["undo", sessionId, "--to", "0", "--yes", "--overwrite", "--json"], { edgeUrl: edge.url });
+    const scripted = await session(["undo", sessionId, "--to", "0", "--yes", "--overwrite", "--partial", "--json"], { edgeUrl: edge.url });
     expect(JSON.parse(scripted.stdout)).toMatchObject({ type: "undo", path_count: 2, turns: [{ turn: 1 }], incomplete: true });
-    const incomplete = await session(["undo", sessionId, "--to", "0", "--yes"], { edgeUrl: edge.url });
+    const refused = await session(["undo", sessionId, "--to", "0", "--yes"], { edgeUrl: edge.url });
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("Not all would go back.")]);
+    const incomplete = await session(["undo", sessionId, "--to", "0", "--yes", "--partial"], { edgeUrl: edge.url });
     expect(incomplete.stderr).toContain("may not be kept any more: not all that they wrote goes back.");
     expect(edge.changes.at(-1)).toEqual(["undoToTurn", { sessionId, toTurn: 0, preview: false, overwrite: false }]);
+    const partly = runHlvm(["session", "undo", sessionId, "--to", "0"], { edgeUrl: edge.url, terminal: true });
+    await partly.shows("Go back as far as that goes? [y/n]");
+    partly.child.stdin!.write("y");
+    expect(await partly.ended).toBe(0);
   });
 
   it("export writes every piece, import sends a file and the folder one is in, fork names the new one", async () => {

@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { createClient } from "@connectrpc/connect";
 import { ExportFormat, SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
+import { writeOutput } from "../output/write-output.ts";
 import { printable } from "../terminal/printable.ts";
 import { untilInterrupted } from "../terminal/until-interrupted.ts";
 
@@ -17,14 +17,9 @@ export function sessionExport(sessionId: string, flags: { readonly format: Expor
       async (transport) => {
         const sessions = createClient(SessionService, transport);
         for await (const { text } of sessions.exportSession({ sessionId, format: FORMATS[flags.format] }, { signal }))
-          await write(process.stdout.isTTY ? printable(text) : text, signal);
+          await writeOutput(process.stdout.isTTY ? printable(text) : text, signal);
       },
       signal,
     ),
   );
-}
-
-/** Waits for a reader that is slower than the session is read. */
-async function write(text: string, signal: AbortSignal): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, "drain", { signal });
 }

@@ -20,6 +20,8 @@ const WORDS: Readonly<Record<Action, string>> = {
 export interface SessionUndoFlags {
   readonly to: number;
   readonly overwrite?: boolean;
+  /** Also where not all goes back. */
+  readonly partial?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -29,11 +31,14 @@ export async function sessionUndo(sessionId: string, flags: SessionUndoFlags, co
   const asked = { sessionId, toTurn: flags.to, overwrite: flags.overwrite };
   const done = await withMesh(context, async (transport) => {
     const sessions = createClient(SessionService, transport);
+    let acceptIncomplete = flags.partial === true;
     if (flags.yes !== true) {
-      const shown = linesOf(await sessions.undoToTurn({ ...asked, preview: true }), flags);
-      if (!(await confirm(shown, "Go back?", context))) return undefined;
+      const preview = await sessions.undoToTurn({ ...asked, preview: true });
+      const question = preview.incomplete ? "Go back as far as that goes?" : "Go back?";
+      if (!(await confirm(linesOf(preview, flags), question, context))) return undefined;
+      acceptIncomplete ||= preview.incomplete;
     }
-    return sessions.undoToTurn(asked);
+    return sessions.undoToTurn({ ...asked, acceptIncomplete });
   });
   if (flags.json === true && done !== undefined)
     process.stdout.write(jsonLine({ type: "undo", ...messageJson(UndoToTurnResponseSchema, done) }));

@@ -7,7 +7,7 @@ import { parse } from "smol-toml";
 const DESCRIPTION = "task.toml";
 /** What a Dockerfile may say of a task that needs no image: the sandbox has the machine's programs. */
 const HARMLESS = /^\s*(#|$|FROM |WORKDIR |COPY \. )/i;
-const MAXIMUM_FILES = 5_000;
+const MAXIMUM_FILES = 20_000;
 const MAXIMUM_BYTES = 64 * 1024 * 1024;
 const MAXIMUM_INSTRUCTION_BYTES = 256 * 1024;
 const DEFAULTS = { seconds: 300, turns: 20, tokens: 1_000_000, checkSeconds: 60 };
@@ -87,7 +87,7 @@ function requirePlainFiles(folder: string): void {
     }
     if (!stats.isFile()) throw new Error(`${path} is a link, or no file`);
     bytes += stats.size;
-    if (++files > MAXIMUM_FILES || bytes > MAXIMUM_BYTES) throw new Error(`${folder} holds more than 5,000 files or 64 MiB`);
+    if (++files > MAXIMUM_FILES || bytes > MAXIMUM_BYTES) throw new Error(`${folder} holds more than 20,000 files or 64 MiB`);
   };
   enter(folder);
 }

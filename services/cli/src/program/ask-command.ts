@@ -4,7 +4,7 @@ import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import type { CommandContext, Finish } from "../command.ts";
 import type { AskFlags } from "../commands/ask.ts";
 import { budgetOptions } from "../options/budget-flags.ts";
-import { sessionId } from "./values.ts";
+import { collect, sessionId } from "./values.ts";
 
 const ABOUT_INPUT = `
 Standard input that is piped or redirected goes with the question, or is the question:
@@ -83,10 +83,6 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
         await ask(question, { ...flags, waitsForInput, outputFormat: json === true ? "stream-json" : (outputFormat ?? "text") }, context),
       );
     });
-}
-
-function collect(value: string, before: readonly string[] | undefined): string[] {
-  return [...(before ?? []), value];
 }
 
 function secretName(value: string, before: readonly string[] | undefined): string[] {

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
-import { jsonOption, wholeNumber } from "./values.ts";
+import type { EvalImportFlags } from "../commands/eval-import-swebench.ts";
+import { collect, jsonOption, wholeNumber } from "./values.ts";
 
 interface Given {
   readonly model?: readonly string[];
@@ -17,6 +18,8 @@ solution/solve.sh. Of task.toml these are read: agent.timeout_sec, verifier.time
 budget: turns, tokens. tests/test.sh runs in the workspace's folder, in a fresh sandbox with what the model left there: exit code
 0 is passed, 1 is failed, anything else is a check that could not run. A task counts only where it fails as it is and passes
 with its solution. Nothing of a task runs outside of a sandbox. What an image would be needed for is named and not run.
+SWE-bench's instances become tasks with \`hlvm eval import swebench FILE --to FOLDER\`: their tests run with the programs that
+this machine has, within the time of a check; one whose environment is not there does not pass with its solution: invalid.
 A setting is made of model=PROVIDER/NAME, mode=PERMISSION_MODE (bypassPermissions where none is given: the workspace is a copy
 without network; nobody is asked) and disallow=TOOL,TOOL. A trial that a service or a provider spoilt is made again twice.
 RATE is with its 95 % interval, by Wilson for a task, by bootstrap over tasks for all; EVER and EVERY TIME tell of all trials of
@@ -26,7 +29,7 @@ Exit codes: 0 all was tried and checked, whatever passed; 1 a task is invalid, a
 the baseline; 2 wrong usage.`;
 
 export function evalCommand(context: CommandContext, finish: Finish): Command {
-  return new Command("eval")
+  const command = new Command("eval")
     .description("let models work on tasks, several times each, and check what they made")
     .argument("<folder>", "a task, or a folder of tasks")
     .option("--model <provider/name>", "may be repeated: they are compared (default: the one that is set)", collect)
@@ -44,8 +47,19 @@ export function evalCommand(context: CommandContext, finish: Finish): Command {
       const { evaluate } = await import("../commands/eval.ts");
       finish(await evaluate(folder, { ...flags, model, setting }, context));
     });
-}
-
-function collect(value: string, before: readonly string[] | undefined): string[] {
-  return [...(before ?? []), value];
+  command.enablePositionalOptions();
+  const imported = command.command("import").description("make tasks of those of others");
+  imported
+    .command("swebench")
+    .description("instances of SWE-bench, one JSON object a line: the repository's files, its problem, and its tests for the check alone")
+    .argument("<file>", "the instances")
+    .requiredOption("--to <folder>", "where the tasks are made, a folder each")
+    .option("--repositories <folder>", "clones of this machine, as OWNER/NAME, OWNER__NAME or NAME (default: fetched from GitHub)")
+    .option("--test-command <command>", "what runs tests, whose names follow it", "pytest -q -p no:cacheprovider")
+    .addOption(jsonOption())
+    .action(async (file: string, flags: EvalImportFlags) => {
+      const { evalImportSwebench } = await import("../commands/eval-import-swebench.ts");
+      finish(await evalImportSwebench(file, flags, context));
+    });
+  return command;
 }

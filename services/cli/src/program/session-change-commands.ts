@@ -44,6 +44,7 @@ export function addSessionChangeCommands(session: Command, context: CommandConte
         .makeOptionMandatory(),
     )
     .option("--overwrite", "also files that others changed since")
+    .option("--partial", "also where what was there before is not all kept any more: what is goes back")
     .addOption(yesOption())
     .addOption(jsonOption())
     .action(async (id: string, flags: SessionUndoFlags) => {

@@ -3,7 +3,7 @@ import type { CommandContext, Finish } from "../command.ts";
 import type { SessionSendFlags } from "../commands/session-send.ts";
 import type { SessionListFlags } from "../commands/session-list.ts";
 import { addSessionChangeCommands } from "./session-change-commands.ts";
-import { jsonOption, moment, sessionId, wholeNumber } from "./values.ts";
+import { collect, jsonOption, moment, sessionId, wholeNumber } from "./values.ts";
 
 const STATES = ["new", "running", "completed", "max_turns_reached", "max_budget_reached", "user_cancelled", "error", "timeout"].concat([
   "permission_denied",
@@ -57,6 +57,11 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
     .argument("<session-id>", "see `hlvm session list`", sessionId)
     .argument("<message...>", "the model reads it before its next turn")
     .option("--interrupt", "stop the turn in hand, and go on with the message at once")
+    .option(
+      "--attach <file>",
+      "give a text, an image (PNG, JPEG, WebP) or a PDF along; may be repeated. Secrets are found in texts only",
+      collect,
+    )
     .addOption(jsonOption())
     .action(async (id: string, words: string[], flags: SessionSendFlags) => {
       const { sessionSend } = await import("../commands/session-send.ts");

@@ -10,7 +10,7 @@ A program that calls with one of your tokens acts in your name, within the token
   run      ask, steer and change sessions, write to memory; includes read
   approve  answer what waits for approval
   audit    read the audit log
-  admin    set budgets
+  admin    set budgets, change teams
 No token makes or revokes tokens, or trusts a workspace. A token is shown once; what is kept is its hash.
 
   HLVM_EDGE_URL=http://127.0.0.1:11435 HLVM_TOKEN=hlvm_pat_… hlvm session list`;

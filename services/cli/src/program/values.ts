@@ -38,3 +38,8 @@ export function wholeNumber(minimum: number, maximum: number): (value: string) =
     return number;
   };
 }
+
+/** Of an option that may be repeated. */
+export function collect(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}

@@ -3,10 +3,12 @@ import type { Client } from "@connectrpc/connect";
 import type { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Key } from "../terminal/key-decoder.ts";
+import { pastedImages } from "../options/pasted-images.ts";
 import { LineEditor } from "../terminal/line-editor.ts";
 import type { PromptRow } from "../terminal/prompt-row.ts";
 import type { Screen } from "../terminal/screen.ts";
 import type { TerminalInput } from "../terminal/terminal-input.ts";
+import { askedFiles, sendWithFiles } from "./send-with-files.ts";
 
 export interface Steered {
   readonly screen: Screen;
@@ -84,8 +86,13 @@ export class Steering implements Disposable {
 
   async #sendNext(text: string, interrupt: boolean): Promise<void> {
     try {
-      const { sessions, sessionId } = this.#steered;
-      await sessions.sendMessage({ sessionId, text, interrupt }, { timeoutMs: SEND_MILLISECONDS });
+      const { sessions, sessionId, screen } = this.#steered;
+      const { question, images } = pastedImages(text);
+      await sendWithFiles(
+        (attachments) => sessions.sendMessage({ sessionId, text: question, interrupt, attachments }, { timeoutMs: SEND_MILLISECONDS }),
+        askedFiles([], images),
+        screen,
+      );
     } catch (thrown) {
       const { message, advice } = fromConnectError(thrown);
       this.#steered.screen.note(`It was not sent: ${message} ${advice}`, "bad");

@@ -3,6 +3,7 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
 import { ApprovalKind, DecidingStepSchema, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
+  type Attachment,
   Phase,
   PhaseSchema,
   StopReason,
@@ -72,12 +73,11 @@ export class TextView implements RunView {
         this.#textOfRun = false;
         if (payload.value.queuedSequence > 0n) this.#screen.note(`${payload.value.author}, read now: ${payload.value.text}`);
         else if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
-        for (const { path, mediaType, size, width, height } of payload.value.attachments)
-          if (mediaType !== "" && (this.#options.showsQuestions || this.#options.verbose))
-            this.#screen.note(`attached ${path}, ${mediaType}${width > 0 ? `, ${width}x${height}` : ""}, ${size} bytes`, "dim");
+        if (this.#options.showsQuestions || this.#options.verbose) this.#attachments(payload.value.attachments);
         return;
       case "messageQueued":
-        return this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);
+        this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);
+        return this.#attachments(payload.value.attachments);
       case "runStarted": {
         const { model, workspace, settings } = payload.value;
         if (this.#options.verbose)
@@ -194,6 +194,12 @@ export class TextView implements RunView {
     const files = filesTouched.length === 0 ? [] : [counted(filesTouched.length, "file")];
     const line = [`${success ? "✓" : "✗"} worker ${agentType}`, ...facts, `${tokens} tokens`, ...files].join(" · ");
     this.#screen.note(line, success ? "dim" : "warning");
+  }
+
+  #attachments(attachments: readonly Attachment[]): void {
+    for (const { path, mediaType, size, width, height } of attachments)
+      if (mediaType !== "")
+        this.#screen.note(`attached ${path}, ${mediaType}${width > 0 ? `, ${width}x${height}` : ""}, ${size} bytes`, "dim");
   }
 
   #waits(tool: string, { approvalId, kind }: Approval): void {

@@ -4,7 +4,13 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { AuditKind, AuditService, type AuditEventSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import {
+  AuditKind,
+  AuditService,
+  type AggregateResponseSchema,
+  type AuditEventSchema,
+  type QueryRequest,
+} from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { PolicyService, type AnswerApprovalRequest, type ApprovalSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   SandboxService,
@@ -39,14 +45,19 @@ export class ScriptedEdge {
   readonly watches: WatchRequest[] = [];
   readonly answers: AnswerApprovalRequest[] = [];
   refusesMessages = false;
+  /** The run's model takes none. */
+  refusesFiles = false;
   /** What was said to the run while it went on. */
-  readonly messages: { text: string; interrupt: boolean }[] = [];
+  readonly messages: { text: string; interrupt: boolean; attached?: string[] }[] = [];
   readonly lists: ListSessionsRequest[] = [];
   /** What was asked for besides runs, in order: the method, and what it was given. */
   readonly changes: (readonly [method: string, given: object])[] = [];
   /** What policy has to be approved. */
   readonly approvals: MessageInitShape<typeof ApprovalSchema>[] = [];
   readonly audit: MessageInitShape<typeof AuditEventSchema>[] = [];
+  /** What was asked of the audit log. */
+  readonly audited: QueryRequest[] = [];
+  counts: MessageInitShape<typeof AggregateResponseSchema> = {};
   readonly processes: MessageInitShape<typeof BackgroundProcessSchema>[] = [];
   /** What a session changed in a workspace of its own. */
   /** Answered to who asks for any workspace. */
@@ -130,11 +141,14 @@ export class ScriptedEdge {
         void this.#script(this);
         return { sessionId: this.sessionId, runId: this.runId, sequence: 1n, model: request.model || "scripted/one" };
       },
-      sendMessage: ({ text, interrupt }) => {
+      sendMessage: ({ text, interrupt, attachments }) => {
         if (!this.#running || this.refusesMessages)
           throw new HlvmError({ code: "failed_precondition", reason: "no_run", message: "No run is going on." });
-        this.messages.push({ text, interrupt });
-        this.append({ case: "messageQueued", value: { text, interrupts: interrupt } }, 0);
+        if (this.refusesFiles && attachments.length > 0)
+          throw new HlvmError({ code: "failed_precondition", reason: "attachment_not_taken", message: "m takes no images." });
+        this.messages.push({ text, interrupt, ...(attachments.length > 0 ? { attached: attachments.map(({ path }) => path) } : {}) });
+        const named = attachments.map(({ path, data }) => ({ path, mediaType: "image/png", width: 1, height: 1, size: data.length }));
+        this.append({ case: "messageQueued", value: { text, interrupts: interrupt, attachments: named } }, 0);
         const sequence = BigInt(this.#log.length);
         this.#happened.emit("sent");
         return { runId: this.runId, sequence };
@@ -162,7 +176,9 @@ export class ScriptedEdge {
         this.changes.push(["importSession", { ndjson, workspace }]);
         return { session: { ...this.#session(), imported: true, lastStopReason: StopReason.UNSPECIFIED } };
       },
-      undoToTurn: ({ sessionId, toTurn, preview, overwrite }) => {
+      undoToTurn: ({ sessionId, toTurn, preview, overwrite, acceptIncomplete }) => {
+        if (!preview && !acceptIncomplete && toTurn === 0)
+          throw new HlvmError({ code: "failed_precondition", reason: "undo_incomplete", message: "Not all would go back." });
         this.changes.push(["undoToTurn", { sessionId, toTurn, preview, overwrite }]);
         return {
           turns: [{ turn: toTurn + 1, summary: "made\u001b[2J it" }],
@@ -189,7 +205,18 @@ export class ScriptedEdge {
       },
     });
     router.service(PolicyService, {
-      listApprovals: () => ({ approvals: this.approvals }),
+      listApprovals: (request) => {
+        this.changes.push(["listApprovals", request]);
+        return { approvals: this.approvals };
+      },
+      answerApprovals: (request) => {
+        this.changes.push(["answerApprovals", request]);
+        const answered = request.approvals.map(({ approvalId }) => {
+          const approval = this.approvals.find((one) => one.approvalId === approvalId);
+          return { approvalId, approval, ...(approval === undefined ? { refusedReason: "gone", refusedMessage: "It is gone." } : {}) };
+        });
+        return { answered };
+      },
       getApproval: ({ approvalId }) => ({ approval: this.approvals.find((approval) => approval.approvalId === approvalId) }),
       answerApproval: (request) => {
         this.answers.push(request);
@@ -207,7 +234,21 @@ export class ScriptedEdge {
       }),
     });
     router.service(AuditService, {
-      query: ({ kind }) => ({ events: this.audit.filter((event) => kind === AuditKind.UNSPECIFIED || event.kind === kind) }),
+      query: (request) => {
+        this.audited.push(request);
+        const { kind, limit, beforeId } = request;
+        const events = this.audit.filter((event) => kind === AuditKind.UNSPECIFIED || event.kind === kind);
+        const from = Number(beforeId);
+        // Pages are told apart by how far they are where a test has more events than fit.
+        const next = from + limit < events.length ? BigInt(from + limit) : 0n;
+        return { events: events.slice(from, from + limit), nextBeforeId: next };
+      },
+      aggregate: ({ query }) => {
+        this.audited.push(query!);
+        return this.counts;
+      },
+      sessionTimeline: () => ({ events: this.audit }),
+      tail: ({ query, afterId }, { signal }) => this.#tail(query!, afterId, signal),
     });
   }
 
@@ -219,6 +260,14 @@ export class ScriptedEdge {
       runningRunId: this.#running ? this.runId : "",
       lastStopReason: this.#running ? StopReason.UNSPECIFIED : StopReason.COMPLETED,
     };
+  }
+
+  /** One event and then the end, each time it is asked: a client has to come again for the next. */
+  async *#tail(query: QueryRequest, afterId: bigint, signal: AbortSignal): AsyncGenerator<{ events: typeof ScriptedEdge.prototype.audit }> {
+    this.audited.push(query);
+    const next = this.audit.find(({ id }) => (id ?? 0n) > afterId);
+    if (next === undefined) await once(signal, "abort");
+    else yield { events: [next] };
   }
 
   async *#watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<{ events: Event[] }> {

@@ -46,6 +46,11 @@ export function instructionLines(file: ShownInstruction): string[] {
   }
 }
 
+/** As a person is shown it, and as the model is given it. */
+export function shownText(text: string): string {
+  return visibleText(text).map(joined).join("\n");
+}
+
 function wholeText(text: string): string[] {
   return visibleText(text).map((pieces) => `  | ${joined(pieces)}`);
 }

@@ -60,7 +60,8 @@ export class OrchestratorRuns implements Runs {
       },
     });
     try {
-      return await this.#client.startRun(this.#parts.delegate(this.#principal, asked), this.#options(signal, CALL_DEADLINE_MILLISECONDS));
+      const delegated = await this.#parts.delegate(this.#principal, asked);
+      return await this.#client.startRun(delegated, this.#options(signal, CALL_DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw fromConnectError(passedOnError(thrown, "orchestrator", signal));
     }

@@ -14,16 +14,17 @@ import {
   type StartRunRequest,
   type UndoToTurnRequest,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import type { Teams } from "./teams.ts";
 import { BudgetScope, PutBudgetRequestSchema, type PutBudgetRequest } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 /** The requests as the orchestrator gets them. */
 export interface DelegateRun {
-  (principal: Principal, request: StartRunRequest): StartRunRequest;
+  (principal: Principal, request: StartRunRequest): Promise<StartRunRequest>;
   /**
    * A person's answer. Where it accepts a plan, the run of the plan goes on with the settings under which it was made, in the
    * mode that they chose. @param asked the approval as policy has it
    */
-  readonly answer: (principal: Principal, request: AnswerApprovalRequest, asked: Approval) => AnswerApprovalRequest;
+  readonly answer: (principal: Principal, request: AnswerApprovalRequest, asked: Approval) => Promise<AnswerApprovalRequest>;
   /** What the undo of a person lets the orchestrator do for them: with settings of which none was made. */
   readonly undo: (principal: Principal, request: UndoToTurnRequest) => UndoToTurnRequest;
   /** What the change of a budget lets it do: have it recorded. It is of a session where the budget is. */
@@ -32,11 +33,13 @@ export interface DelegateRun {
 
 /**
  * Chooses the ids of a run, and of its session where it makes one, and signs for them what the person lets the run do: who
- * they are and the settings as they set them. Nobody behind the edge can choose or change any of it. The id of a session whose
+ * they are, with their teams, and the settings as they set them. Nobody behind the edge can choose or change any of it. The id of a session whose
  * workspace was prepared is the client's choice: the sandbox service opens it for who prepared it and for nobody else.
  */
-export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
-  const delegateRun = (principal: Principal, request: StartRunRequest): StartRunRequest => {
+export function createDelegateRun(delegations: DelegationSigner, teams: Teams): DelegateRun {
+  const withTeams = async (principal: Principal): Promise<Principal> => ({ ...principal, teams: await teams.of(principal) });
+  const delegateRun = async (person: Principal, request: StartRunRequest): Promise<StartRunRequest> => {
+    const principal = await withTeams(person);
     const runId = randomUUID();
     const newSessionId = request.sessionId === "" ? request.preparedSessionId || randomUUID() : "";
     const settings = request.settings ?? create(PermissionSettingsSchema);
@@ -55,11 +58,12 @@ export function createDelegateRun(delegations: DelegationSigner): DelegateRun {
     const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
     return Object.assign(clone(PutBudgetRequestSchema, request), { sessionId, runId, delegation });
   };
-  const answer = (
-    principal: Principal,
+  const answer = async (
+    person: Principal,
     request: AnswerApprovalRequest,
     { sessionId, runId, settings }: Approval,
-  ): AnswerApprovalRequest => {
+  ): Promise<AnswerApprovalRequest> => {
+    const principal = await withTeams(person);
     const chosen = Object.assign(clone(PermissionSettingsSchema, settings ?? create(PermissionSettingsSchema)), { mode: request.mode });
     const delegation = delegations.sign({ principal, sessionId, runId, settings: chosen });
     return Object.assign(clone(AnswerApprovalRequestSchema, request), { delegation });

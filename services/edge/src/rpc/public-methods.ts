@@ -1,7 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -48,10 +48,24 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     listApprovals: [...LOOK, "approve"],
     getApproval: [...LOOK, "approve"],
     answerApproval: ["approve"],
+    answerApprovals: ["approve"],
   }),
   open(TrustService, "policy", { addTrust: PERSON, listTrust: LOOK, removeTrust: PERSON }),
   open(TokenService, "policy", { createToken: PERSON, listTokens: LOOK, revokeToken: PERSON }),
-  open(AuditService, "policy", { query: ["audit"], whoApproved: ["audit"] }),
+  open(TeamService, "policy", {
+    listTeams: LOOK,
+    createTeam: ADMINISTER,
+    deleteTeam: ADMINISTER,
+    addTeamMember: ADMINISTER,
+    removeTeamMember: ADMINISTER,
+  }),
+  open(AuditService, "policy", {
+    query: ["audit"],
+    whoApproved: ["audit"],
+    aggregate: ["audit"],
+    sessionTimeline: ["audit"],
+    tail: ["audit"],
+  }),
   open(MemoryService, "memory", { writeFact: ASK, searchFacts: LOOK, editFact: ASK }),
   open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
   open(SandboxService, "sandbox", {

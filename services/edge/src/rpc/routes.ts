@@ -67,7 +67,7 @@ function refuse(method: DescMethod): never {
 /** Hands a run on with ids of the edge's choosing and what the person lets it do, whatever the client sent in their place. */
 function startRunMethod(orchestrator: Backend, minter: TokenMinter, delegate: DelegateRun): MethodImpl<StartRun> {
   const forward = forwardUnary(SessionService.method.startRun, orchestrator, minter) as MethodImpl<StartRun>;
-  return (request, context) => forward(delegate(callContext(context).principal, request), context);
+  return async (request, context) => forward(await delegate(callContext(context).principal, request), context);
 }
 
 function undoMethod(
@@ -108,6 +108,6 @@ function answerMethod(policy: Backend, minter: TokenMinter, delegate: DelegateRu
     const { approval } = await get(create(GetApprovalRequestSchema, { approvalId: request.approvalId }), context);
     const isOwnPlan = approval?.kind === ApprovalKind.PLAN && approval.requestedBy === principal.id;
     // What is not theirs to accept policy refuses, and says why.
-    return forward(isOwnPlan ? delegate.answer(principal, request, create(ApprovalSchema, approval)) : request, context);
+    return forward(isOwnPlan ? await delegate.answer(principal, request, create(ApprovalSchema, approval)) : request, context);
   };
 }

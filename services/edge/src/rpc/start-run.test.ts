@@ -6,7 +6,7 @@ import { SessionService, type StartRunRequest, type UndoToTurnRequest } from "@h
 import { callContext } from "@hlvm/rpc/call-context";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { meshWithSessions } from "../testing/mesh-with-sessions.ts";
-import { AUTHORIZATION, type TestMesh } from "../testing/test-mesh.ts";
+import { AUTHORIZATION, TEAMS, type TestMesh } from "../testing/test-mesh.ts";
 
 const SESSION = "7b1f6f0e-0d58-4d4e-9d0a-000000000001";
 const RUN = "7b1f6f0e-0d58-4d4e-9d0a-000000000002";
@@ -58,7 +58,7 @@ describe("StartRun at the edge", () => {
     const { newSessionId, runId, delegation } = started[0]!;
     expect([newSessionId, runId]).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
     expect(mesh.delegations.verify(delegation)).toMatchObject({
-      principal: LOCAL_USER,
+      principal: { ...LOCAL_USER, teams: TEAMS },
       sessionId: newSessionId,
       runId,
       settings,

@@ -2,7 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { publicKeysOf } from "@hlvm/identity/public-keys";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { TokenResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { TeamResolverService, TokenResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -18,6 +18,9 @@ import { startEdge } from "../start-edge.ts";
 export const TOKEN = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 export const AUTHORIZATION = { authorization: `Bearer ${TOKEN}` };
 
+/** Everybody's, as policy tells them. */
+export const TEAMS = ["platform"];
+
 export interface TestMesh {
   readonly url: string;
   readonly port: number;
@@ -32,9 +35,21 @@ export interface TestMesh {
 export async function startTestMesh(routes: (router: ConnectRouter) => void, webDirectory = ""): Promise<TestMesh> {
   const identity = await createTestIdentity();
   const services = [SessionService, PolicyService, AuditService, ModelService].map(({ typeName }) => typeName);
-  const forServices = [TokenResolverService.typeName];
+  const forServices = [TokenResolverService.typeName, TeamResolverService.typeName];
+  const withTeams = (router: ConnectRouter): void => {
+    router.service(TeamResolverService, { resolveTeams: () => ({ teams: TEAMS }) });
+    routes(router);
+  };
   const start = (name: BackendName): Promise<RpcServer> =>
-    startRpcServer({ host: "127.0.0.1", port: 0, log: testLog, services, forServices, authenticate: identity.verifier(name), routes });
+    startRpcServer({
+      host: "127.0.0.1",
+      port: 0,
+      log: testLog,
+      services,
+      forServices,
+      authenticate: identity.verifier(name),
+      routes: withTeams,
+    });
   const names = ["orchestrator", "model-gateway", "sandbox", "policy", "memory"] as const satisfies BackendName[];
   const servers = await Promise.all(names.map(start));
   const urls = Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${servers[index]!.port}`]));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { AttachmentSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { AttachmentSchema, type Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ExportFormat } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Principal } from "@hlvm/identity/principal";
 import { valuesOf } from "../testing/event-values.ts";
@@ -113,6 +113,55 @@ describe("images and documents", () => {
     expect(shown).toMatchObject({ preview: "[document large.pdf]" });
     // A thirty-second of its bytes, corrected by half by what the provider counted.
     expect(shown!.tokens).toBeGreaterThan(900);
+  });
+
+  it("that come with a message to a run that goes on are before its model in the next turn, and in the run after it", async () => {
+    test.fake.behaviour.model = SEEING;
+    test.answers(["I run it.", [shellCall("make")]], ["A pixel."]);
+    const gate = Promise.withResolvers<void>();
+    runCallsOnce(test.fake.behaviour, () => gate.promise.then(() => ({ success: true, content: "", summary: "" })));
+    const { sessionId, sequence } = await test.ask("q");
+    await test.watch(sessionId, sequence, isCase("toolOutput"));
+    const send = async (attachments: Attachment[]) =>
+      test.orchestrator.client.sendMessage({ sessionId, text: "And this?", attachments }, await test.orchestrator.as(ada));
+    const notes = create(AttachmentSchema, { path: "notes.txt", text: "Notes." });
+    await send([shot, notes]);
+    const cut = create(AttachmentSchema, { path: "cut.png", data: PIXEL.subarray(0, 40) });
+    const long = create(AttachmentSchema, { path: "long.txt", text: "x".repeat(1024 * 1024) });
+    await expect(send([cut])).rejects.toMatchObject({ rawMessage: expect.stringContaining("its end is missing") });
+    await expect(send([long])).rejects.toMatchObject({ rawMessage: expect.stringContaining("larger than 1 MB together") });
+    gate.resolve();
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "messageQueued")).toMatchObject([
+      {
+        text: "And this?",
+        attachments: [{ path: "/home/ada/shot.png", sha256: sha256(PIXEL), data: new Uint8Array() }, { path: "notes.txt" }],
+      },
+    ]);
+    expect(files().map(({ value }) => Buffer.from((value as { data: Uint8Array }).data))).toEqual([PIXEL]);
+    expect(texts()).toContain('<attachment path="notes.txt">\nNotes.\n</attachment>');
+    await test.run("And now?", { sessionId });
+    expect(files()).toHaveLength(1);
+  });
+
+  it("are refused with a message whose model cannot be given them, and where a session has no room for more", async () => {
+    const tool = Promise.withResolvers<void>();
+    test.answers(["I run it.", [shellCall("make")]], ["ok"]);
+    runCallsOnce(test.fake.behaviour, () => tool.promise.then(() => ({ success: true, content: "", summary: "" })));
+    const { sessionId, sequence } = await test.ask("q");
+    await test.watch(sessionId, sequence, isCase("toolOutput"));
+    const own = await test.orchestrator.as(ada);
+    const sent = test.orchestrator.client.sendMessage({ sessionId, text: "And this?", attachments: [shot] }, own);
+    await expect(sent).rejects.toMatchObject({ rawMessage: "test/model takes no images, and /home/ada/shot.png is attached." });
+    tool.resolve();
+    expect(valuesOf(await test.watch(sessionId, sequence), "messageQueued")).toEqual([]);
+    const filled = "INSERT INTO attachment SELECT $1, $2, 'application/pdf', convert_to(repeat('x', 268435456), 'UTF8')";
+    await test.database.query(filled, [sessionId, sha256(PDF)], "fill");
+    test.fake.behaviour.model = SEEING;
+    await expect(test.run("q", { sessionId, attachments: [shot] })).rejects.toMatchObject({
+      code: Code.ResourceExhausted,
+      rawMessage: `Session ${sessionId} has 256 MB of images and documents; it may have 256 MB.`,
+    });
   });
 
   it("go with a session's export, import and fork, and with nobody who may not read it", async () => {

@@ -1,4 +1,4 @@
-import { AttachmentSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { AttachmentSchema, TodoStatus } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { create } from "@bufbuild/protobuf";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
@@ -53,6 +53,31 @@ describe("ExportSession and ImportSession", () => {
     const events = await test.watch(session.sessionId);
     expect(events.map(({ sequence }) => Number(sequence))).toEqual(events.map((_, index) => index + 1));
     expect(valuesOf(events, "sessionImported")).toMatchObject([{ exportedSessionId: sessionId }]);
+  });
+
+  it("bring along what is still to be done, and refuse a list that no model could have written", async () => {
+    const items = [
+      { text: "Read it", status: "completed" },
+      { text: `Hide ${SECRET}`, status: "in_progress" },
+    ];
+    test.answers(["", [{ tool: "todo", arguments: { items } }]], ["later"]);
+    const { sessionId } = await test.run("Do both.");
+    const ndjson = await exported(sessionId, ExportFormat.NDJSON);
+    const copies = [
+      await imported(ndjson),
+      (await test.orchestrator.client.forkSession({ sessionId }, await test.orchestrator.as(ada))).session!,
+    ];
+    for (const copy of copies) {
+      const [list] = valuesOf(await test.watch(copy.sessionId, 1n, ({ payload }) => payload.case === "todoUpdated"), "todoUpdated");
+      expect(list!.items).toMatchObject([
+        { text: "Read it", status: TodoStatus.COMPLETED },
+        { text: expect.stringMatching(/^Hide \[secret: GitHub token/), status: TodoStatus.IN_PROGRESS },
+      ]);
+    }
+    for (const wrong of [ndjson.replace('"status":"completed"', '"status":"sorcery"'), ndjson.replace('"text":"Read it"', '"text":""')])
+      await expect(imported(wrong)).rejects.toMatchObject({
+        rawMessage: expect.stringMatching(/^Line \d+ of the file cannot be imported: /),
+      });
   });
 
   it("take over nothing that allows anything, and no secret", async () => {

@@ -48,10 +48,10 @@ function cancelRunMethod({ store, runs }: Orchestrator): ServiceImpl<typeof Sess
   };
 }
 
-function sendMessageMethod({ store, inboxes }: Orchestrator): ServiceImpl<typeof SessionService>["sendMessage"] {
-  return async ({ sessionId, text, interrupt }, context) => {
+function sendMessageMethod(orchestrator: Orchestrator): ServiceImpl<typeof SessionService>["sendMessage"] {
+  return async ({ sessionId, text, interrupt, attachments }, context) => {
     const { principal } = callContext(context);
-    const { runId, sequence } = await sendMessage({ principal, sessionId, text, interrupt }, store, inboxes);
+    const { runId, sequence } = await sendMessage({ principal, sessionId, text, interrupt, attachments }, orchestrator);
     return create(SendMessageResponseSchema, { runId, sequence: BigInt(sequence) });
   };
 }

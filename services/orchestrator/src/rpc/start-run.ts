@@ -22,9 +22,20 @@ export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof S
     const isNarrowed = !equals(PermissionSettingsSchema, settings, person.settings);
     const delegation = isNarrowed ? orchestrator.narrow(request.delegation, { runId, settings }) : request.delegation;
     const what = { prompt, workspace: isPrepared ? "" : workspace, isPrepared, model, settings, attachments, stateless, budget };
-    const asked = { ...delegated, ...what, allowedSecrets, personalInstructions, isNew: sessionId === "", agent, delegation, signal };
-    const { store, runs, execute } = orchestrator;
-    const started = await startRun(asked, { store, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });
+    // With the teams that the edge delegated for.
+    const asked = {
+      ...delegated,
+      principal: person.principal,
+      ...what,
+      allowedSecrets,
+      personalInstructions,
+      isNew: sessionId === "",
+      agent,
+      delegation,
+      signal,
+    };
+    const { store, attached, runs, execute } = orchestrator;
+    const started = await startRun(asked, { store, attached, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });
     return create(StartRunResponseSchema, { ...started, sequence: BigInt(started.sequence) });
   };
 }

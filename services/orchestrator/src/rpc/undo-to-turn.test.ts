@@ -53,9 +53,15 @@ describe("UndoToTurn", () => {
     expect((await test.orchestrator.client.getSession({ sessionId }, await test.orchestrator.as(ada))).session!.lastSequence).toBe(
       BigInt(before.length),
     );
-    await test.undo({ sessionId, toTurn: 1 });
-    expect(asked).toMatchObject([{ preview: true }, { preview: false, overwrite: false }]);
-    expect(asked[1]!.turns).toMatchObject([
+    await expect(test.undo({ sessionId, toTurn: 1 })).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+      rawMessage: expect.stringContaining("not all that was written since would go back. Nothing was undone."),
+    });
+    expect(asked.every((one) => one.preview)).toBe(true);
+    asked.length = 0;
+    await test.undo({ sessionId, toTurn: 1, acceptIncomplete: true });
+    expect(asked).toMatchObject([{ preview: false, overwrite: false }]);
+    expect(asked[0]!.turns).toMatchObject([
       { runId: runs[0], turn: 2 },
       { runId: runs[1], turn: 1 },
     ]);
@@ -67,7 +73,7 @@ describe("UndoToTurn", () => {
     expect(valuesOf(all, "conversationUndone")).toMatchObject([{ toTurn: 1, restoredPaths: ["made"], keptPaths: ["by hand"] }]);
     expect(valuesOf(all, "userMessage").map(({ text }) => text)).toEqual(["first", "second", "third"]);
 
-    await test.undo({ sessionId, toTurn: 0, overwrite: true });
+    await test.undo({ sessionId, toTurn: 0, overwrite: true, acceptIncomplete: true });
     test.answers(["four"]);
     await test.run("fourth", { sessionId });
     expect(told()).toEqual(["fourth"]);

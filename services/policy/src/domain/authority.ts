@@ -5,6 +5,7 @@ const NEEDED = {
   run_tools: { roles: ["developer", "admin"], words: "run tools" },
   answer_approvals: { roles: ["approver", "admin"], words: "answer approvals" },
   set_budgets: { roles: ["admin"], words: "set budgets" },
+  manage_teams: { roles: ["admin"], words: "change teams" },
   read_audit: { roles: ["security-auditor", "admin"], words: "read the audit log" },
 } as const satisfies Record<string, { roles: readonly Role[]; words: string }>;
 

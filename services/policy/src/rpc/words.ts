@@ -43,7 +43,8 @@ export const tiers: Numbers<"built-in" | "plugin" | "skill", TrustTier> = {
   skill: TrustTier.SKILL,
 };
 
-function numbersOf<Word extends string, Value extends number>(
+/** @param wordOfNumber what the domain calls it, where it is not the contract's name */
+export function numbersOf<Word extends string, Value extends number>(
   description: DescEnum,
   wordOfNumber: (value: Value) => string = (value) => enumWord(description, value),
 ): Numbers<Word, Value> {

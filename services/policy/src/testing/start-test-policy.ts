@@ -5,7 +5,7 @@ import type { Narrowing } from "@hlvm/identity/delegation-narrower";
 import type { Principal } from "@hlvm/identity/principal";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -22,6 +22,8 @@ import { openCommandJudge } from "../adapters/parsers/open-command-judge.ts";
 import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval-notices.ts";
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
+import { PostgresAuditReports } from "../adapters/postgres/postgres-audit-reports.ts";
+import { PostgresTeamStore } from "../adapters/postgres/postgres-team-store.ts";
 import { PostgresTokenStore } from "../adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "../adapters/postgres/postgres-trust-store.ts";
 import { createCallJudge } from "../domain/judge/create-call-judge.ts";
@@ -64,15 +66,24 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     routes: policyRoutes({
       audit: new PostgresAuditLog(database.database),
       approvals: new PostgresApprovalStore(database.database, new ApprovalNotices(notifications)),
+      reports: new PostgresAuditReports(database.database),
       trust: new PostgresTrustStore(database.database),
       tokens: new PostgresTokenStore(database.database),
+      teams: new PostgresTeamStore(database.database),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
       judgeCall: createCallJudge(openCommandJudge),
       signGrant: identity.signer.sign.bind(identity.signer),
       approvalSeconds,
     }),
-    services: [PolicyService.typeName, RunPolicyService.typeName, AuditService.typeName, TrustService.typeName, TokenService.typeName],
-    forServices: [RunAnswersService.typeName, TokenResolverService.typeName],
+    services: [
+      PolicyService.typeName,
+      RunPolicyService.typeName,
+      AuditService.typeName,
+      TrustService.typeName,
+      TokenService.typeName,
+      TeamService.typeName,
+    ],
+    forServices: [RunAnswersService.typeName, TokenResolverService.typeName, TeamResolverService.typeName],
     authenticate: identity.verifier("policy"),
   });
   const url = `http://127.0.0.1:${server.port}`;

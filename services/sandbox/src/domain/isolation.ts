@@ -65,8 +65,10 @@ export interface Runner extends Sandbox {
 export interface InstructionsAsked {
   /** Relative to the workspace. */
   readonly folders: readonly string[];
-  /** Of the whole workspace instead. */
+  /** Of the whole workspace instead, with the profiles of agents. */
   readonly all: boolean;
+  /** Instead those profiles alone. */
+  readonly profiles: boolean;
 }
 
 /** As the runner tells it. */

@@ -9,11 +9,11 @@ import type { Domain } from "./routes.ts";
 /** The instructions of a session's workspace, or of a folder that a person names. */
 export async function readInstructions(
   parts: Pick<Domain, "sessions" | "prepared" | "placements">,
-  { sessionId, path, folders, all }: ReadInstructionsRequest,
+  asked: ReadInstructionsRequest,
   context: HandlerContext,
 ): Promise<MessageInitShape<typeof ReadInstructionsResponseSchema>> {
   const { principal } = callContext(context);
-  const { workspace, files, more } = await workspaceInstructions(principal, { sessionId, path, folders, all }, parts);
+  const { workspace, files, more } = await workspaceInstructions(principal, asked, parts);
   return {
     workspace,
     files: files.map((file) => ({ file, sha256: file.refusal === "" ? sha256Hex(file.text) : "" })),

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/audit/v1/audit.proto.
  */
 export const file_hlvm_audit_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQioAMKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBBIWCgRwYXRoGAwgASgJQgi6SAVyAxiAICJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCK1AgoSV2hvQXBwcm92ZWRSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhkKB2NhbGxfaWQYAiABKAlCCLpIBXIDGIABEgwKBHRvb2wYAyABKAkSEQoJcHJpbmNpcGFsGAQgASgJEhAKCGFwcHJvdmVyGAUgASgJEhYKBHBhdGgYBiABKAlCCLpIBXIDGIAgEhYKBHRleHQYByABKAlCCLpIBXIDGMgBEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJiCgxBcHByb3ZlZENhbGwSJwoEY2FsbBgBIAEoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIpCgZhbnN3ZXIYAiABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQiWQoTV2hvQXBwcm92ZWRSZXNwb25zZRIqCgVjYWxscxgBIAMoCzIbLmhsdm0uYXVkaXQudjEuQXBwcm92ZWRDYWxsEhYKDm5leHRfYmVmb3JlX2lkGAIgASgEKq0DCglBdWRpdEtpbmQSGgoWQVVESVRfS0lORF9VTlNQRUNJRklFRBAAEhUKEUFVRElUX0tJTkRfSU5URU5UEAESFgoSQVVESVRfS0lORF9PVVRDT01FEAISIQodQVVESVRfS0lORF9BUFBST1ZBTF9SRVFVRVNURUQQAxIgChxBVURJVF9LSU5EX0FQUFJPVkFMX0FOU1dFUkVEEAQSGQoVQVVESVRfS0lORF9BVURJVF9SRUFEEAUSIQodQVVESVRfS0lORF9BUFBST1ZBTF9XSVRIRFJBV04QBhIcChhBVURJVF9LSU5EX0dSQU5UX1JFTkVXRUQQBxIdChlBVURJVF9LSU5EX1JFTkVXQUxfREVOSUVEEAgSGgoWQVVESVRfS0lORF9UUlVTVF9BRERFRBBuEhwKGEFVRElUX0tJTkRfVFJVU1RfUkVNT1ZFRBBvEh0KGUFVRElUX0tJTkRfQlVER0VUX0NIQU5HRUQQZBIdChhBVURJVF9LSU5EX1RPS0VOX0NSRUFURUQQvgESHQoYQVVESVRfS0lORF9UT0tFTl9SRVZPS0VEEL8BKtwBCg1PdXRjb21lU3RhdHVzEh4KGk9VVENPTUVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYT1VUQ09NRV9TVEFUVVNfU1VDQ0VFREVEEAESGQoVT1VUQ09NRV9TVEFUVVNfRkFJTEVEEAISHAoYT1VUQ09NRV9TVEFUVVNfVElNRURfT1VUEAMSHAoYT1VUQ09NRV9TVEFUVVNfQ0FOQ0VMTEVEEAQSGgoWT1VUQ09NRV9TVEFUVVNfUkVGVVNFRBAFEhoKFk9VVENPTUVfU1RBVFVTX1VOS05PV04QBjL0AgoMQXVkaXRTZXJ2aWNlElQKC1dob0FwcHJvdmVkEiEuaGx2bS5hdWRpdC52MS5XaG9BcHByb3ZlZFJlcXVlc3QaIi5obHZtLmF1ZGl0LnYxLldob0FwcHJvdmVkUmVzcG9uc2USWgoNUmVjb3JkT3V0Y29tZRIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZE91dGNvbWVSZXNwb25zZRJpChJSZWNvcmRCdWRnZXRDaGFuZ2USKC5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QaKS5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlc3BvbnNlEkcKBVF1ZXJ5EhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3QaHC5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQi6gUKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBBIWCgRwYXRoGAwgASgJQgi6SAVyAxiAIBI4CgdvdXRjb21lGKABIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IIukgFggECEAESOgoMc2FmZXR5X2xldmVsGKEBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESNwoEbW9kZRiiASABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESFwoEcnVsZRijASABKAlCCLpIBXIDGMgBEkYKBGhvc3QYpAEgASgJQje6SDTYAQFyLxj9ATIqXltBLVphLXowLTldKFtBLVphLXowLTkuXy1dKltBLVphLXowLTldKT8kEhwKBnJ1bl9pZBilASABKAlCC7pICNgBAXIDsAEBEhoKB2NhbGxfaWQYpgEgASgJQgi6SAVyAxiAASJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCK1AgoSV2hvQXBwcm92ZWRSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhkKB2NhbGxfaWQYAiABKAlCCLpIBXIDGIABEgwKBHRvb2wYAyABKAkSEQoJcHJpbmNpcGFsGAQgASgJEhAKCGFwcHJvdmVyGAUgASgJEhYKBHBhdGgYBiABKAlCCLpIBXIDGIAgEhYKBHRleHQYByABKAlCCLpIBXIDGMgBEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJiCgxBcHByb3ZlZENhbGwSJwoEY2FsbBgBIAEoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIpCgZhbnN3ZXIYAiABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQiWQoTV2hvQXBwcm92ZWRSZXNwb25zZRIqCgVjYWxscxgBIAMoCzIbLmhsdm0uYXVkaXQudjEuQXBwcm92ZWRDYWxsEhYKDm5leHRfYmVmb3JlX2lkGAIgASgEIrMBChBBZ2dyZWdhdGVSZXF1ZXN0EjIKBXF1ZXJ5GAEgASgLMhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3RCBrpIA8gBARI6CgJieRgCIAMoDjIZLmhsdm0uYXVkaXQudjEuQXVkaXRGaWVsZEITukgQkgENEAkYASIHggEEEAEgABIUCgN0b3AYAyABKA1CB7pIBCoCGGQSGQoHYnVja2V0cxgEIAEoDUIIukgFKgMY9AMiywMKEUFnZ3JlZ2F0ZVJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBI2CgZmYWNldHMYAiADKAsyJi5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkZhY2V0EjgKB2J1Y2tldHMYAyADKAsyJy5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkJ1Y2tldBIWCg5idWNrZXRfc2Vjb25kcxgEIAEoDRomCgVDb3VudBINCgV2YWx1ZRgBIAEoCRIOCgZldmVudHMYAiABKAQafwoFRmFjZXQSKAoFZmllbGQYASABKA4yGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RmllbGQSNgoGY291bnRzGAIgAygLMiYuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZS5Db3VudBIUCgxvdGhlcl9ldmVudHMYAyABKAQacwoGQnVja2V0EikKBXN0YXJ0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZldmVudHMYAiABKAQSDwoHYWxsb3dlZBgDIAEoBBINCgVhc2tlZBgEIAEoBBIOCgZkZW5pZWQYBSABKAQiYQoWU2Vzc2lvblRpbWVsaW5lUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgVsaW1pdBgCIAEoDUIIukgFKgMY6AcSEAoIYWZ0ZXJfaWQYAyABKAQiWwoXU2Vzc2lvblRpbWVsaW5lUmVzcG9uc2USKQoGZXZlbnRzGAEgAygLMhkuaGx2bS5hdWRpdC52MS5BdWRpdEV2ZW50EhUKDW5leHRfYWZ0ZXJfaWQYAiABKAQiUwoLVGFpbFJlcXVlc3QSMgoFcXVlcnkYASABKAsyGy5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVxdWVzdEIGukgDyAEBEhAKCGFmdGVyX2lkGAIgASgEIjkKDFRhaWxSZXNwb25zZRIpCgZldmVudHMYASADKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQqsQQKCUF1ZGl0S2luZBIaChZBVURJVF9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRQVVESVRfS0lORF9JTlRFTlQQARIWChJBVURJVF9LSU5EX09VVENPTUUQAhIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1JFUVVFU1RFRBADEiAKHEFVRElUX0tJTkRfQVBQUk9WQUxfQU5TV0VSRUQQBBIZChVBVURJVF9LSU5EX0FVRElUX1JFQUQQBRIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1dJVEhEUkFXThAGEhwKGEFVRElUX0tJTkRfR1JBTlRfUkVORVdFRBAHEh0KGUFVRElUX0tJTkRfUkVORVdBTF9ERU5JRUQQCBIaChZBVURJVF9LSU5EX1RSVVNUX0FEREVEEG4SHAoYQVVESVRfS0lORF9UUlVTVF9SRU1PVkVEEG8SHQoZQVVESVRfS0lORF9CVURHRVRfQ0hBTkdFRBBkEh0KGEFVRElUX0tJTkRfVE9LRU5fQ1JFQVRFRBC+ARIdChhBVURJVF9LSU5EX1RPS0VOX1JFVk9LRUQQvwESHAoXQVVESVRfS0lORF9URUFNX0NSRUFURUQQwAESHAoXQVVESVRfS0lORF9URUFNX0RFTEVURUQQwQESIQocQVVESVRfS0lORF9URUFNX01FTUJFUl9BRERFRBDCARIjCh5BVURJVF9LSU5EX1RFQU1fTUVNQkVSX1JFTU9WRUQQwwEq3AEKDU91dGNvbWVTdGF0dXMSHgoaT1VUQ09NRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhPVVRDT01FX1NUQVRVU19TVUNDRUVERUQQARIZChVPVVRDT01FX1NUQVRVU19GQUlMRUQQAhIcChhPVVRDT01FX1NUQVRVU19USU1FRF9PVVQQAxIcChhPVVRDT01FX1NUQVRVU19DQU5DRUxMRUQQBBIaChZPVVRDT01FX1NUQVRVU19SRUZVU0VEEAUSGgoWT1VUQ09NRV9TVEFUVVNfVU5LTk9XThAGKoYCCgpBdWRpdEZpZWxkEhsKF0FVRElUX0ZJRUxEX1VOU1BFQ0lGSUVEEAASFAoQQVVESVRfRklFTERfVE9PTBABEhkKFUFVRElUX0ZJRUxEX1BSSU5DSVBBTBACEhcKE0FVRElUX0ZJRUxEX1NFU1NJT04QAxIYChRBVURJVF9GSUVMRF9ERUNJU0lPThAEEhQKEEFVRElUX0ZJRUxEX1NURVAQBRIUChBBVURJVF9GSUVMRF9SVUxFEAYSHAoYQVVESVRfRklFTERfU0FGRVRZX0xFVkVMEAcSFAoQQVVESVRfRklFTERfTU9ERRAIEhcKE0FVRElUX0ZJRUxEX09VVENPTUUQCTL4BAoMQXVkaXRTZXJ2aWNlElMKCUFnZ3JlZ2F0ZRIfLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVxdWVzdBogLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVzcG9uc2UiA5ACAhJlCg9TZXNzaW9uVGltZWxpbmUSJS5obHZtLmF1ZGl0LnYxLlNlc3Npb25UaW1lbGluZVJlcXVlc3QaJi5obHZtLmF1ZGl0LnYxLlNlc3Npb25UaW1lbGluZVJlc3BvbnNlIgOQAgISQQoEVGFpbBIaLmhsdm0uYXVkaXQudjEuVGFpbFJlcXVlc3QaGy5obHZtLmF1ZGl0LnYxLlRhaWxSZXNwb25zZTABElkKC1dob0FwcHJvdmVkEiEuaGx2bS5hdWRpdC52MS5XaG9BcHByb3ZlZFJlcXVlc3QaIi5obHZtLmF1ZGl0LnYxLldob0FwcHJvdmVkUmVzcG9uc2UiA5ACAhJaCg1SZWNvcmRPdXRjb21lEiMuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVxdWVzdBokLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlc3BvbnNlEmkKElJlY29yZEJ1ZGdldENoYW5nZRIoLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVxdWVzdBopLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USRwoFUXVlcnkSGy5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVxdWVzdBocLmhsdm0uYXVkaXQudjEuUXVlcnlSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.audit.v1.AuditEvent
@@ -533,6 +533,47 @@ export type QueryRequest = Message<"hlvm.audit.v1.QueryRequest"> & {
    * @generated from field: string path = 12;
    */
   path: string;
+
+  /**
+   * What came of the call.
+   *
+   * @generated from field: hlvm.audit.v1.OutcomeStatus outcome = 160;
+   */
+  outcome: OutcomeStatus;
+
+  /**
+   * @generated from field: hlvm.tool.v1.SafetyLevel safety_level = 161;
+   */
+  safetyLevel: SafetyLevel;
+
+  /**
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 162;
+   */
+  mode: PermissionMode;
+
+  /**
+   * How the rule begins: `disallowedTools`, `dontAsk: L2`.
+   *
+   * @generated from field: string rule = 163;
+   */
+  rule: string;
+
+  /**
+   * Of calls whose arguments name this host, or one below it: `example.com` finds `api.example.com` too.
+   *
+   * @generated from field: string host = 164;
+   */
+  host: string;
+
+  /**
+   * @generated from field: string run_id = 165;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string call_id = 166;
+   */
+  callId: string;
 };
 
 /**
@@ -608,6 +649,47 @@ export type QueryRequestJson = {
    * @generated from field: string path = 12;
    */
   path?: string;
+
+  /**
+   * What came of the call.
+   *
+   * @generated from field: hlvm.audit.v1.OutcomeStatus outcome = 160;
+   */
+  outcome?: OutcomeStatusJson;
+
+  /**
+   * @generated from field: hlvm.tool.v1.SafetyLevel safety_level = 161;
+   */
+  safetyLevel?: SafetyLevelJson;
+
+  /**
+   * @generated from field: hlvm.policy.v1.PermissionMode mode = 162;
+   */
+  mode?: PermissionModeJson;
+
+  /**
+   * How the rule begins: `disallowedTools`, `dontAsk: L2`.
+   *
+   * @generated from field: string rule = 163;
+   */
+  rule?: string;
+
+  /**
+   * Of calls whose arguments name this host, or one below it: `example.com` finds `api.example.com` too.
+   *
+   * @generated from field: string host = 164;
+   */
+  host?: string;
+
+  /**
+   * @generated from field: string run_id = 165;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string call_id = 166;
+   */
+  callId?: string;
 };
 
 /**
@@ -900,6 +982,479 @@ export const WhoApprovedResponseSchema: GenMessage<WhoApprovedResponse, {jsonTyp
   messageDesc(file_hlvm_audit_v1_audit, 9);
 
 /**
+ * @generated from message hlvm.audit.v1.AggregateRequest
+ */
+export type AggregateRequest = Message<"hlvm.audit.v1.AggregateRequest"> & {
+  /**
+   * Which events; its limit and before_id are not read.
+   *
+   * @generated from field: hlvm.audit.v1.QueryRequest query = 1;
+   */
+  query?: QueryRequest | undefined;
+
+  /**
+   * @generated from field: repeated hlvm.audit.v1.AuditField by = 2;
+   */
+  by: AuditField[];
+
+  /**
+   * How many values of a field are told; 0 means 10.
+   *
+   * @generated from field: uint32 top = 3;
+   */
+  top: number;
+
+  /**
+   * At most so many spans of time; 0 means none.
+   *
+   * @generated from field: uint32 buckets = 4;
+   */
+  buckets: number;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateRequest
+ */
+export type AggregateRequestJson = {
+  /**
+   * Which events; its limit and before_id are not read.
+   *
+   * @generated from field: hlvm.audit.v1.QueryRequest query = 1;
+   */
+  query?: QueryRequestJson;
+
+  /**
+   * @generated from field: repeated hlvm.audit.v1.AuditField by = 2;
+   */
+  by?: AuditFieldJson[];
+
+  /**
+   * How many values of a field are told; 0 means 10.
+   *
+   * @generated from field: uint32 top = 3;
+   */
+  top?: number;
+
+  /**
+   * At most so many spans of time; 0 means none.
+   *
+   * @generated from field: uint32 buckets = 4;
+   */
+  buckets?: number;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.AggregateRequest.
+ * Use `create(AggregateRequestSchema)` to create a new message.
+ */
+export const AggregateRequestSchema: GenMessage<AggregateRequest, {jsonType: AggregateRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 10);
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse
+ */
+export type AggregateResponse = Message<"hlvm.audit.v1.AggregateResponse"> & {
+  /**
+   * @generated from field: uint64 events = 1;
+   */
+  events: bigint;
+
+  /**
+   * @generated from field: repeated hlvm.audit.v1.AggregateResponse.Facet facets = 2;
+   */
+  facets: AggregateResponse_Facet[];
+
+  /**
+   * From since, or else from the first event of its kind, until the end; those without an event are there too.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AggregateResponse.Bucket buckets = 3;
+   */
+  buckets: AggregateResponse_Bucket[];
+
+  /**
+   * How long each of them is.
+   *
+   * @generated from field: uint32 bucket_seconds = 4;
+   */
+  bucketSeconds: number;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse
+ */
+export type AggregateResponseJson = {
+  /**
+   * @generated from field: uint64 events = 1;
+   */
+  events?: string;
+
+  /**
+   * @generated from field: repeated hlvm.audit.v1.AggregateResponse.Facet facets = 2;
+   */
+  facets?: AggregateResponse_FacetJson[];
+
+  /**
+   * From since, or else from the first event of its kind, until the end; those without an event are there too.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AggregateResponse.Bucket buckets = 3;
+   */
+  buckets?: AggregateResponse_BucketJson[];
+
+  /**
+   * How long each of them is.
+   *
+   * @generated from field: uint32 bucket_seconds = 4;
+   */
+  bucketSeconds?: number;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.AggregateResponse.
+ * Use `create(AggregateResponseSchema)` to create a new message.
+ */
+export const AggregateResponseSchema: GenMessage<AggregateResponse, {jsonType: AggregateResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 11);
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse.Count
+ */
+export type AggregateResponse_Count = Message<"hlvm.audit.v1.AggregateResponse.Count"> & {
+  /**
+   * As a word of the contract in lower case; empty where the event has none.
+   *
+   * @generated from field: string value = 1;
+   */
+  value: string;
+
+  /**
+   * @generated from field: uint64 events = 2;
+   */
+  events: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse.Count
+ */
+export type AggregateResponse_CountJson = {
+  /**
+   * As a word of the contract in lower case; empty where the event has none.
+   *
+   * @generated from field: string value = 1;
+   */
+  value?: string;
+
+  /**
+   * @generated from field: uint64 events = 2;
+   */
+  events?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.AggregateResponse.Count.
+ * Use `create(AggregateResponse_CountSchema)` to create a new message.
+ */
+export const AggregateResponse_CountSchema: GenMessage<AggregateResponse_Count, {jsonType: AggregateResponse_CountJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 11, 0);
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse.Facet
+ */
+export type AggregateResponse_Facet = Message<"hlvm.audit.v1.AggregateResponse.Facet"> & {
+  /**
+   * @generated from field: hlvm.audit.v1.AuditField field = 1;
+   */
+  field: AuditField;
+
+  /**
+   * Most events first.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AggregateResponse.Count counts = 2;
+   */
+  counts: AggregateResponse_Count[];
+
+  /**
+   * Of the values that were left out.
+   *
+   * @generated from field: uint64 other_events = 3;
+   */
+  otherEvents: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse.Facet
+ */
+export type AggregateResponse_FacetJson = {
+  /**
+   * @generated from field: hlvm.audit.v1.AuditField field = 1;
+   */
+  field?: AuditFieldJson;
+
+  /**
+   * Most events first.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AggregateResponse.Count counts = 2;
+   */
+  counts?: AggregateResponse_CountJson[];
+
+  /**
+   * Of the values that were left out.
+   *
+   * @generated from field: uint64 other_events = 3;
+   */
+  otherEvents?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.AggregateResponse.Facet.
+ * Use `create(AggregateResponse_FacetSchema)` to create a new message.
+ */
+export const AggregateResponse_FacetSchema: GenMessage<AggregateResponse_Facet, {jsonType: AggregateResponse_FacetJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 11, 1);
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse.Bucket
+ */
+export type AggregateResponse_Bucket = Message<"hlvm.audit.v1.AggregateResponse.Bucket"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp start = 1;
+   */
+  start?: Timestamp | undefined;
+
+  /**
+   * @generated from field: uint64 events = 2;
+   */
+  events: bigint;
+
+  /**
+   * @generated from field: uint64 allowed = 3;
+   */
+  allowed: bigint;
+
+  /**
+   * @generated from field: uint64 asked = 4;
+   */
+  asked: bigint;
+
+  /**
+   * @generated from field: uint64 denied = 5;
+   */
+  denied: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.AggregateResponse.Bucket
+ */
+export type AggregateResponse_BucketJson = {
+  /**
+   * @generated from field: google.protobuf.Timestamp start = 1;
+   */
+  start?: TimestampJson;
+
+  /**
+   * @generated from field: uint64 events = 2;
+   */
+  events?: string;
+
+  /**
+   * @generated from field: uint64 allowed = 3;
+   */
+  allowed?: string;
+
+  /**
+   * @generated from field: uint64 asked = 4;
+   */
+  asked?: string;
+
+  /**
+   * @generated from field: uint64 denied = 5;
+   */
+  denied?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.AggregateResponse.Bucket.
+ * Use `create(AggregateResponse_BucketSchema)` to create a new message.
+ */
+export const AggregateResponse_BucketSchema: GenMessage<AggregateResponse_Bucket, {jsonType: AggregateResponse_BucketJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 11, 2);
+
+/**
+ * @generated from message hlvm.audit.v1.SessionTimelineRequest
+ */
+export type SessionTimelineRequest = Message<"hlvm.audit.v1.SessionTimelineRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * 0 means 100.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * The id of the last event of the page before; 0 for the oldest.
+   *
+   * @generated from field: uint64 after_id = 3;
+   */
+  afterId: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.SessionTimelineRequest
+ */
+export type SessionTimelineRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * 0 means 100.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit?: number;
+
+  /**
+   * The id of the last event of the page before; 0 for the oldest.
+   *
+   * @generated from field: uint64 after_id = 3;
+   */
+  afterId?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.SessionTimelineRequest.
+ * Use `create(SessionTimelineRequestSchema)` to create a new message.
+ */
+export const SessionTimelineRequestSchema: GenMessage<SessionTimelineRequest, {jsonType: SessionTimelineRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 12);
+
+/**
+ * @generated from message hlvm.audit.v1.SessionTimelineResponse
+ */
+export type SessionTimelineResponse = Message<"hlvm.audit.v1.SessionTimelineResponse"> & {
+  /**
+   * Of every kind, oldest first.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AuditEvent events = 1;
+   */
+  events: AuditEvent[];
+
+  /**
+   * What to give as after_id for the next page; 0 where there is none.
+   *
+   * @generated from field: uint64 next_after_id = 2;
+   */
+  nextAfterId: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.SessionTimelineResponse
+ */
+export type SessionTimelineResponseJson = {
+  /**
+   * Of every kind, oldest first.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AuditEvent events = 1;
+   */
+  events?: AuditEventJson[];
+
+  /**
+   * What to give as after_id for the next page; 0 where there is none.
+   *
+   * @generated from field: uint64 next_after_id = 2;
+   */
+  nextAfterId?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.SessionTimelineResponse.
+ * Use `create(SessionTimelineResponseSchema)` to create a new message.
+ */
+export const SessionTimelineResponseSchema: GenMessage<SessionTimelineResponse, {jsonType: SessionTimelineResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 13);
+
+/**
+ * @generated from message hlvm.audit.v1.TailRequest
+ */
+export type TailRequest = Message<"hlvm.audit.v1.TailRequest"> & {
+  /**
+   * Which events; its limit and before_id are not read. A call's outcome is mostly not there yet: ask for events of the outcomes' kind.
+   *
+   * @generated from field: hlvm.audit.v1.QueryRequest query = 1;
+   */
+  query?: QueryRequest | undefined;
+
+  /**
+   * Only newer ones; 0: those that come.
+   *
+   * @generated from field: uint64 after_id = 2;
+   */
+  afterId: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.TailRequest
+ */
+export type TailRequestJson = {
+  /**
+   * Which events; its limit and before_id are not read. A call's outcome is mostly not there yet: ask for events of the outcomes' kind.
+   *
+   * @generated from field: hlvm.audit.v1.QueryRequest query = 1;
+   */
+  query?: QueryRequestJson;
+
+  /**
+   * Only newer ones; 0: those that come.
+   *
+   * @generated from field: uint64 after_id = 2;
+   */
+  afterId?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.TailRequest.
+ * Use `create(TailRequestSchema)` to create a new message.
+ */
+export const TailRequestSchema: GenMessage<TailRequest, {jsonType: TailRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 14);
+
+/**
+ * @generated from message hlvm.audit.v1.TailResponse
+ */
+export type TailResponse = Message<"hlvm.audit.v1.TailResponse"> & {
+  /**
+   * Oldest first; none where there was nothing for 15 seconds. What is committed late may come behind a greater id.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AuditEvent events = 1;
+   */
+  events: AuditEvent[];
+};
+
+/**
+ * @generated from message hlvm.audit.v1.TailResponse
+ */
+export type TailResponseJson = {
+  /**
+   * Oldest first; none where there was nothing for 15 seconds. What is committed late may come behind a greater id.
+   *
+   * @generated from field: repeated hlvm.audit.v1.AuditEvent events = 1;
+   */
+  events?: AuditEventJson[];
+};
+
+/**
+ * Describes the message hlvm.audit.v1.TailResponse.
+ * Use `create(TailResponseSchema)` to create a new message.
+ */
+export const TailResponseSchema: GenMessage<TailResponse, {jsonType: TailResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 15);
+
+/**
  * @generated from enum hlvm.audit.v1.AuditKind
  */
 export const AuditKind = {
@@ -990,6 +1545,28 @@ export const AuditKind = {
    * @generated from enum value: AUDIT_KIND_TOKEN_REVOKED = 191;
    */
   TOKEN_REVOKED: 191,
+
+  /**
+   * Teams, and who is in them: which of the runs that people begin from then on count against a team's budget.
+   *
+   * @generated from enum value: AUDIT_KIND_TEAM_CREATED = 192;
+   */
+  TEAM_CREATED: 192,
+
+  /**
+   * @generated from enum value: AUDIT_KIND_TEAM_DELETED = 193;
+   */
+  TEAM_DELETED: 193,
+
+  /**
+   * @generated from enum value: AUDIT_KIND_TEAM_MEMBER_ADDED = 194;
+   */
+  TEAM_MEMBER_ADDED: 194,
+
+  /**
+   * @generated from enum value: AUDIT_KIND_TEAM_MEMBER_REMOVED = 195;
+   */
+  TEAM_MEMBER_REMOVED: 195,
 } as const;
 
 /**
@@ -1000,7 +1577,7 @@ export type AuditKind = (typeof AuditKind)[keyof typeof AuditKind] | UnknownEnum
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
  */
-export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED" | "AUDIT_KIND_TOKEN_CREATED" | "AUDIT_KIND_TOKEN_REVOKED";
+export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED" | "AUDIT_KIND_TOKEN_CREATED" | "AUDIT_KIND_TOKEN_REVOKED" | "AUDIT_KIND_TEAM_CREATED" | "AUDIT_KIND_TEAM_DELETED" | "AUDIT_KIND_TEAM_MEMBER_ADDED" | "AUDIT_KIND_TEAM_MEMBER_REMOVED";
 
 /**
  * Describes the enum hlvm.audit.v1.AuditKind.
@@ -1069,9 +1646,118 @@ export const OutcomeStatusSchema: GenEnum<OutcomeStatus, OutcomeStatusJson> = /*
   enumDesc(file_hlvm_audit_v1_audit, 1);
 
 /**
+ * By what events are counted.
+ *
+ * @generated from enum hlvm.audit.v1.AuditField
+ */
+export const AuditField = {
+  /**
+   * @generated from enum value: AUDIT_FIELD_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_TOOL = 1;
+   */
+  TOOL: 1,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_PRINCIPAL = 2;
+   */
+  PRINCIPAL: 2,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_SESSION = 3;
+   */
+  SESSION: 3,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_DECISION = 4;
+   */
+  DECISION: 4,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_STEP = 5;
+   */
+  STEP: 5,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_RULE = 6;
+   */
+  RULE: 6,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_SAFETY_LEVEL = 7;
+   */
+  SAFETY_LEVEL: 7,
+
+  /**
+   * @generated from enum value: AUDIT_FIELD_MODE = 8;
+   */
+  MODE: 8,
+
+  /**
+   * What came of calls; empty of those without an outcome.
+   *
+   * @generated from enum value: AUDIT_FIELD_OUTCOME = 9;
+   */
+  OUTCOME: 9,
+} as const;
+
+/**
+ * By what events are counted.
+ *
+ * @generated from enum hlvm.audit.v1.AuditField
+ */
+export type AuditField = (typeof AuditField)[keyof typeof AuditField] | UnknownEnum;
+
+/**
+ * By what events are counted.
+ *
+ * @generated from enum hlvm.audit.v1.AuditField
+ */
+export type AuditFieldJson = "AUDIT_FIELD_UNSPECIFIED" | "AUDIT_FIELD_TOOL" | "AUDIT_FIELD_PRINCIPAL" | "AUDIT_FIELD_SESSION" | "AUDIT_FIELD_DECISION" | "AUDIT_FIELD_STEP" | "AUDIT_FIELD_RULE" | "AUDIT_FIELD_SAFETY_LEVEL" | "AUDIT_FIELD_MODE" | "AUDIT_FIELD_OUTCOME";
+
+/**
+ * Describes the enum hlvm.audit.v1.AuditField.
+ */
+export const AuditFieldSchema: GenEnum<AuditField, AuditFieldJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_audit_v1_audit, 2);
+
+/**
  * @generated from service hlvm.audit.v1.AuditService
  */
 export const AuditService: GenService<{
+  /**
+   * Counts in place of events. That it was asked is on record, as for a query.
+   *
+   * @generated from rpc hlvm.audit.v1.AuditService.Aggregate
+   */
+  aggregate: {
+    methodKind: "unary";
+    input: typeof AggregateRequestSchema;
+    output: typeof AggregateResponseSchema;
+  },
+  /**
+   * All that is on record about one session. That it was asked is on record, as for a query.
+   *
+   * @generated from rpc hlvm.audit.v1.AuditService.SessionTimeline
+   */
+  sessionTimeline: {
+    methodKind: "unary";
+    input: typeof SessionTimelineRequestSchema;
+    output: typeof SessionTimelineResponseSchema;
+  },
+  /**
+   * Events as they are recorded. That it was asked is on record once. It ends after ten minutes: ask again from the last id on.
+   *
+   * @generated from rpc hlvm.audit.v1.AuditService.Tail
+   */
+  tail: {
+    methodKind: "server_streaming";
+    input: typeof TailRequestSchema;
+    output: typeof TailResponseSchema;
+  },
   /**
    * Calls that were let through, and who or what did. That it was asked is on record, as for a query.
    *

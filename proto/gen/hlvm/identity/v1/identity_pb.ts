@@ -2,7 +2,7 @@
 // @generated from file hlvm/identity/v1/identity.proto (package hlvm.identity.v1, syntax proto3)
 /* eslint-disable */
 
-// Who a caller is: the tokens with which people let programs call in their name.
+// Who a caller is: the tokens with which people let programs call in their name, and the teams that people are in.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/identity/v1/identity.proto.
  */
 export const file_hlvm_identity_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("Ch9obHZtL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhBobHZtLmlkZW50aXR5LnYxIpgCCgVUb2tlbhIQCgh0b2tlbl9pZBgBIAEoCRINCgVsYWJlbBgCIAEoCRIsCgZzY29wZXMYAyADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKLAQoSQ3JlYXRlVG9rZW5SZXF1ZXN0EhgKBWxhYmVsGAEgASgJQgm6SAZyBBABGGQSQwoGc2NvcGVzGAIgAygOMhwuaGx2bS5pZGVudGl0eS52MS5Ub2tlblNjb3BlQhW6SBKSAQ8IARAFGAEiB4IBBBABIAASFgoEZGF5cxgDIAEoDUIIukgFKgMY7gIiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLmhsdm0uaWRlbnRpdHkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0Ij0KEkxpc3RUb2tlbnNSZXNwb25zZRInCgZ0b2tlbnMYASADKAsyFy5obHZtLmlkZW50aXR5LnYxLlRva2VuIjAKElJldm9rZVRva2VuUmVxdWVzdBIaCgh0b2tlbl9pZBgBIAEoCUIIukgFcgOwAQEiPQoTUmV2b2tlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLmhsdm0uaWRlbnRpdHkudjEuVG9rZW4iPAoTUmVzb2x2ZVRva2VuUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JCK+AQoUUmVzb2x2ZVRva2VuUmVzcG9uc2USEAoIdG9rZW5faWQYASABKAkSFAoMb3JnYW5pemF0aW9uGAIgASgJEhEKCXByaW5jaXBhbBgDIAEoCRINCgVyb2xlcxgEIAMoCRIsCgZzY29wZXMYBSADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAqmwEKClRva2VuU2NvcGUSGwoXVE9LRU5fU0NPUEVfVU5TUEVDSUZJRUQQABIUChBUT0tFTl9TQ09QRV9SRUFEEAESEwoPVE9LRU5fU0NPUEVfUlVOEAISFwoTVE9LRU5fU0NPUEVfQVBQUk9WRRADEhUKEVRPS0VOX1NDT1BFX0FVRElUEAQSFQoRVE9LRU5fU0NPUEVfQURNSU4QBTKpAgoMVG9rZW5TZXJ2aWNlEloKC0NyZWF0ZVRva2VuEiQuaGx2bS5pZGVudGl0eS52MS5DcmVhdGVUb2tlblJlcXVlc3QaJS5obHZtLmlkZW50aXR5LnYxLkNyZWF0ZVRva2VuUmVzcG9uc2USXAoKTGlzdFRva2VucxIjLmhsdm0uaWRlbnRpdHkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC5obHZtLmlkZW50aXR5LnYxLkxpc3RUb2tlbnNSZXNwb25zZSIDkAICEl8KC1Jldm9rZVRva2VuEiQuaGx2bS5pZGVudGl0eS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS5obHZtLmlkZW50aXR5LnYxLlJldm9rZVRva2VuUmVzcG9uc2UiA5ACAjJ6ChRUb2tlblJlc29sdmVyU2VydmljZRJiCgxSZXNvbHZlVG9rZW4SJS5obHZtLmlkZW50aXR5LnYxLlJlc29sdmVUb2tlblJlcXVlc3QaJi5obHZtLmlkZW50aXR5LnYxLlJlc29sdmVUb2tlblJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("Ch9obHZtL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhBobHZtLmlkZW50aXR5LnYxIpgCCgVUb2tlbhIQCgh0b2tlbl9pZBgBIAEoCRINCgVsYWJlbBgCIAEoCRIsCgZzY29wZXMYAyADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKLAQoSQ3JlYXRlVG9rZW5SZXF1ZXN0EhgKBWxhYmVsGAEgASgJQgm6SAZyBBABGGQSQwoGc2NvcGVzGAIgAygOMhwuaGx2bS5pZGVudGl0eS52MS5Ub2tlblNjb3BlQhW6SBKSAQ8IARAFGAEiB4IBBBABIAASFgoEZGF5cxgDIAEoDUIIukgFKgMY7gIiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLmhsdm0uaWRlbnRpdHkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0Ij0KEkxpc3RUb2tlbnNSZXNwb25zZRInCgZ0b2tlbnMYASADKAsyFy5obHZtLmlkZW50aXR5LnYxLlRva2VuIjAKElJldm9rZVRva2VuUmVxdWVzdBIaCgh0b2tlbl9pZBgBIAEoCUIIukgFcgOwAQEiPQoTUmV2b2tlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLmhsdm0uaWRlbnRpdHkudjEuVG9rZW4iPAoTUmVzb2x2ZVRva2VuUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JCK+AQoUUmVzb2x2ZVRva2VuUmVzcG9uc2USEAoIdG9rZW5faWQYASABKAkSFAoMb3JnYW5pemF0aW9uGAIgASgJEhEKCXByaW5jaXBhbBgDIAEoCRINCgVyb2xlcxgEIAMoCRIsCgZzY29wZXMYBSADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoEVGVhbRIMCgRuYW1lGAEgASgJEg8KB21lbWJlcnMYAiADKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEgoQTGlzdFRlYW1zUmVxdWVzdCI6ChFMaXN0VGVhbXNSZXNwb25zZRIlCgV0ZWFtcxgBIAMoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJDChFDcmVhdGVUZWFtUmVxdWVzdBIuCgRuYW1lGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JCI6ChJDcmVhdGVUZWFtUmVzcG9uc2USJAoEdGVhbRgBIAEoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJDChFEZWxldGVUZWFtUmVxdWVzdBIuCgRuYW1lGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JCIUChJEZWxldGVUZWFtUmVzcG9uc2UibAoUQWRkVGVhbU1lbWJlclJlcXVlc3QSLgoEdGVhbRgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYzfSQSJAoJcHJpbmNpcGFsGAIgASgJQhG6SA5yDBAGGIACOgV1c2VyOiI9ChVBZGRUZWFtTWVtYmVyUmVzcG9uc2USJAoEdGVhbRgBIAEoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJvChdSZW1vdmVUZWFtTWVtYmVyUmVxdWVzdBIuCgR0ZWFtGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JBIkCglwcmluY2lwYWwYAiABKAlCEbpIDnIMEAYYgAI6BXVzZXI6IkAKGFJlbW92ZVRlYW1NZW1iZXJSZXNwb25zZRIkCgR0ZWFtGAEgASgLMhYuaGx2bS5pZGVudGl0eS52MS5UZWFtIlYKE1Jlc29sdmVUZWFtc1JlcXVlc3QSIAoMb3JnYW5pemF0aW9uGAEgASgJQgq6SAdyBRABGIACEh0KCXByaW5jaXBhbBgCIAEoCUIKukgHcgUQARiAAiIlChRSZXNvbHZlVGVhbXNSZXNwb25zZRINCgV0ZWFtcxgBIAMoCSqbAQoKVG9rZW5TY29wZRIbChdUT0tFTl9TQ09QRV9VTlNQRUNJRklFRBAAEhQKEFRPS0VOX1NDT1BFX1JFQUQQARITCg9UT0tFTl9TQ09QRV9SVU4QAhIXChNUT0tFTl9TQ09QRV9BUFBST1ZFEAMSFQoRVE9LRU5fU0NPUEVfQVVESVQQBBIVChFUT0tFTl9TQ09QRV9BRE1JThAFMqkCCgxUb2tlblNlcnZpY2USWgoLQ3JlYXRlVG9rZW4SJC5obHZtLmlkZW50aXR5LnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLmhsdm0uaWRlbnRpdHkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZRJcCgpMaXN0VG9rZW5zEiMuaGx2bS5pZGVudGl0eS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLmhsdm0uaWRlbnRpdHkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIgOQAgISXwoLUmV2b2tlVG9rZW4SJC5obHZtLmlkZW50aXR5LnYxLlJldm9rZVRva2VuUmVxdWVzdBolLmhsdm0uaWRlbnRpdHkudjEuUmV2b2tlVG9rZW5SZXNwb25zZSIDkAICMnoKFFRva2VuUmVzb2x2ZXJTZXJ2aWNlEmIKDFJlc29sdmVUb2tlbhIlLmhsdm0uaWRlbnRpdHkudjEuUmVzb2x2ZVRva2VuUmVxdWVzdBomLmhsdm0uaWRlbnRpdHkudjEuUmVzb2x2ZVRva2VuUmVzcG9uc2UiA5ACAjLxAwoLVGVhbVNlcnZpY2USWQoJTGlzdFRlYW1zEiIuaGx2bS5pZGVudGl0eS52MS5MaXN0VGVhbXNSZXF1ZXN0GiMuaGx2bS5pZGVudGl0eS52MS5MaXN0VGVhbXNSZXNwb25zZSIDkAICElcKCkNyZWF0ZVRlYW0SIy5obHZtLmlkZW50aXR5LnYxLkNyZWF0ZVRlYW1SZXF1ZXN0GiQuaGx2bS5pZGVudGl0eS52MS5DcmVhdGVUZWFtUmVzcG9uc2USVwoKRGVsZXRlVGVhbRIjLmhsdm0uaWRlbnRpdHkudjEuRGVsZXRlVGVhbVJlcXVlc3QaJC5obHZtLmlkZW50aXR5LnYxLkRlbGV0ZVRlYW1SZXNwb25zZRJlCg1BZGRUZWFtTWVtYmVyEiYuaGx2bS5pZGVudGl0eS52MS5BZGRUZWFtTWVtYmVyUmVxdWVzdBonLmhsdm0uaWRlbnRpdHkudjEuQWRkVGVhbU1lbWJlclJlc3BvbnNlIgOQAgISbgoQUmVtb3ZlVGVhbU1lbWJlchIpLmhsdm0uaWRlbnRpdHkudjEuUmVtb3ZlVGVhbU1lbWJlclJlcXVlc3QaKi5obHZtLmlkZW50aXR5LnYxLlJlbW92ZVRlYW1NZW1iZXJSZXNwb25zZSIDkAICMnkKE1RlYW1SZXNvbHZlclNlcnZpY2USYgoMUmVzb2x2ZVRlYW1zEiUuaGx2bS5pZGVudGl0eS52MS5SZXNvbHZlVGVhbXNSZXF1ZXN0GiYuaGx2bS5pZGVudGl0eS52MS5SZXNvbHZlVGVhbXNSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A token without what proves it, which is shown once, when it is made, and kept nowhere.
@@ -429,6 +429,407 @@ export const ResolveTokenResponseSchema: GenMessage<ResolveTokenResponse, {jsonT
   messageDesc(file_hlvm_identity_v1_identity, 8);
 
 /**
+ * @generated from message hlvm.identity.v1.Team
+ */
+export type Team = Message<"hlvm.identity.v1.Team"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * `user:NAME`, in order.
+   *
+   * @generated from field: repeated string members = 2;
+   */
+  members: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.Team
+ */
+export type TeamJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * `user:NAME`, in order.
+   *
+   * @generated from field: repeated string members = 2;
+   */
+  members?: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt?: TimestampJson;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.Team.
+ * Use `create(TeamSchema)` to create a new message.
+ */
+export const TeamSchema: GenMessage<Team, {jsonType: TeamJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 9);
+
+/**
+ * @generated from message hlvm.identity.v1.ListTeamsRequest
+ */
+export type ListTeamsRequest = Message<"hlvm.identity.v1.ListTeamsRequest"> & {
+};
+
+/**
+ * @generated from message hlvm.identity.v1.ListTeamsRequest
+ */
+export type ListTeamsRequestJson = {
+};
+
+/**
+ * Describes the message hlvm.identity.v1.ListTeamsRequest.
+ * Use `create(ListTeamsRequestSchema)` to create a new message.
+ */
+export const ListTeamsRequestSchema: GenMessage<ListTeamsRequest, {jsonType: ListTeamsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 10);
+
+/**
+ * @generated from message hlvm.identity.v1.ListTeamsResponse
+ */
+export type ListTeamsResponse = Message<"hlvm.identity.v1.ListTeamsResponse"> & {
+  /**
+   * By name: those of the organization for who administers or audits it, and for everybody else their own.
+   *
+   * @generated from field: repeated hlvm.identity.v1.Team teams = 1;
+   */
+  teams: Team[];
+};
+
+/**
+ * @generated from message hlvm.identity.v1.ListTeamsResponse
+ */
+export type ListTeamsResponseJson = {
+  /**
+   * By name: those of the organization for who administers or audits it, and for everybody else their own.
+   *
+   * @generated from field: repeated hlvm.identity.v1.Team teams = 1;
+   */
+  teams?: TeamJson[];
+};
+
+/**
+ * Describes the message hlvm.identity.v1.ListTeamsResponse.
+ * Use `create(ListTeamsResponseSchema)` to create a new message.
+ */
+export const ListTeamsResponseSchema: GenMessage<ListTeamsResponse, {jsonType: ListTeamsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 11);
+
+/**
+ * @generated from message hlvm.identity.v1.CreateTeamRequest
+ */
+export type CreateTeamRequest = Message<"hlvm.identity.v1.CreateTeamRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.CreateTeamRequest
+ */
+export type CreateTeamRequestJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.CreateTeamRequest.
+ * Use `create(CreateTeamRequestSchema)` to create a new message.
+ */
+export const CreateTeamRequestSchema: GenMessage<CreateTeamRequest, {jsonType: CreateTeamRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 12);
+
+/**
+ * @generated from message hlvm.identity.v1.CreateTeamResponse
+ */
+export type CreateTeamResponse = Message<"hlvm.identity.v1.CreateTeamResponse"> & {
+  /**
+   * @generated from field: hlvm.identity.v1.Team team = 1;
+   */
+  team?: Team | undefined;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.CreateTeamResponse
+ */
+export type CreateTeamResponseJson = {
+  /**
+   * @generated from field: hlvm.identity.v1.Team team = 1;
+   */
+  team?: TeamJson;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.CreateTeamResponse.
+ * Use `create(CreateTeamResponseSchema)` to create a new message.
+ */
+export const CreateTeamResponseSchema: GenMessage<CreateTeamResponse, {jsonType: CreateTeamResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 13);
+
+/**
+ * @generated from message hlvm.identity.v1.DeleteTeamRequest
+ */
+export type DeleteTeamRequest = Message<"hlvm.identity.v1.DeleteTeamRequest"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.DeleteTeamRequest
+ */
+export type DeleteTeamRequestJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.DeleteTeamRequest.
+ * Use `create(DeleteTeamRequestSchema)` to create a new message.
+ */
+export const DeleteTeamRequestSchema: GenMessage<DeleteTeamRequest, {jsonType: DeleteTeamRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 14);
+
+/**
+ * @generated from message hlvm.identity.v1.DeleteTeamResponse
+ */
+export type DeleteTeamResponse = Message<"hlvm.identity.v1.DeleteTeamResponse"> & {
+};
+
+/**
+ * @generated from message hlvm.identity.v1.DeleteTeamResponse
+ */
+export type DeleteTeamResponseJson = {
+};
+
+/**
+ * Describes the message hlvm.identity.v1.DeleteTeamResponse.
+ * Use `create(DeleteTeamResponseSchema)` to create a new message.
+ */
+export const DeleteTeamResponseSchema: GenMessage<DeleteTeamResponse, {jsonType: DeleteTeamResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 15);
+
+/**
+ * @generated from message hlvm.identity.v1.AddTeamMemberRequest
+ */
+export type AddTeamMemberRequest = Message<"hlvm.identity.v1.AddTeamMemberRequest"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * Need not have called yet.
+   *
+   * @generated from field: string principal = 2;
+   */
+  principal: string;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.AddTeamMemberRequest
+ */
+export type AddTeamMemberRequestJson = {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team?: string;
+
+  /**
+   * Need not have called yet.
+   *
+   * @generated from field: string principal = 2;
+   */
+  principal?: string;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.AddTeamMemberRequest.
+ * Use `create(AddTeamMemberRequestSchema)` to create a new message.
+ */
+export const AddTeamMemberRequestSchema: GenMessage<AddTeamMemberRequest, {jsonType: AddTeamMemberRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 16);
+
+/**
+ * @generated from message hlvm.identity.v1.AddTeamMemberResponse
+ */
+export type AddTeamMemberResponse = Message<"hlvm.identity.v1.AddTeamMemberResponse"> & {
+  /**
+   * @generated from field: hlvm.identity.v1.Team team = 1;
+   */
+  team?: Team | undefined;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.AddTeamMemberResponse
+ */
+export type AddTeamMemberResponseJson = {
+  /**
+   * @generated from field: hlvm.identity.v1.Team team = 1;
+   */
+  team?: TeamJson;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.AddTeamMemberResponse.
+ * Use `create(AddTeamMemberResponseSchema)` to create a new message.
+ */
+export const AddTeamMemberResponseSchema: GenMessage<AddTeamMemberResponse, {jsonType: AddTeamMemberResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 17);
+
+/**
+ * @generated from message hlvm.identity.v1.RemoveTeamMemberRequest
+ */
+export type RemoveTeamMemberRequest = Message<"hlvm.identity.v1.RemoveTeamMemberRequest"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal: string;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.RemoveTeamMemberRequest
+ */
+export type RemoveTeamMemberRequestJson = {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team?: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal?: string;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.RemoveTeamMemberRequest.
+ * Use `create(RemoveTeamMemberRequestSchema)` to create a new message.
+ */
+export const RemoveTeamMemberRequestSchema: GenMessage<RemoveTeamMemberRequest, {jsonType: RemoveTeamMemberRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 18);
+
+/**
+ * @generated from message hlvm.identity.v1.RemoveTeamMemberResponse
+ */
+export type RemoveTeamMemberResponse = Message<"hlvm.identity.v1.RemoveTeamMemberResponse"> & {
+  /**
+   * @generated from field: hlvm.identity.v1.Team team = 1;
+   */
+  team?: Team | undefined;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.RemoveTeamMemberResponse
+ */
+export type RemoveTeamMemberResponseJson = {
+  /**
+   * @generated from field: hlvm.identity.v1.Team team = 1;
+   */
+  team?: TeamJson;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.RemoveTeamMemberResponse.
+ * Use `create(RemoveTeamMemberResponseSchema)` to create a new message.
+ */
+export const RemoveTeamMemberResponseSchema: GenMessage<RemoveTeamMemberResponse, {jsonType: RemoveTeamMemberResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 19);
+
+/**
+ * @generated from message hlvm.identity.v1.ResolveTeamsRequest
+ */
+export type ResolveTeamsRequest = Message<"hlvm.identity.v1.ResolveTeamsRequest"> & {
+  /**
+   * @generated from field: string organization = 1;
+   */
+  organization: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal: string;
+};
+
+/**
+ * @generated from message hlvm.identity.v1.ResolveTeamsRequest
+ */
+export type ResolveTeamsRequestJson = {
+  /**
+   * @generated from field: string organization = 1;
+   */
+  organization?: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal?: string;
+};
+
+/**
+ * Describes the message hlvm.identity.v1.ResolveTeamsRequest.
+ * Use `create(ResolveTeamsRequestSchema)` to create a new message.
+ */
+export const ResolveTeamsRequestSchema: GenMessage<ResolveTeamsRequest, {jsonType: ResolveTeamsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 20);
+
+/**
+ * @generated from message hlvm.identity.v1.ResolveTeamsResponse
+ */
+export type ResolveTeamsResponse = Message<"hlvm.identity.v1.ResolveTeamsResponse"> & {
+  /**
+   * In order.
+   *
+   * @generated from field: repeated string teams = 1;
+   */
+  teams: string[];
+};
+
+/**
+ * @generated from message hlvm.identity.v1.ResolveTeamsResponse
+ */
+export type ResolveTeamsResponseJson = {
+  /**
+   * In order.
+   *
+   * @generated from field: repeated string teams = 1;
+   */
+  teams?: string[];
+};
+
+/**
+ * Describes the message hlvm.identity.v1.ResolveTeamsResponse.
+ * Use `create(ResolveTeamsResponseSchema)` to create a new message.
+ */
+export const ResolveTeamsResponseSchema: GenMessage<ResolveTeamsResponse, {jsonType: ResolveTeamsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_identity_v1_identity, 21);
+
+/**
  * What a token lets its bearer do. Nothing that is not named in one of these can be done with any token.
  *
  * @generated from enum hlvm.identity.v1.TokenScope
@@ -468,7 +869,7 @@ export const TokenScope = {
   AUDIT: 4,
 
   /**
-   * Set budgets.
+   * Set budgets, and change teams.
    *
    * @generated from enum value: TOKEN_SCOPE_ADMIN = 5;
    */
@@ -550,4 +951,74 @@ export const TokenResolverService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hlvm_identity_v1_identity, 1);
+
+/**
+ * For administrators; runs that begin after a change have it.
+ *
+ * @generated from service hlvm.identity.v1.TeamService
+ */
+export const TeamService: GenService<{
+  /**
+   * @generated from rpc hlvm.identity.v1.TeamService.ListTeams
+   */
+  listTeams: {
+    methodKind: "unary";
+    input: typeof ListTeamsRequestSchema;
+    output: typeof ListTeamsResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.identity.v1.TeamService.CreateTeam
+   */
+  createTeam: {
+    methodKind: "unary";
+    input: typeof CreateTeamRequestSchema;
+    output: typeof CreateTeamResponseSchema;
+  },
+  /**
+   * Its budget, where it has one, stays and limits nobody.
+   *
+   * @generated from rpc hlvm.identity.v1.TeamService.DeleteTeam
+   */
+  deleteTeam: {
+    methodKind: "unary";
+    input: typeof DeleteTeamRequestSchema;
+    output: typeof DeleteTeamResponseSchema;
+  },
+  /**
+   * Again, nothing changes.
+   *
+   * @generated from rpc hlvm.identity.v1.TeamService.AddTeamMember
+   */
+  addTeamMember: {
+    methodKind: "unary";
+    input: typeof AddTeamMemberRequestSchema;
+    output: typeof AddTeamMemberResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.identity.v1.TeamService.RemoveTeamMember
+   */
+  removeTeamMember: {
+    methodKind: "unary";
+    input: typeof RemoveTeamMemberRequestSchema;
+    output: typeof RemoveTeamMemberResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_hlvm_identity_v1_identity, 2);
+
+/**
+ * For the edge in its own name.
+ *
+ * @generated from service hlvm.identity.v1.TeamResolverService
+ */
+export const TeamResolverService: GenService<{
+  /**
+   * @generated from rpc hlvm.identity.v1.TeamResolverService.ResolveTeams
+   */
+  resolveTeams: {
+    methodKind: "unary";
+    input: typeof ResolveTeamsRequestSchema;
+    output: typeof ResolveTeamsResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_hlvm_identity_v1_identity, 3);
 

@@ -2,6 +2,6 @@
 // @generated from file hlvm/identity/v1/identity.proto (package hlvm.identity.v1, syntax proto3)
 /* eslint-disable */
 
-// Who a caller is: the tokens with which people let programs call in their name.
+// Who a caller is: the tokens with which people let programs call in their name, and the teams that people are in.
 
 export const tokenScopeWords = ["read", "run", "approve", "audit", "admin"] as const;

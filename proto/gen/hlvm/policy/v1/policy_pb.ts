@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/policy/v1/policy.proto.
  */
 export const file_hlvm_policy_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIs8CCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsEjMKDXBlcnNvbl9hbnN3ZXIYRiABKAsyHC5obHZtLnBvbGljeS52MS5QZXJzb25BbnN3ZXIicwoMUGVyc29uQW5zd2VyEgwKBHRleHQYASABKAkSEwoLYW5zd2VyZWRfYnkYAiABKAkSLAoEbW9kZRgDIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEhIKCmRlbGVnYXRpb24YBCABKAki7AQKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmcSKgoEa2luZBhGIAEoDjIcLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsS2luZBI0CghzZXR0aW5ncxhHIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgthbnN3ZXJfdGV4dBhIIAEoCSJcChFBcHByb3ZhbFJlbmRlcmluZxIrCgVsaW5lcxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkTGluZRIaChJvbWl0dGVkX2NoYXJhY3RlcnMYAiABKA0iOwoMUmVuZGVyZWRMaW5lEisKBXNwYW5zGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuIq4BCgxSZW5kZXJlZFNwYW4SDAoEdGV4dBgBIAEoCRIvCgRraW5kGAIgASgOMiEuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuLktpbmQiXwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDgoKS0lORF9QTEFJThABEg4KCktJTkRfTEFCRUwQAhIQCgxLSU5EX0VTQ0FQRUQQAxIPCgtLSU5EX01BUktFRBAEIs8BCg1EZWNpZGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARI+CghzZXR0aW5ncxgCIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IIGAG6SAPYAQMSLQoLdHJ1c3RfZmxvb3IYKCABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vchIhCg9yZXBlYXRzX2NhbGxfaWQYPCABKAlCCLpIBXIDKIACIjoKDkRlY2lkZVJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjUKFEF3YWl0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChVBd2FpdEFwcHJvdmFsUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiNwoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSHwoKc2Vzc2lvbl9pZBgBIAEoCUILukgI2AEBcgOwAQEiRAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEisKCWFwcHJvdmFscxgBIAMoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIjMKEkdldEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoTR2V0QXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIpQCChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAEjAKDmFyZ3VtZW50c19oYXNoGAMgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQSFwoEdGV4dBhGIAEoCUIJukgGcgQogIAQEjYKBG1vZGUYRyABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESHQoKZGVsZWdhdGlvbhhIIAEoCUIJukgGcgQogIAEIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCI0ChhXaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABASIxChlXaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlEhQKDGFwcHJvdmFsX2lkcxgBIAMoCSrQAQoOUGVybWlzc2lvbk1vZGUSHwobUEVSTUlTU0lPTl9NT0RFX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9NT0RFX0RFRkFVTFQQARIYChRQRVJNSVNTSU9OX01PREVfUExBThACEiAKHFBFUk1JU1NJT05fTU9ERV9BQ0NFUFRfRURJVFMQAxImCiJQRVJNSVNTSU9OX01PREVfQllQQVNTX1BFUk1JU1NJT05TEAQSHAoYUEVSTUlTU0lPTl9NT0RFX0RPTlRfQVNLEAUqXQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABISCg5ERUNJU0lPTl9BTExPVxABEhAKDERFQ0lTSU9OX0FTSxACEhEKDURFQ0lTSU9OX0RFTlkQAyrzAgoMRGVjaWRpbmdTdGVwEh0KGURFQ0lESU5HX1NURVBfVU5TUEVDSUZJRUQQABIcChhERUNJRElOR19TVEVQX0RFRklOSVRJT04QARIbChdERUNJRElOR19TVEVQX0RFTllfTElTVBACEiAKHERFQ0lESU5HX1NURVBfRVhQTElDSVRfQUxMT1cQAxIbChdERUNJRElOR19TVEVQX1JFQURfT05MWRAEEh0KGURFQ0lESU5HX1NURVBfREVTVFJVQ1RJVkUQBRIgChxERUNJRElOR19TVEVQX0NPTU1BTkRfU0FGRVRZEAYSFgoSREVDSURJTkdfU1RFUF9NT0RFEAcSGgoWREVDSURJTkdfU1RFUF9BUFBST1ZBTBAIEh0KGURFQ0lESU5HX1NURVBfVFJVU1RfRkxPT1IQCRIaChZERUNJRElOR19TVEVQX0lOX0RPVUJUEAoSGgoWREVDSURJTkdfU1RFUF9RVUVTVElPThBGKm0KCVRydXN0VGllchIaChZUUlVTVF9USUVSX1VOU1BFQ0lGSUVEEAASFwoTVFJVU1RfVElFUl9CVUlMVF9JThABEhUKEVRSVVNUX1RJRVJfUExVR0lOEAISFAoQVFJVU1RfVElFUl9TS0lMTBADKmEKDEFwcHJvdmFsS2luZBIdChlBUFBST1ZBTF9LSU5EX1VOU1BFQ0lGSUVEEAASFgoSQVBQUk9WQUxfS0lORF9QTEFOEEYSGgoWQVBQUk9WQUxfS0lORF9RVUVTVElPThBHKr0BCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGQoVQVBQUk9WQUxfU1RBVEVfREVOSUVEEAMSGgoWQVBQUk9WQUxfU1RBVEVfRVhQSVJFRBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFKoIBCg5BcHByb3ZhbEFuc3dlchIfChtBUFBST1ZBTF9BTlNXRVJfVU5TUEVDSUZJRUQQABIYChRBUFBST1ZBTF9BTlNXRVJfT05DRRABEhsKF0FQUFJPVkFMX0FOU1dFUl9TRVNTSU9OEAISGAoUQVBQUk9WQUxfQU5TV0VSX0RFTlkQAzLGBAoNUG9saWN5U2VydmljZRJHCgZEZWNpZGUSHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Gh4uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVzcG9uc2USYQoNQXdhaXRBcHByb3ZhbBIkLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISYQoNTGlzdEFwcHJvdmFscxIkLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GiUuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIgOQAgISWwoLR2V0QXBwcm92YWwSIi5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlcXVlc3QaIy5obHZtLnBvbGljeS52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIgOQAgISXwoOQW5zd2VyQXBwcm92YWwSJS5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlcXVlc3QaJi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEmgKEVdpdGhkcmF3QXBwcm92YWxzEiguaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0GikuaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIs8CCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsEjMKDXBlcnNvbl9hbnN3ZXIYRiABKAsyHC5obHZtLnBvbGljeS52MS5QZXJzb25BbnN3ZXIicwoMUGVyc29uQW5zd2VyEgwKBHRleHQYASABKAkSEwoLYW5zd2VyZWRfYnkYAiABKAkSLAoEbW9kZRgDIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEhIKCmRlbGVnYXRpb24YBCABKAki7AQKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmcSKgoEa2luZBhGIAEoDjIcLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsS2luZBI0CghzZXR0aW5ncxhHIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgthbnN3ZXJfdGV4dBhIIAEoCSJcChFBcHByb3ZhbFJlbmRlcmluZxIrCgVsaW5lcxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkTGluZRIaChJvbWl0dGVkX2NoYXJhY3RlcnMYAiABKA0iOwoMUmVuZGVyZWRMaW5lEisKBXNwYW5zGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuIq4BCgxSZW5kZXJlZFNwYW4SDAoEdGV4dBgBIAEoCRIvCgRraW5kGAIgASgOMiEuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuLktpbmQiXwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDgoKS0lORF9QTEFJThABEg4KCktJTkRfTEFCRUwQAhIQCgxLSU5EX0VTQ0FQRUQQAxIPCgtLSU5EX01BUktFRBAEIs8BCg1EZWNpZGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARI+CghzZXR0aW5ncxgCIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IIGAG6SAPYAQMSLQoLdHJ1c3RfZmxvb3IYKCABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vchIhCg9yZXBlYXRzX2NhbGxfaWQYPCABKAlCCLpIBXIDKIACIjoKDkRlY2lkZVJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjUKFEF3YWl0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChVBd2FpdEFwcHJvdmFsUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiugMKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEkEKBnN0YXRlcxigASADKA4yHS5obHZtLnBvbGljeS52MS5BcHByb3ZhbFN0YXRlQhG6SA6SAQsQBSIHggEEEAEgABIXCgR0b29sGKEBIAEoCUIIukgFcgMYgAESOgoMc2FmZXR5X2xldmVsGKIBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESHwoMcmVxdWVzdGVkX2J5GKMBIAEoCUIIukgFcgMYgAISHgoLYW5zd2VyZWRfYnkYpAEgASgJQgi6SAVyAxiAAhI1ChByZXF1ZXN0ZWRfYmVmb3JlGKUBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoPcmVxdWVzdGVkX3NpbmNlGKYBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoJcGFnZV9zaXplGKcBIAEoDUIIukgFKgMY9AMSHQoKcGFnZV90b2tlbhioASABKAlCCLpIBXIDGMgBIl4KFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIrCglhcHByb3ZhbHMYASADKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbBIYCg9uZXh0X3BhZ2VfdG9rZW4YoAEgASgJIjMKEkdldEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoTR2V0QXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsItYCChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAEjAKDmFyZ3VtZW50c19oYXNoGAMgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQSFwoEdGV4dBhGIAEoCUIJukgGcgQogIAQEjYKBG1vZGUYRyABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESHQoKZGVsZWdhdGlvbhhIIAEoCUIJukgGcgQogIAEEhkKBnJlYXNvbhigASABKAlCCLpIBXIDKKAfEiUKD2lkZW1wb3RlbmN5X2tleRihASABKAlCC7pICNgBAXIDsAEBIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCK3AgoWQW5zd2VyQXBwcm92YWxzUmVxdWVzdBJJCglhcHByb3ZhbHMYASADKAsyKi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbHNSZXF1ZXN0Lk9uZUIKukgHkgEECAEQZBI6CgZhbnN3ZXIYAiABKA4yHi5obHZtLnBvbGljeS52MS5BcHByb3ZhbEFuc3dlckIKukgHggEEGAEYAxIYCgZyZWFzb24YAyABKAlCCLpIBXIDKKAfEiQKD2lkZW1wb3RlbmN5X2tleRgEIAEoCUILukgI2AEBcgOwAQEaVgoDT25lEh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABARIwCg5hcmd1bWVudHNfaGFzaBgCIAEoCUIYukgV2AEBchAyDl5bMC05YS1mXXs2NH0kItEBChdBbnN3ZXJBcHByb3ZhbHNSZXNwb25zZRI9CghhbnN3ZXJlZBgBIAMoCzIrLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsc1Jlc3BvbnNlLk9uZRp3CgNPbmUSEwoLYXBwcm92YWxfaWQYASABKAkSKgoIYXBwcm92YWwYAiABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbBIWCg5yZWZ1c2VkX3JlYXNvbhgDIAEoCRIXCg9yZWZ1c2VkX21lc3NhZ2UYBCABKAkiNAoYV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiMQoZV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZRIUCgxhcHByb3ZhbF9pZHMYASADKAkq0AEKDlBlcm1pc3Npb25Nb2RlEh8KG1BFUk1JU1NJT05fTU9ERV9VTlNQRUNJRklFRBAAEhsKF1BFUk1JU1NJT05fTU9ERV9ERUZBVUxUEAESGAoUUEVSTUlTU0lPTl9NT0RFX1BMQU4QAhIgChxQRVJNSVNTSU9OX01PREVfQUNDRVBUX0VESVRTEAMSJgoiUEVSTUlTU0lPTl9NT0RFX0JZUEFTU19QRVJNSVNTSU9OUxAEEhwKGFBFUk1JU1NJT05fTU9ERV9ET05UX0FTSxAFKl0KCERlY2lzaW9uEhgKFERFQ0lTSU9OX1VOU1BFQ0lGSUVEEAASEgoOREVDSVNJT05fQUxMT1cQARIQCgxERUNJU0lPTl9BU0sQAhIRCg1ERUNJU0lPTl9ERU5ZEAMq8wIKDERlY2lkaW5nU3RlcBIdChlERUNJRElOR19TVEVQX1VOU1BFQ0lGSUVEEAASHAoYREVDSURJTkdfU1RFUF9ERUZJTklUSU9OEAESGwoXREVDSURJTkdfU1RFUF9ERU5ZX0xJU1QQAhIgChxERUNJRElOR19TVEVQX0VYUExJQ0lUX0FMTE9XEAMSGwoXREVDSURJTkdfU1RFUF9SRUFEX09OTFkQBBIdChlERUNJRElOR19TVEVQX0RFU1RSVUNUSVZFEAUSIAocREVDSURJTkdfU1RFUF9DT01NQU5EX1NBRkVUWRAGEhYKEkRFQ0lESU5HX1NURVBfTU9ERRAHEhoKFkRFQ0lESU5HX1NURVBfQVBQUk9WQUwQCBIdChlERUNJRElOR19TVEVQX1RSVVNUX0ZMT09SEAkSGgoWREVDSURJTkdfU1RFUF9JTl9ET1VCVBAKEhoKFkRFQ0lESU5HX1NURVBfUVVFU1RJT04QRiptCglUcnVzdFRpZXISGgoWVFJVU1RfVElFUl9VTlNQRUNJRklFRBAAEhcKE1RSVVNUX1RJRVJfQlVJTFRfSU4QARIVChFUUlVTVF9USUVSX1BMVUdJThACEhQKEFRSVVNUX1RJRVJfU0tJTEwQAyphCgxBcHByb3ZhbEtpbmQSHQoZQVBQUk9WQUxfS0lORF9VTlNQRUNJRklFRBAAEhYKEkFQUFJPVkFMX0tJTkRfUExBThBGEhoKFkFQUFJPVkFMX0tJTkRfUVVFU1RJT04QRyq9AQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhkKFUFQUFJPVkFMX1NUQVRFX0RFTklFRBADEhoKFkFQUFJPVkFMX1NUQVRFX0VYUElSRUQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBSqCAQoOQXBwcm92YWxBbnN3ZXISHwobQVBQUk9WQUxfQU5TV0VSX1VOU1BFQ0lGSUVEEAASGAoUQVBQUk9WQUxfQU5TV0VSX09OQ0UQARIbChdBUFBST1ZBTF9BTlNXRVJfU0VTU0lPThACEhgKFEFQUFJPVkFMX0FOU1dFUl9ERU5ZEAMyqgUKDVBvbGljeVNlcnZpY2USRwoGRGVjaWRlEh0uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVxdWVzdBoeLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlc3BvbnNlEmEKDUF3YWl0QXBwcm92YWwSJC5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVxdWVzdBolLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXNwb25zZSIDkAICEmEKDUxpc3RBcHByb3ZhbHMSJC5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBolLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZSIDkAICElsKC0dldEFwcHJvdmFsEiIuaGx2bS5wb2xpY3kudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiMuaGx2bS5wb2xpY3kudjEuR2V0QXBwcm92YWxSZXNwb25zZSIDkAICEl8KDkFuc3dlckFwcHJvdmFsEiUuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxSZXF1ZXN0GiYuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxSZXNwb25zZRJiCg9BbnN3ZXJBcHByb3ZhbHMSJi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbHNSZXF1ZXN0GicuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxzUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * The only tools of which a run may use any: it allows none of them, it denies all others.
@@ -441,7 +441,7 @@ export type Approval = Message<"hlvm.policy.v1.Approval"> & {
   settings?: PermissionSettings | undefined;
 
   /**
-   * What was said to a question or a plan.
+   * What was said to a question or a plan, or why an action was answered so.
    *
    * @generated from field: string answer_text = 72;
    */
@@ -552,7 +552,7 @@ export type ApprovalJson = {
   settings?: PermissionSettingsJson;
 
   /**
-   * What was said to a question or a plan.
+   * What was said to a question or a plan, or why an action was answered so.
    *
    * @generated from field: string answer_text = 72;
    */
@@ -908,6 +908,59 @@ export type ListApprovalsRequest = Message<"hlvm.policy.v1.ListApprovalsRequest"
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
+
+  /**
+   * In one of these states; none means those that are pending.
+   *
+   * @generated from field: repeated hlvm.policy.v1.ApprovalState states = 160;
+   */
+  states: ApprovalState[];
+
+  /**
+   * @generated from field: string tool = 161;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: hlvm.tool.v1.SafetyLevel safety_level = 162;
+   */
+  safetyLevel: SafetyLevel;
+
+  /**
+   * @generated from field: string requested_by = 163;
+   */
+  requestedBy: string;
+
+  /**
+   * @generated from field: string answered_by = 164;
+   */
+  answeredBy: string;
+
+  /**
+   * Asked before this time, exclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp requested_before = 165;
+   */
+  requestedBefore?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp requested_since = 166;
+   */
+  requestedSince?: Timestamp | undefined;
+
+  /**
+   * 0 means 200.
+   *
+   * @generated from field: uint32 page_size = 167;
+   */
+  pageSize: number;
+
+  /**
+   * As the page before gave it.
+   *
+   * @generated from field: string page_token = 168;
+   */
+  pageToken: string;
 };
 
 /**
@@ -920,6 +973,59 @@ export type ListApprovalsRequestJson = {
    * @generated from field: string session_id = 1;
    */
   sessionId?: string;
+
+  /**
+   * In one of these states; none means those that are pending.
+   *
+   * @generated from field: repeated hlvm.policy.v1.ApprovalState states = 160;
+   */
+  states?: ApprovalStateJson[];
+
+  /**
+   * @generated from field: string tool = 161;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: hlvm.tool.v1.SafetyLevel safety_level = 162;
+   */
+  safetyLevel?: SafetyLevelJson;
+
+  /**
+   * @generated from field: string requested_by = 163;
+   */
+  requestedBy?: string;
+
+  /**
+   * @generated from field: string answered_by = 164;
+   */
+  answeredBy?: string;
+
+  /**
+   * Asked before this time, exclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp requested_before = 165;
+   */
+  requestedBefore?: TimestampJson;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp requested_since = 166;
+   */
+  requestedSince?: TimestampJson;
+
+  /**
+   * 0 means 200.
+   *
+   * @generated from field: uint32 page_size = 167;
+   */
+  pageSize?: number;
+
+  /**
+   * As the page before gave it.
+   *
+   * @generated from field: string page_token = 168;
+   */
+  pageToken?: string;
 };
 
 /**
@@ -934,11 +1040,19 @@ export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonT
  */
 export type ListApprovalsResponse = Message<"hlvm.policy.v1.ListApprovalsResponse"> & {
   /**
-   * Pending ones, oldest first, at most 200.
+   * Pending ones, oldest first, at most 200 of which every session has its share; with a filter, a page size or a page token in
+   * the order in which they were asked, the newest first where others than pending ones are wanted.
    *
    * @generated from field: repeated hlvm.policy.v1.Approval approvals = 1;
    */
   approvals: Approval[];
+
+  /**
+   * Empty on the last page, and where neither filter nor page was asked for.
+   *
+   * @generated from field: string next_page_token = 160;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -946,11 +1060,19 @@ export type ListApprovalsResponse = Message<"hlvm.policy.v1.ListApprovalsRespons
  */
 export type ListApprovalsResponseJson = {
   /**
-   * Pending ones, oldest first, at most 200.
+   * Pending ones, oldest first, at most 200 of which every session has its share; with a filter, a page size or a page token in
+   * the order in which they were asked, the newest first where others than pending ones are wanted.
    *
    * @generated from field: repeated hlvm.policy.v1.Approval approvals = 1;
    */
   approvals?: ApprovalJson[];
+
+  /**
+   * Empty on the last page, and where neither filter nor page was asked for.
+   *
+   * @generated from field: string next_page_token = 160;
+   */
+  nextPageToken?: string;
 };
 
 /**
@@ -1060,6 +1182,22 @@ export type AnswerApprovalRequest = Message<"hlvm.policy.v1.AnswerApprovalReques
    * @generated from field: string delegation = 72;
    */
   delegation: string;
+
+  /**
+   * To an action: why, in the person's words, which is on record, and with DENY the model reads it. Refused for a question and a
+   * plan, whose text says it.
+   *
+   * @generated from field: string reason = 160;
+   */
+  reason: string;
+
+  /**
+   * Chosen by the client for this answer: given again by the same person with the same answer, what was answered comes again
+   * in place of a refusal.
+   *
+   * @generated from field: string idempotency_key = 161;
+   */
+  idempotencyKey: string;
 };
 
 /**
@@ -1104,6 +1242,22 @@ export type AnswerApprovalRequestJson = {
    * @generated from field: string delegation = 72;
    */
   delegation?: string;
+
+  /**
+   * To an action: why, in the person's words, which is on record, and with DENY the model reads it. Refused for a question and a
+   * plan, whose text says it.
+   *
+   * @generated from field: string reason = 160;
+   */
+  reason?: string;
+
+  /**
+   * Chosen by the client for this answer: given again by the same person with the same answer, what was answered comes again
+   * in place of a refusal.
+   *
+   * @generated from field: string idempotency_key = 161;
+   */
+  idempotencyKey?: string;
 };
 
 /**
@@ -1141,6 +1295,208 @@ export const AnswerApprovalResponseSchema: GenMessage<AnswerApprovalResponse, {j
   messageDesc(file_hlvm_policy_v1_policy, 17);
 
 /**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsRequest
+ */
+export type AnswerApprovalsRequest = Message<"hlvm.policy.v1.AnswerApprovalsRequest"> & {
+  /**
+   * @generated from field: repeated hlvm.policy.v1.AnswerApprovalsRequest.One approvals = 1;
+   */
+  approvals: AnswerApprovalsRequest_One[];
+
+  /**
+   * ONCE or DENY.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalAnswer answer = 2;
+   */
+  answer: ApprovalAnswer;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * As in AnswerApproval, for each of them.
+   *
+   * @generated from field: string idempotency_key = 4;
+   */
+  idempotencyKey: string;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsRequest
+ */
+export type AnswerApprovalsRequestJson = {
+  /**
+   * @generated from field: repeated hlvm.policy.v1.AnswerApprovalsRequest.One approvals = 1;
+   */
+  approvals?: AnswerApprovalsRequest_OneJson[];
+
+  /**
+   * ONCE or DENY.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalAnswer answer = 2;
+   */
+  answer?: ApprovalAnswerJson;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason?: string;
+
+  /**
+   * As in AnswerApproval, for each of them.
+   *
+   * @generated from field: string idempotency_key = 4;
+   */
+  idempotencyKey?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.AnswerApprovalsRequest.
+ * Use `create(AnswerApprovalsRequestSchema)` to create a new message.
+ */
+export const AnswerApprovalsRequestSchema: GenMessage<AnswerApprovalsRequest, {jsonType: AnswerApprovalsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 18);
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsRequest.One
+ */
+export type AnswerApprovalsRequest_One = Message<"hlvm.policy.v1.AnswerApprovalsRequest.One"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * Of the arguments that the person was shown. Needed for a yes.
+   *
+   * @generated from field: string arguments_hash = 2;
+   */
+  argumentsHash: string;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsRequest.One
+ */
+export type AnswerApprovalsRequest_OneJson = {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId?: string;
+
+  /**
+   * Of the arguments that the person was shown. Needed for a yes.
+   *
+   * @generated from field: string arguments_hash = 2;
+   */
+  argumentsHash?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.AnswerApprovalsRequest.One.
+ * Use `create(AnswerApprovalsRequest_OneSchema)` to create a new message.
+ */
+export const AnswerApprovalsRequest_OneSchema: GenMessage<AnswerApprovalsRequest_One, {jsonType: AnswerApprovalsRequest_OneJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 18, 0);
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsResponse
+ */
+export type AnswerApprovalsResponse = Message<"hlvm.policy.v1.AnswerApprovalsResponse"> & {
+  /**
+   * In the order in which they were given.
+   *
+   * @generated from field: repeated hlvm.policy.v1.AnswerApprovalsResponse.One answered = 1;
+   */
+  answered: AnswerApprovalsResponse_One[];
+};
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsResponse
+ */
+export type AnswerApprovalsResponseJson = {
+  /**
+   * In the order in which they were given.
+   *
+   * @generated from field: repeated hlvm.policy.v1.AnswerApprovalsResponse.One answered = 1;
+   */
+  answered?: AnswerApprovalsResponse_OneJson[];
+};
+
+/**
+ * Describes the message hlvm.policy.v1.AnswerApprovalsResponse.
+ * Use `create(AnswerApprovalsResponseSchema)` to create a new message.
+ */
+export const AnswerApprovalsResponseSchema: GenMessage<AnswerApprovalsResponse, {jsonType: AnswerApprovalsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 19);
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsResponse.One
+ */
+export type AnswerApprovalsResponse_One = Message<"hlvm.policy.v1.AnswerApprovalsResponse.One"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * Set where the answer was taken.
+   *
+   * @generated from field: hlvm.policy.v1.Approval approval = 2;
+   */
+  approval?: Approval | undefined;
+
+  /**
+   * Where it was not, as the error that AnswerApproval would come to: its reason, and what it says.
+   *
+   * @generated from field: string refused_reason = 3;
+   */
+  refusedReason: string;
+
+  /**
+   * @generated from field: string refused_message = 4;
+   */
+  refusedMessage: string;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.AnswerApprovalsResponse.One
+ */
+export type AnswerApprovalsResponse_OneJson = {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId?: string;
+
+  /**
+   * Set where the answer was taken.
+   *
+   * @generated from field: hlvm.policy.v1.Approval approval = 2;
+   */
+  approval?: ApprovalJson;
+
+  /**
+   * Where it was not, as the error that AnswerApproval would come to: its reason, and what it says.
+   *
+   * @generated from field: string refused_reason = 3;
+   */
+  refusedReason?: string;
+
+  /**
+   * @generated from field: string refused_message = 4;
+   */
+  refusedMessage?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.AnswerApprovalsResponse.One.
+ * Use `create(AnswerApprovalsResponse_OneSchema)` to create a new message.
+ */
+export const AnswerApprovalsResponse_OneSchema: GenMessage<AnswerApprovalsResponse_One, {jsonType: AnswerApprovalsResponse_OneJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 19, 0);
+
+/**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsRequest
  */
 export type WithdrawApprovalsRequest = Message<"hlvm.policy.v1.WithdrawApprovalsRequest"> & {
@@ -1165,7 +1521,7 @@ export type WithdrawApprovalsRequestJson = {
  * Use `create(WithdrawApprovalsRequestSchema)` to create a new message.
  */
 export const WithdrawApprovalsRequestSchema: GenMessage<WithdrawApprovalsRequest, {jsonType: WithdrawApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 18);
+  messageDesc(file_hlvm_policy_v1_policy, 20);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsResponse
@@ -1196,7 +1552,7 @@ export type WithdrawApprovalsResponseJson = {
  * Use `create(WithdrawApprovalsResponseSchema)` to create a new message.
  */
 export const WithdrawApprovalsResponseSchema: GenMessage<WithdrawApprovalsResponse, {jsonType: WithdrawApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 19);
+  messageDesc(file_hlvm_policy_v1_policy, 21);
 
 /**
  * @generated from enum hlvm.policy.v1.PermissionMode
@@ -1626,6 +1982,17 @@ export const PolicyService: GenService<{
     methodKind: "unary";
     input: typeof AnswerApprovalRequestSchema;
     output: typeof AnswerApprovalResponseSchema;
+  },
+  /**
+   * Several actions with one answer, which each takes or refuses by itself. To be allowed together they have to be alike: one tool,
+   * one rule, at most L1 (`approvals_differ`). Any may be denied together.
+   *
+   * @generated from rpc hlvm.policy.v1.PolicyService.AnswerApprovals
+   */
+  answerApprovals: {
+    methodKind: "unary";
+    input: typeof AnswerApprovalsRequestSchema;
+    output: typeof AnswerApprovalsResponseSchema;
   },
   /**
    * Ends the pending approvals of a run that is over: nobody can answer them any more, and who still waits for one gets a

@@ -23,4 +23,13 @@ export class PostgresAttachedFiles implements AttachedFiles {
     );
     return new Map(rows.map(({ sha256, data }) => [sha256, data]));
   }
+
+  async size(sessionId: string): Promise<number> {
+    const [row] = await this.#database.query<{ bytes: string }>(
+      "SELECT coalesce(sum(octet_length(data)), 0) AS bytes FROM attachment WHERE session_id = $1",
+      [sessionId],
+      "size_of_attachments",
+    );
+    return Number(row?.bytes ?? 0);
+  }
 }

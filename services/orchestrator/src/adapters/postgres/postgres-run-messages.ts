@@ -4,8 +4,10 @@ import type { Lease } from "../../domain/log/event-log.ts";
 import type { EventPayload } from "../../domain/log/event-payload.ts";
 import { eventWords } from "../../domain/log/search-words.ts";
 import type { QueuedMessage, RunMessages } from "../../domain/run/run-inbox.ts";
+import type { AttachedFile } from "../../domain/session/attached-files.ts";
 import type { QueuedAt } from "../../domain/session/session-store.ts";
 import { EVENT_COLUMNS, eventOfRow, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
+import { fileColumns } from "./postgres-attached-files.ts";
 
 /** That a run is sent in all: more are not read by anybody. */
 const MOST_MESSAGES = 1_000;
@@ -23,6 +25,12 @@ const QUEUE = `
   grown AS (
     UPDATE session SET last_seq = last_seq + 1, updated_at = now() FROM live WHERE session.session_id = live.session_id
     RETURNING session.session_id, last_seq, live.run_id
+  ),
+  filed AS (
+    INSERT INTO attachment (session_id, sha256, media_type, data)
+    SELECT session_id, file.sha256, file.media_type, file.data
+    FROM grown, unnest($7::text[], $8::text[], $9::bytea[]) AS file (sha256, media_type, data)
+    ON CONFLICT DO NOTHING
   )
   INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
   SELECT session_id, last_seq, run_id, 0, $3, $4, $5, now(), ${wordsOf("$6::text")} FROM grown
@@ -39,9 +47,18 @@ export async function insertMessage(
   sessionId: string,
   principal: string,
   payload: EventPayload,
+  files: readonly AttachedFile[],
 ): Promise<(QueuedAt & { readonly row: EventRow }) | undefined> {
   const interrupts = payload.case === "messageQueued" && payload.value.interrupts;
-  const values = [sessionId, interrupts, eventType(payload.case), payloadBytes(payload), principal, eventWords(payload)];
+  const values = [
+    sessionId,
+    interrupts,
+    eventType(payload.case),
+    payloadBytes(payload),
+    principal,
+    eventWords(payload),
+    ...fileColumns(files),
+  ];
   const [row] = await queries.query<EventRow>(QUEUE, values, "queue_message");
   return row === undefined ? undefined : { runId: row.run_id, sequence: Number(row.seq), row };
 }
@@ -64,7 +81,8 @@ export class PostgresRunMessages implements RunMessages {
     return rows.flatMap((row) => {
       const { sequence, principal, payload } = eventOfRow(sessionId, row);
       if (payload.case !== "messageQueued") return [];
-      return [{ sequence, author: principal, text: payload.value.text, interrupts: payload.value.interrupts }];
+      const { text, interrupts, attachments } = payload.value;
+      return [{ sequence, author: principal, text, interrupts, attachments }];
     });
   }
 

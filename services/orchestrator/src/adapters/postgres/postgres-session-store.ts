@@ -180,8 +180,13 @@ export class PostgresSessionStore implements SessionStore {
     return before + 1;
   }
 
-  async queueMessage(sessionId: string, principal: string, message: EventPayload): Promise<QueuedAt | undefined> {
-    const queued = await insertMessage(this.#database, sessionId, principal, message);
+  async queueMessage(
+    sessionId: string,
+    principal: string,
+    message: EventPayload,
+    files: readonly AttachedFile[],
+  ): Promise<QueuedAt | undefined> {
+    const queued = await insertMessage(this.#database, sessionId, principal, message, files);
     if (queued === undefined) return undefined;
     this.#onAppend(sessionId, [eventOfRow(sessionId, queued.row)]);
     return { runId: queued.runId, sequence: queued.sequence };

@@ -9,11 +9,16 @@ import { valuesOf } from "../../testing/event-values.ts";
 import { readCall } from "../../testing/read-call.ts";
 import { say } from "../../testing/say.ts";
 import { createTestDatabase } from "@hlvm/testing/create-test-database";
-import { ada, startTestOrchestrator } from "../../testing/test-orchestrator.ts";
+import { DONE, isCase, shellCall, useReplaceableProcess } from "../../testing/replaceable-process.ts";
+import { runCallsOnce } from "../../testing/run-calls-once.ts";
+import { scriptByTask } from "../../testing/script-by-task.ts";
+import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ada, startTestOrchestrator, type TestOrchestrator } from "../../testing/test-orchestrator.ts";
 import { useTestOrchestrator } from "../../testing/use-test-orchestrator.ts";
 import { usualBehaviour } from "../../testing/usual-behaviour.ts";
 
 const test = useTestOrchestrator({ HLVM_MAXIMUM_TURNS: "6" });
+const startReplaceable = useReplaceableProcess();
 const MIGRATIONS = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
 /** What `say` tells of a call is 10 tokens of input and 5 of output: 20 nano-dollars. */
@@ -36,6 +41,12 @@ const calls = async (sessionId: string) =>
     "SELECT turn, cost::int, is_estimated, tool_tokens FROM model_call WHERE session_id = $1 ORDER BY call_id",
     [sessionId],
   );
+
+/** Begins a run of somebody who is in the team, as the edge delegates it. */
+async function askAsMember({ orchestrator, asEdge }: Pick<TestOrchestrator, "orchestrator" | "asEdge">, prompt: string) {
+  const request = { prompt, workspace: "/work", settings: { mode: PermissionMode.DEFAULT, canAsk: true } };
+  return orchestrator.client.startRun(asEdge(request, { ...ada, teams: ["red", "blue"] }), await orchestrator.as(ada));
+}
 
 describe("what a run costs", () => {
   it("is in its events, in its session, and on record call by call", async () => {
@@ -174,6 +185,38 @@ describe("a budget that was set for others too", () => {
       turns: 0,
     });
     expect(test.fake.seen.requests).toEqual([]);
+  });
+
+  it("of a team limits what its people begin, with the workers, and nobody else", { timeout: 30_000 }, async () => {
+    await setBudget(BudgetScope.TEAM, "red", BudgetKind.TURNS, 2);
+    const spawn = { id: "look", tool: "spawn_worker", arguments: { profile: "explore", task: "look" } };
+    scriptByTask(test.fake.behaviour, { q: [["", [spawn]], ["Done."]], look: [["I looked."]], other: [["Done."]] });
+    const { sessionId } = await askAsMember(test, "q");
+    const [stopped] = valuesOf(await test.watch(sessionId), "runStopped");
+    expect(stopped).toMatchObject({
+      reason: StopReason.MAX_BUDGET_REACHED,
+      turns: 1,
+      exhaustedBudget: { scope: BudgetScope.TEAM, subject: "red", kind: BudgetKind.TURNS, limit: 2n, used: 2n },
+    });
+    expect((await test.run("other")).stopped).toMatchObject({ reason: StopReason.COMPLETED });
+    await noBudgets();
+  });
+
+  it("of a team limits a run that another process goes on with", { timeout: 40_000 }, async () => {
+    const { test: replaced, query, kill } = await startReplaceable();
+    await query(
+      `INSERT INTO budget (organization, scope, subject, kind, period, amount, began) VALUES ('local', ${BudgetScope.TEAM}, 'red', ${BudgetKind.TURNS}, 1, 1, '-infinity')`,
+    );
+    const gate = Promise.withResolvers<void>();
+    replaced.answers(["I run it.", [shellCall("make")]], ["Done."]);
+    runCallsOnce(replaced.fake.behaviour, () => gate.promise.then(() => DONE));
+    const { sessionId, sequence } = await askAsMember(replaced, "q");
+    await replaced.watch(sessionId, sequence, isCase("toolOutput"));
+    await kill();
+    gate.resolve();
+    replaced.orchestrator = await replaced.startProcess();
+    const [stopped] = valuesOf(await replaced.watch(sessionId, sequence), "runStopped");
+    expect(stopped).toMatchObject({ reason: StopReason.MAX_BUDGET_REACHED, exhaustedBudget: { scope: BudgetScope.TEAM, subject: "red" } });
   });
 
   it("is freed of what a process held that died in a call, whose run goes on elsewhere", { timeout: 60_000 }, async () => {

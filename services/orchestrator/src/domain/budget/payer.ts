@@ -6,7 +6,6 @@ export interface Payer {
   readonly teams: readonly string[];
 }
 
-/** Principals name no teams yet: once they do, what is set for those teams counts. */
-export function payerOf(principal: Principal & { readonly teams?: readonly string[] }): Payer {
+export function payerOf(principal: Principal): Payer {
   return { organization: principal.organization, teams: principal.teams ?? [] };
 }

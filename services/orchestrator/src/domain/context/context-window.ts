@@ -92,6 +92,11 @@ export class ContextWindow {
     if (event.payload.case === "turnStats" && event.payload.value.inputTokens > 0n) this.#overflowCorrection = 1;
   }
 
+  /** Reads the bytes of files that came with what was added. */
+  fillFiles(): Promise<void> {
+    return this.#fill(this.#conversation);
+  }
+
   /**
    * What the model is given in its next call, compacted before where it is too full. Where it may be, and may not, the provider
    * is asked to count it: neither is a context folded that has room, nor one sent that has none.
@@ -170,11 +175,15 @@ export class ContextWindow {
   async #fold(wholeLog?: readonly FoldedEvent[]): Promise<Conversation> {
     const conversation = new Conversation(this.#model.id, this.#model);
     for (const event of wholeLog ?? (await this.#log.readContext(this.#sessionId))) conversation.add(event);
+    await this.#fill(conversation);
+    return conversation;
+  }
+
+  async #fill(conversation: Conversation): Promise<void> {
     const shown = conversation.files();
     const missing = shown.filter((sha256) => !this.#files.has(sha256));
     if (missing.length > 0) for (const [sha256, data] of await this.#attached.read(this.#sessionId, missing)) this.#files.set(sha256, data);
     if (shown.length > 0) conversation.fill(this.#files);
-    return conversation;
   }
 
   async #requireFitting(run: RunContext, estimated: AssembledContext): Promise<AssembledContext> {

@@ -74,7 +74,7 @@ export class Conversation {
         else for (const unread of this.#unread.takeForRun(event.runId)) this.#addUser(unread.event, unread.message);
         return this.#addUser(event, payload.value);
       case "messageQueued":
-        return this.#unread.add(event, payload.value.text);
+        return this.#unread.add(event, payload.value);
       case "runStarted":
         this.#isSameModel = payload.value.model === this.#model;
         if (!this.#isSameModel) this.#forgetCounts();

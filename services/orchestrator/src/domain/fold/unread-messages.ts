@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { UserMessageSchema, type UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { UserMessageSchema, type MessageQueued, type UserMessage } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { FoldedEvent } from "./conversation.ts";
 
 interface Unread {
@@ -12,9 +12,9 @@ interface Unread {
 export class UnreadMessages {
   readonly #bySequence = new Map<bigint, Unread>();
 
-  add(event: FoldedEvent, text: string): void {
+  add(event: FoldedEvent, { text, attachments }: MessageQueued): void {
     const { sequence = 0n, principal = "" } = event;
-    this.#bySequence.set(sequence, { event, message: create(UserMessageSchema, { text, author: principal }) });
+    this.#bySequence.set(sequence, { event, message: create(UserMessageSchema, { text, attachments, author: principal }) });
   }
 
   remove(sequence: bigint): void {

@@ -47,6 +47,7 @@ function longTexts({ payload }: Event): LongText[] {
     case "planAnswered":
       return [textOf(payload.value, "text")];
     case "userMessage":
+    case "messageQueued":
       return [textOf(payload.value, "text"), ...payload.value.attachments.map((attachment) => textOf(attachment, "text"))];
     case "assistantMessage": {
       const { thinking, toolCalls } = payload.value;

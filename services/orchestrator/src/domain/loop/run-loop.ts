@@ -121,11 +121,12 @@ async function readMessages(turn: number, run: RunContext): Promise<void> {
   // Of a run that was taken over, calls may have been interrupted before they came to waiting for their answers.
   if (messages.some(({ interrupts }) => interrupts))
     run.journal.records.add(run.mesh.policy.withdrawApprovals(run.runId).catch(() => undefined));
-  for (const { sequence, author, text } of messages) {
-    const payload = eventPayload("userMessage", { text, author, queuedSequence: sequence });
+  for (const { sequence, author, text, attachments } of messages) {
+    const payload = eventPayload("userMessage", { text, author, attachments: [...attachments], queuedSequence: sequence });
     run.context.add({ runId: run.runId, turn, payload });
     void run.journal.append(turn, payload);
   }
+  if (messages.some(({ attachments }) => attachments.length > 0)) await run.context.fillFiles();
 }
 
 /** A run that is done goes on where somebody has said something meanwhile. */

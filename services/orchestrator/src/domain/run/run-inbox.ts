@@ -1,3 +1,4 @@
+import type { Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Lease } from "../log/event-log.ts";
 
 /** A message that a person sent to a run while it went on. */
@@ -7,6 +8,7 @@ export interface QueuedMessage {
   /** `user:NAME`. */
   readonly author: string;
   readonly text: string;
+  readonly attachments: readonly Attachment[];
   /** Whether the turn in hand is stopped for it. */
   readonly interrupts: boolean;
 }

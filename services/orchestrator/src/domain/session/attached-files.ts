@@ -10,4 +10,6 @@ export interface AttachedFile {
 export interface AttachedFiles {
   /** Those of a session that it has, by their hashes. */
   read(sessionId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Bytes of all that a session has. */
+  size(sessionId: string): Promise<number>;
 }

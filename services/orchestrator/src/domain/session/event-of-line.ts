@@ -1,7 +1,17 @@
 import { camelCase } from "@hlvm/ndjson/camel-case";
 import { checkFile } from "@hlvm/attached-files/check-files";
-import { CompactionCause, StopReason, SummaryMethod, type Attachment, type FoldedResult } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import {
+  CompactionCause,
+  StopReason,
+  SummaryMethod,
+  TodoSource,
+  TodoStatus,
+  type Attachment,
+  type FoldedResult,
+} from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { checkArguments } from "@hlvm/tools/check-arguments";
+import { findNativeTool } from "@hlvm/tools/native-tools";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -30,7 +40,6 @@ const LEFT_OUT = new Set(
     "instructions_loaded",
     "session_imported",
     "message_queued",
-    "todo_updated",
     "plan_created",
     "plan_answered",
     "plan_step",
@@ -92,6 +101,8 @@ function payloadOf(event: Fields): EventPayload {
       const lastSequence = BigInt(numberOf(event, "last_sequence", Number.MAX_SAFE_INTEGER));
       return eventPayload("conversationUndone", { lastSequence, toTurn: numberOf(event, "to_turn", MAXIMUM_TURN) });
     }
+    case "todo_updated":
+      return todoUpdated(event);
     case "compaction":
       return compaction(event);
     default:
@@ -107,6 +118,14 @@ function attachmentOf(one: Fields): Pick<Attachment, "path" | "text" | "data"> {
     throw new Error(`its attachment ${quoted(path)} is no image or document that can be attached`);
   const isLost = data.length === 0 && textOf(one, "media_type") !== "";
   return { path, text: isLost ? "[The file had no data for it.]" : textOf(one, "text"), data };
+}
+
+/** As the model may write it. */
+function todoUpdated(event: Fields): EventPayload {
+  const items = listOf(event, "items").map((one) => ({ text: textOf(one, "text"), status: textOf(one, "status") }));
+  checkArguments(findNativeTool("todo")!, { items });
+  const kept = items.map(({ text, status }) => ({ text, status: TodoStatus[status.toUpperCase() as keyof typeof TodoStatus] }));
+  return eventPayload("todoUpdated", { items: kept, source: TodoSource.TOOL });
 }
 
 /** Whatever it folded comes from the file. */

@@ -112,6 +112,9 @@ async function cleaned(payload: EventPayload, secrets: RunSecrets): Promise<Even
       payload.value.result!.summary = secrets.redact(payload.value.result!.summary);
       payload.value.result!.errorCode = secrets.redact(payload.value.result!.errorCode);
       break;
+    case "todoUpdated":
+      for (const item of payload.value.items) item.text = secrets.redact(item.text);
+      break;
     case "compaction":
       payload.value.summary = await secrets.redactInTurns(payload.value.summary);
       payload.value.methodReason = secrets.redact(payload.value.methodReason);

@@ -119,7 +119,7 @@ export interface SessionStore {
    */
   beginRun(run: NewRun): Promise<number>;
   /** Writes a message for the run that is going on into its log. @returns undefined where no run takes one */
-  queueMessage(sessionId: string, principal: string, message: EventPayload): Promise<QueuedAt | undefined>;
+  queueMessage(sessionId: string, principal: string, message: EventPayload, files: readonly AttachedFile[]): Promise<QueuedAt | undefined>;
   /** @returns false where the run has ended; undefined where there is none of that organization and session */
   requestCancel(organization: string, sessionId: string, runId: string): Promise<boolean | undefined>;
   /** Cancels workers whose parent has ended without them. */

@@ -20,7 +20,8 @@ import { requireSession } from "./require-session.ts";
 import { personalInstructions } from "../instructions/personal-instructions.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
-import { redactAttachments, requireTaken, takeAttachments } from "./take-attachments.ts";
+import type { AttachedFiles } from "./attached-files.ts";
+import { redactAttachments, requireRoom, requireTaken, takeAttachments } from "./take-attachments.ts";
 import { titleOf } from "./title-of.ts";
 
 export interface RunAsked {
@@ -53,6 +54,7 @@ export interface RunAsked {
 
 export interface RunStarter {
   readonly store: SessionStore;
+  readonly attached: AttachedFiles;
   readonly runs: RunRegistry;
   /** The other services, called for whoever started the run. */
   readonly mesh: Mesh;
@@ -88,6 +90,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
   try {
     requireTaken(attachments, model);
+    if (existing !== undefined) await requireRoom(sessionId, files, starter.attached);
   } catch (refused) {
     if (existing === undefined) await close(sessionId, starter.mesh);
     throw refused;

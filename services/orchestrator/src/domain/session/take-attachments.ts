@@ -6,7 +6,10 @@ import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { AttachmentSchema, type Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { isTaken } from "../fold/file-part.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
-import type { AttachedFile } from "./attached-files.ts";
+import type { AttachedFile, AttachedFiles } from "./attached-files.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const MOST_BYTES_OF_SESSION = 256 * MEBIBYTE;
 
 export interface TakenAttachments {
   /** As events have them: without the bytes. */
@@ -30,6 +33,20 @@ export function takeAttachments(given: readonly Attachment[]): TakenAttachments 
   });
   checkFilesTogether(files.map(({ data }) => data.length));
   return { attachments, files };
+}
+
+/** @throws HlvmError `attachment_too_large` where a session would keep more than it may */
+export async function requireRoom(sessionId: string, files: readonly AttachedFile[], attached: AttachedFiles): Promise<void> {
+  if (files.length === 0) return;
+  const kept = await attached.size(sessionId);
+  const added = files.reduce((sum, { data }) => sum + data.length, 0);
+  if (kept + added <= MOST_BYTES_OF_SESSION) return;
+  throw new HlvmError({
+    code: "resource_exhausted",
+    reason: "attachment_too_large",
+    message: `Session ${sessionId} has ${Math.round(kept / MEBIBYTE)} MB of images and documents; it may have ${MOST_BYTES_OF_SESSION / MEBIBYTE} MB.`,
+    advice: "Put files into the workspace, where the agent reads them with its tools, or begin a new session.",
+  });
 }
 
 /** @throws HlvmError `attachment_not_taken` where the model cannot be given one of them */

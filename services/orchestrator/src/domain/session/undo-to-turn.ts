@@ -17,6 +17,8 @@ export interface UndoAsked {
   readonly toTurn: number;
   readonly preview: boolean;
   readonly overwrite: boolean;
+  /** Also where checkpoints are gone, so that not all goes back. */
+  readonly acceptIncomplete: boolean;
   /** Of the undo itself, which is no run. */
   readonly runId: string;
 }
@@ -34,7 +36,7 @@ export interface Undone extends Rewound {
 
 /**
  * Goes back to an earlier turn. The files go first: an undo that was cut off is given again, and finds them there.
- * @throws HlvmError `session_not_found`, `run_in_progress`, `turn_not_found`, what the sandbox says
+ * @throws HlvmError `session_not_found`, `run_in_progress`, `turn_not_found`, `undo_incomplete`, what the sandbox says
  */
 export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: UndoPorts): Promise<Undone> {
   const { principal, sessionId, toTurn, preview, overwrite } = asked;
@@ -49,7 +51,9 @@ export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: Undo
   const ofWorkers = await workerTurns(principal.organization, events, isUndone, { store, log });
   const rewinding = [...undone, ...ofWorkers].map(({ runId, turn }) => ({ runId, turn }));
   await sandbox.openWorkspace(sessionId, session.workspace, AbortSignal.timeout(OPEN_MILLISECONDS));
-  const rewound = await sandbox.rewind(sessionId, { turns: rewinding, preview, overwrite });
+  const rewind = (isPreview: boolean): Promise<Rewound> => sandbox.rewind(sessionId, { turns: rewinding, preview: isPreview, overwrite });
+  if (!preview && !asked.acceptIncomplete && (await rewind(true)).incomplete) throw incompleteUndo(sessionId, toTurn);
+  const rewound = await rewind(preview);
   const { paths, pathCount, incomplete } = rewound;
   if (!preview) {
     const isLeft = (one: { readonly changedByOthers: boolean; readonly failure: string }): boolean =>
@@ -64,6 +68,15 @@ export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: Undo
     if (!isAppended) throw runGoesOn(sessionId);
   }
   return { turns: undone.map((turn, index) => ({ number: toTurn + index + 1, turn })), paths, pathCount, incomplete };
+}
+
+function incompleteUndo(sessionId: string, toTurn: number): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "undo_incomplete",
+    message: `What the workspace of session ${sessionId} held after turn ${toTurn} may not be kept any more: not all that was written since would go back. Nothing was undone.`,
+    advice: "`hlvm session undo --partial` has what is kept go back; `hlvm session diff` shows what the session changed.",
+  });
 }
 
 function runGoesOn(sessionId: string): HlvmError {

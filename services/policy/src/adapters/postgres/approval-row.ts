@@ -3,8 +3,9 @@ import type { Approval, ApprovalAnswer, ApprovalKind, ApprovalState } from "../.
 export const IDENTITY_COLUMNS = "approval_id, organization, session_id, run_id, call_id, requested_by";
 export const CALL_COLUMNS =
   "tool, definition_hash, arguments_json, arguments_hash, safety_level, trust_tier, mode, scope, step, rule, reason, kind, settings";
+export const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL AND expires_at > now()";
 /** What `approvalOf` reads. */
-export const APPROVAL_COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answer_text, answer_mode, answer_delegation, answered_by, answered_at,
+export const APPROVAL_COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answer_text, answer_key, answer_mode, answer_delegation, answered_by, answered_at,
   used_at, withdrawn_at, expires_at <= now() AS is_over`;
 
 export type ApprovalRow = {
@@ -31,6 +32,7 @@ export type ApprovalRow = {
   readonly expires_at: Date;
   readonly answer: ApprovalAnswer | null;
   readonly answer_text: string | null;
+  readonly answer_key: string | null;
   readonly answer_mode: Approval["mode"] | null;
   readonly answer_delegation: string | null;
   readonly answered_by: string | null;
@@ -66,6 +68,7 @@ export function approvalOf(row: ApprovalRow): Approval {
     expiresAt: row.expires_at,
     ...(row.answer === null ? {} : { answer: row.answer }),
     ...(row.answer_text === null ? {} : { answerText: row.answer_text }),
+    ...(row.answer_key === null ? {} : { answerKey: row.answer_key }),
     ...(row.answer_mode === null ? {} : { answerMode: row.answer_mode }),
     ...(row.answer_delegation === null ? {} : { answerDelegation: row.answer_delegation }),
     ...(row.answered_by === null ? {} : { answeredBy: row.answered_by }),

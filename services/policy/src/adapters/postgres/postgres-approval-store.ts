@@ -1,11 +1,20 @@
 import type { Database } from "@hlvm/postgres/database";
-import type { Approval, ApprovalAnswer, RequestedApproval } from "../../domain/approval/approval.ts";
-import type { PersonAnswer } from "../../domain/approval/person-answer.ts";
-import type { ApprovalStore, ApprovalWatch, PendingFilter, UntakenAnswer } from "../../domain/approval/approval-store.ts";
+import type { Approval, RequestedApproval } from "../../domain/approval/approval.ts";
+import type {
+  ApprovalFilter,
+  ApprovalPage,
+  ApprovalStore,
+  ApprovalWatch,
+  AskedPage,
+  KeptAnswer,
+  PendingFilter,
+  UntakenAnswer,
+} from "../../domain/approval/approval-store.ts";
 import type { AuditEvent } from "../../domain/audit/audit-event.ts";
 import type { SessionAllowance } from "../../domain/decide/question.ts";
 import { APPROVAL_CHANNEL, type ApprovalNotices } from "./approval-notices.ts";
-import { APPROVAL_COLUMNS, approvalOf, CALL_COLUMNS, IDENTITY_COLUMNS, type ApprovalRow } from "./approval-row.ts";
+import { APPROVAL_COLUMNS, approvalOf, CALL_COLUMNS, IDENTITY_COLUMNS, IS_PENDING, type ApprovalRow } from "./approval-row.ts";
+import { readApprovalPage } from "./approval-page.ts";
 import { appendEvent, recordOf } from "./event-record.ts";
 
 const MAXIMUM_PENDING = 200;
@@ -14,8 +23,6 @@ const MAXIMUM_UNTAKEN = 10_000;
 const FORGET = `
   UPDATE approval SET arguments_json = '', answer_text = NULL, answer_delegation = NULL
   WHERE (arguments_json <> '' OR answer_text IS NOT NULL OR answer_delegation IS NOT NULL) AND expires_at < now() - interval '1 hour'`;
-
-const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL AND expires_at > now()";
 
 /** Of each session its oldest ones, as far as there is room, so that one which asks without end hides no other. */
 const PENDING = `
@@ -38,7 +45,7 @@ const REQUEST = `
 
 const ANSWER = `
   WITH answered AS (
-    UPDATE approval SET answer = $3, answered_by = $4, answered_at = now(), answer_text = $6, answer_mode = $7, answer_delegation = $8
+    UPDATE approval SET answer = $3, answered_by = $4, answered_at = now(), answer_text = $6, answer_mode = $7, answer_delegation = $8, answer_key = $9
     WHERE organization = $1 AND approval_id = $2 AND ${IS_PENDING} RETURNING ${APPROVAL_COLUMNS}
   )
   SELECT answered.*, ${appendEvent(5)}, pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM answered`;
@@ -115,13 +122,17 @@ export class PostgresApprovalStore implements ApprovalStore {
     return rows.map(approvalOf);
   }
 
+  page(organization: string, filter: ApprovalFilter, asked: AskedPage): Promise<ApprovalPage> {
+    return readApprovalPage(this.#database, organization, filter, asked);
+  }
+
   async answer(
     organization: string,
     approvalId: string,
-    { answer, text, mode, delegation }: PersonAnswer & { readonly answer: ApprovalAnswer },
+    { answer, text, mode, delegation, idempotencyKey }: KeptAnswer,
     event: AuditEvent,
   ): Promise<Approval | undefined> {
-    const said = [text || null, mode, delegation || null];
+    const said = [text || null, mode, delegation || null, idempotencyKey];
     return this.#one(ANSWER, [organization, approvalId, answer, event.principal, recordOf(event), ...said], "answer_approval");
   }
 

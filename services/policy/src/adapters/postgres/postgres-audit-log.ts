@@ -1,7 +1,8 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent, OutcomeEvent, RecordedEvent } from "../../domain/audit/audit-event.ts";
 import type { ApprovedCall, AuditFilter, AuditLog, RecordedCall } from "../../domain/audit/audit-log.ts";
-import { appendEvent, recordOf } from "./event-record.ts";
+import { auditConditions, JOIN_OUTCOME } from "./audit-conditions.ts";
+import { appendEvent, eventOf, recordOf, type EventRow } from "./event-record.ts";
 
 const APPEND_INTENT = `
   SELECT ${appendEvent(1)}
@@ -33,9 +34,7 @@ const readStatement = ({ conditions, limit }: Reading, answer = NO_ANSWER): stri
   WITH reading AS (SELECT ${appendEvent(1)})
   SELECT found.* FROM reading LEFT JOIN (
     SELECT event.id, event.tool, event.payload, outcome.payload AS outcome${answer.columns}
-    FROM audit_event event
-    LEFT JOIN audit_event outcome ON event.kind = 'intent' AND outcome.kind = 'outcome' AND outcome.organization = event.organization
-      AND outcome.session_id = event.session_id AND outcome.call_id = event.call_id${answer.join}
+    FROM audit_event event${JOIN_OUTCOME}${answer.join}
     WHERE event.organization = $2 AND ${conditions}
     ORDER BY event.id DESC LIMIT ${limit}
   ) found ON true
@@ -59,15 +58,8 @@ interface Reading {
   readonly values: readonly unknown[];
 }
 
-const ARGUMENTS = "event.payload::jsonb->>'arguments'";
-const TEXT_FIELDS = [ARGUMENTS, "event.payload::jsonb->>'rule'", "event.payload::jsonb->>'reason'"].concat([
-  "event.payload::jsonb->>'summary'",
-  "outcome.payload::jsonb->>'summary'",
-]);
-
 type Appended = { readonly id: string | null };
 type NothingFound = { readonly id: null };
-type EventRow = { readonly id: string; readonly tool: string | null; readonly payload: string; readonly outcome: string | null };
 type ApprovedRow = EventRow & { readonly answer_id: string | null; readonly answer: string | null };
 type CallRow = { readonly intent: string; readonly denial: string | null; readonly has_outcome: boolean };
 
@@ -124,40 +116,18 @@ export class PostgresAuditLog implements AuditLog {
 function readingOf(filter: AuditFilter, reading: AuditEvent): Reading {
   const values: unknown[] = [recordOf(reading), reading.organization];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = [`event.kind = ${parameter(filter.kind)}`];
-  const equal = (column: string, value: unknown): void => {
-    if (value !== undefined) conditions.push(`${column} = ${parameter(value)}`);
-  };
-  equal("event.tool", filter.tool);
-  equal("event.principal", filter.principal);
-  equal("event.session_id", filter.sessionId);
-  equal("event.call_id", filter.callId);
-  equal("event.decision", filter.decision);
-  equal("event.step", filter.step);
-  equal("answer.principal", filter.approver);
-  if (filter.since !== undefined) conditions.push(`event.at >= ${parameter(filter.since)}`);
-  if (filter.until !== undefined) conditions.push(`event.at < ${parameter(filter.until)}`);
-  if (filter.beforeId !== undefined) conditions.push(`event.id < ${parameter(filter.beforeId.toString())}`);
-  if (filter.path !== undefined) {
-    // As the record has it: arguments are canonical JSON.
-    const path = JSON.stringify(filter.path).slice(1, -1);
-    const ways = [`"path":"${path}"`, `"path":"${path}/`].map((text) => `strpos(${ARGUMENTS}, ${parameter(text)}) > 0`);
-    conditions.push(`(${ways.join(" OR ")} OR event.tool = 'shell_exec' AND strpos(${ARGUMENTS}, ${parameter(path)}) > 0)`);
+  const conditions = auditConditions(filter, parameter);
+  if (filter.approver !== undefined) {
+    const approver = parameter(filter.approver);
+    // The first one is the one that an index finds; the second says that it is the last answer.
+    conditions.push(`(event.session_id, event.call_id) IN (SELECT session_id, call_id FROM audit_event
+      WHERE kind = 'approval_answered' AND organization = $2 AND principal = ${approver})`);
+    conditions.push(`answer.principal = ${approver}`);
   }
-  if (filter.text !== undefined)
-    conditions.push(`strpos(lower(concat_ws(E'\\n', ${TEXT_FIELDS.join(", ")})), lower(${parameter(filter.text)})) > 0`);
+  if (filter.beforeId !== undefined) conditions.push(`event.id < ${parameter(filter.beforeId.toString())}`);
   return { conditions: conditions.join(" AND "), limit: parameter(filter.limit), values };
 }
 
 function answerOf({ answer_id: id, answer }: ApprovedRow): Pick<ApprovedCall, "answer"> {
   return id === null || answer === null ? {} : { answer: { ...(JSON.parse(answer) as AuditEvent), id: BigInt(id) } };
-}
-
-function eventOf({ id, tool, payload, outcome }: EventRow): RecordedEvent {
-  const joined = outcome === null ? {} : outcomeOf(JSON.parse(outcome) as AuditEvent);
-  return { ...(tool === null ? {} : { tool }), ...(JSON.parse(payload) as AuditEvent), ...joined, id: BigInt(id) };
-}
-
-function outcomeOf({ outcome, summary, durationMilliseconds }: AuditEvent): Partial<AuditEvent> {
-  return { outcome, summary, durationMilliseconds };
 }

@@ -4,7 +4,7 @@ import type { Approval, ApprovalAnswer } from "./approval.ts";
 import { approvalNotFound, approvalNotPending, argumentsDiffer } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 import { redactText } from "../audit/redact-text.ts";
-import { checkAnswer, type PersonAnswer } from "./person-answer.ts";
+import { checkAnswer, checkReason, type PersonAnswer } from "./person-answer.ts";
 
 const WORDS: Readonly<Record<ApprovalAnswer, string>> = { once: "allowed once", session: "allowed for the session", deny: "denied" };
 
@@ -16,11 +16,16 @@ export interface GivenAnswer extends PersonAnswer {
   readonly answer: ApprovalAnswer;
   /** Of the arguments that the person was shown; empty where the client does not say. */
   readonly argumentsHash: string;
+  /** Why an action is answered so, in the person's words; empty where they do not say. */
+  readonly reason: string;
+  /** Chosen by the client for this answer. */
+  readonly idempotencyKey?: string;
 }
 
 /**
  * A person's answer, recorded with their name in the same commit. What a run may do takes a role; what a run asks of the person
- * who started it, that person answers without one.
+ * who started it, that person answers without one. An answer that is given again with its key, since nobody heard what came of
+ * it, comes to the same, and is not recorded twice.
  * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
  */
 export async function answerApproval(store: ApprovalStore, principal: Principal, traceId: string, given: GivenAnswer): Promise<Approval> {
@@ -31,7 +36,9 @@ export async function answerApproval(store: ApprovalStore, principal: Principal,
   if (asked === undefined) throw approvalNotFound(approvalId);
   if (argumentsHash !== "" && argumentsHash !== asked.argumentsHash) throw argumentsDiffer(approvalId);
   checkAnswer(asked, principal.id, answer, given);
-  const answered = await store.answer(principal.organization, approvalId, given, {
+  checkReason(asked.kind, given.reason);
+  const kept = asked.kind === "action" ? { ...given, text: redactText(given.reason, RECORDED_LENGTH) } : given;
+  const answered = await store.answer(principal.organization, approvalId, kept, {
     kind: "approval_answered",
     at: new Date().toISOString(),
     organization: principal.organization,
@@ -52,11 +59,19 @@ export async function answerApproval(store: ApprovalStore, principal: Principal,
   });
   if (answered !== undefined) return answered;
   const now = await store.find(principal.organization, approvalId);
+  if (now !== undefined && isRepeated(now, principal, given)) return now;
   throw approvalNotPending(approvalId, now?.state ?? asked.state);
 }
 
-function reasonOf({ kind, requestedBy }: Approval, answeredBy: string, { answer, text, mode }: GivenAnswer): string {
-  if (kind === "action") return `${answeredBy} ${WORDS[answer]} what ${requestedBy} asked for.`;
+function isRepeated(now: Approval, { id }: Principal, { answer, idempotencyKey }: GivenAnswer): boolean {
+  return idempotencyKey !== undefined && now.answerKey === idempotencyKey && now.answeredBy === id && now.answer === answer;
+}
+
+function reasonOf({ kind, requestedBy }: Approval, answeredBy: string, { answer, text, mode, reason }: GivenAnswer): string {
+  if (kind === "action") {
+    const why = reason === "" ? "." : `: ${redactText(reason, RECORDED_LENGTH)}`;
+    return `${answeredBy} ${WORDS[answer]} what ${requestedBy} asked for${why}`;
+  }
   const said = text === "" ? "." : `: ${redactText(text, RECORDED_LENGTH)}`;
   if (kind === "question") return `${answeredBy} ${answer === "deny" ? "declined to answer" : "answered"}${said}`;
   return answer === "deny"

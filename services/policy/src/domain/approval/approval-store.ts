@@ -1,6 +1,7 @@
 import type { AuditEvent } from "../audit/audit-event.ts";
 import type { SessionAllowance } from "../decide/question.ts";
-import type { Approval, ApprovalAnswer, RequestedApproval } from "./approval.ts";
+import type { SafetyLevel } from "@hlvm/tools/tool-definition";
+import type { Approval, ApprovalAnswer, ApprovalState, RequestedApproval } from "./approval.ts";
 import type { PersonAnswer } from "./person-answer.ts";
 
 /** Hears of changes to one approval until it is disposed of. */
@@ -21,6 +22,39 @@ export interface PendingFilter {
   readonly requestedBy?: string;
 }
 
+/** What is left out takes all. */
+export interface ApprovalFilter {
+  readonly sessionId?: string;
+  readonly states: readonly ApprovalState[];
+  readonly tool?: string;
+  readonly safetyLevel?: SafetyLevel;
+  readonly requestedBy?: string;
+  /** Who looks, where they see nothing but their own. */
+  readonly ownedBy?: string;
+  readonly answeredBy?: string;
+  readonly since?: Date;
+  /** Exclusive. */
+  readonly before?: Date;
+}
+
+export interface AskedPage {
+  readonly size: number;
+  /** The last approval of the page before. */
+  readonly after?: string;
+  readonly newestFirst: boolean;
+}
+
+export interface ApprovalPage {
+  readonly approvals: readonly Approval[];
+  readonly hasMore: boolean;
+}
+
+/** What an answer holds besides the event that records it. */
+export interface KeptAnswer extends PersonAnswer {
+  readonly answer: ApprovalAnswer;
+  readonly idempotencyKey?: string;
+}
+
 /** Where approvals are kept. Whatever changes one records the event in the same commit. Methods throw where it cannot be reached. */
 export interface ApprovalStore {
   /** Undefined where the call has an approval or a decision already. */
@@ -29,13 +63,10 @@ export interface ApprovalStore {
   findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined>;
   /** Pending ones, oldest first, at most 200, which every session has its share of. */
   pending(organization: string, filter: PendingFilter): Promise<Approval[]>;
+  /** In the order in which they were asked. As many as fit a page and 4 MB of arguments, one at least. */
+  page(organization: string, filter: ApprovalFilter, asked: AskedPage): Promise<ApprovalPage>;
   /** Undefined where it is no longer pending. */
-  answer(
-    organization: string,
-    approvalId: string,
-    given: PersonAnswer & { readonly answer: ApprovalAnswer },
-    event: AuditEvent,
-  ): Promise<Approval | undefined>;
+  answer(organization: string, approvalId: string, given: KeptAnswer, event: AuditEvent): Promise<Approval | undefined>;
   /** Ends it unanswered; false where it is no longer pending. */
   withdraw(organization: string, approvalId: string, event: AuditEvent): Promise<boolean>;
   /**

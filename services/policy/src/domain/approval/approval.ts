@@ -37,8 +37,10 @@ export interface Approval {
   readonly requestedAt: Date;
   readonly expiresAt: Date;
   readonly answer?: ApprovalAnswer;
-  /** What was said to a question or a plan. */
+  /** What was said to a question or a plan, or why an action was answered so. */
   readonly answerText?: string;
+  /** Chosen by who answered; see `answerApproval`. */
+  readonly answerKey?: string;
   /** Of a plan that was accepted. */
   readonly answerMode?: PermissionMode;
   readonly answerDelegation?: string;
@@ -53,6 +55,7 @@ type Later =
   | "expiresAt"
   | "answer"
   | "answerText"
+  | "answerKey"
   | "answerMode"
   | "answerDelegation"
   | "answeredBy"

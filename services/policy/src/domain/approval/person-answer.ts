@@ -3,7 +3,7 @@ import type { PermissionMode } from "../decide/decision.ts";
 import type { Approval, ApprovalAnswer } from "./approval.ts";
 
 /** UTF-8 bytes. */
-const MAXIMUM_BYTES = { question: 16_384, plan: 65_536 } as const;
+const MAXIMUM_BYTES = { question: 16_384, plan: 65_536, reason: 4_000 } as const;
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u;
 
@@ -47,7 +47,17 @@ export function checkAnswer({ kind, requestedBy }: Approval, answeredBy: string,
   if (said.delegation === "") throw unfit("Nobody signed for the mode in which the run goes on.", "Accept the plan through the edge.");
 }
 
-function checkText(kind: "plan" | "question", text: string): void {
+/**
+ * Why an action is answered so: a model may be given it. What is said to a question or a plan says that itself.
+ * @throws HlvmError `answer_unfit`
+ */
+export function checkReason(kind: Approval["kind"], reason: string): void {
+  if (reason === "") return;
+  if (kind !== "action") throw unfit(`A ${kind} is answered with a text, and that says why.`, "Leave the reason out.");
+  checkText("reason", reason);
+}
+
+function checkText(kind: keyof typeof MAXIMUM_BYTES, text: string): void {
   const limit = MAXIMUM_BYTES[kind];
   const bytes = Buffer.byteLength(text);
   if (bytes > limit) throw unfit(`The text has ${bytes} bytes, and ${limit} is the most.`, "Make it shorter.");

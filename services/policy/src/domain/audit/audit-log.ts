@@ -1,5 +1,6 @@
-import type { AuditEvent, AuditKind, OutcomeEvent, RecordedEvent } from "./audit-event.ts";
-import type { DecidingStep, Decision } from "../decide/decision.ts";
+import type { SafetyLevel } from "@hlvm/tools/tool-definition";
+import type { AuditEvent, AuditKind, OutcomeEvent, OutcomeStatus, RecordedEvent } from "./audit-event.ts";
+import type { DecidingStep, Decision, PermissionMode } from "../decide/decision.ts";
 
 export interface AuditFilter {
   readonly tool?: string;
@@ -14,7 +15,16 @@ export interface AuditFilter {
   readonly text?: string;
   /** Named by the arguments, itself or something below it. */
   readonly path?: string;
+  /** Named by the arguments, itself or one below it. */
+  readonly host?: string;
+  readonly runId?: string;
   readonly callId?: string;
+  /** Of the call itself, or of the call that an intent is about. */
+  readonly outcome?: OutcomeStatus;
+  readonly safetyLevel?: SafetyLevel;
+  readonly mode?: PermissionMode;
+  /** How the rule begins. */
+  readonly rule?: string;
   /** Who answered the approval of this very call. */
   readonly approver?: string;
   readonly kind: AuditKind;

@@ -47,13 +47,14 @@ export async function whoApproved(
   return { calls: page, nextBeforeId: calls.length > page.length ? page.at(-1)?.call.id : undefined };
 }
 
-function readingOf({ organization, id }: Principal, traceId: string, query: string): AuditEvent {
+/** That somebody reads the log, as it is recorded. */
+export function readingOf({ organization, id }: Principal, traceId: string, query: string): AuditEvent {
   return { kind: "audit_read", at: new Date().toISOString(), organization, principal: id, query: redactText(query), traceId };
 }
 
 /** `kind=intent tool=shell_exec since=2026-01-01T00:00:00.000Z limit=100` */
-function inWords(filter: AuditFilter): string {
-  return Object.entries(filter)
+export function inWords(filter: object): string {
+  return (Object.entries(filter) as [string, unknown][])
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value instanceof Date ? value.toISOString() : JSON.stringify(value, bigintAsText)}`)
     .join(" ");

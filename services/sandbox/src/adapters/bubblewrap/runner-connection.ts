@@ -102,8 +102,8 @@ export class RunnerConnection {
     return this.#askGuard("compared", callId, { compare: { callId } });
   }
 
-  readInstructions(callId: string, { folders, all }: InstructionsAsked): Promise<FoundInstructions> {
-    return this.#askGuard("instructions", callId, { readInstructions: { callId, folders: [...folders], all } });
+  readInstructions(callId: string, { folders, all, profiles }: InstructionsAsked): Promise<FoundInstructions> {
+    return this.#askGuard("instructions", callId, { readInstructions: { callId, folders: [...folders], all, profiles } });
   }
 
   #askGuard<Answer>(kind: GuardAnswer, callId: string, request: RunnerRequestJson): Promise<Answer> {

@@ -1,0 +1,57 @@
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
+import {
+  AuditEventSchema,
+  AuditKind,
+  AuditKindSchema,
+  OutcomeStatus,
+  OutcomeStatusSchema,
+  type AuditEvent,
+} from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { localTime } from "../output/local-time.ts";
+import { messageJson } from "../output/message-json.ts";
+
+const PENDING = "pending";
+
+/** For programs: the contract's fields, and whether an allowed call still waits for its outcome. */
+export function eventJson(event: AuditEvent): object {
+  const json = { ...messageJson(AuditEventSchema, event), mode: permissionModeWord(event.mode) };
+  return isPending(event) ? { ...json, outcome: PENDING } : json;
+}
+
+/** An allowed call that runs, or of which nobody has told what came of it yet. */
+function isPending({ kind, decision, outcome }: AuditEvent): boolean {
+  return kind === AuditKind.INTENT && decision === Decision.ALLOW && outcome === OutcomeStatus.UNSPECIFIED;
+}
+
+export function outcomeWord(event: AuditEvent): string {
+  if (isPending(event)) return PENDING;
+  return event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
+}
+
+/** Cells of a table: time, who, tool, decision, step, rule, outcome, arguments. */
+export function eventRow(event: AuditEvent): string[] {
+  const { principal, tool, decision, step, rule, argumentsJson } = event;
+  return [
+    localTime(event.at),
+    principal,
+    tool,
+    enumWord(DecisionSchema, decision),
+    enumWord(DecidingStepSchema, step),
+    rule,
+    outcomeWord(event),
+    argumentsJson,
+  ];
+}
+
+/** Cells of a table of events of several kinds: time, kind, who, tool, what was decided or came of it, why, arguments. */
+export function storyRow(event: AuditEvent): string[] {
+  const { at, kind, principal, tool, decision, rule, reason, argumentsJson, outcomeSummary, query } = event;
+  const isOutcome = kind === AuditKind.OUTCOME;
+  const result = isOutcome ? outcomeWord(event) : decision === Decision.UNSPECIFIED ? "" : enumWord(DecisionSchema, decision);
+  const what = [argumentsJson, isOutcome ? outcomeSummary : "", query].find((text) => text !== "") ?? "";
+  return [localTime(at), enumWord(AuditKindSchema, kind), principal, tool, result, rule === "" ? reason : rule, what];
+}
+
+export const STORY_HEADINGS = ["TIME", "EVENT", "WHO", "TOOL", "RESULT", "RULE", "ARGUMENTS"] as const;
