@@ -21,6 +21,7 @@ const CONVERSATIONS = [
   },
   { match: "hostile", turns: [{ text: HOSTILE, toolCalls: [call("rm ./x\u202E")] }, { text: "That was it." }] },
   { match: "ask on the phone", turns: [{ toolCalls: [call("rm -f b.txt && touch made-on-the-phone")] }, { text: "Thank you." }] },
+  { match: "be told no", turns: [{ toolCalls: [call("rm -f a.txt")] }, { text: "I leave it." }] },
   { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
 const PLACES = ["/", "/approvals", "/models", "/settings", "/memory?q=greeting", "/audit"];
@@ -98,6 +99,20 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await approve.tap();
     await page.getByText("Answered by").waitFor();
     await expect.poll(() => existsSync(join(web.workspace, "made-on-the-phone"))).toBe(true);
+    await page.close();
+  });
+
+  it("is denied with a reason that the model reads, by its keys", async () => {
+    const { page } = await web.open();
+    const path = await askInPage(page, web.workspace, "be told no");
+    const asked = page.getByRole("article", { name: "Waiting for you: run shell_exec" });
+    await asked.getByLabel(/^Why/).fill("we need that file");
+    await asked.getByRole("button", { name: "Approve once" }).focus();
+    await page.keyboard.press("n");
+    await page.getByText("I leave it.").waitFor();
+    const { stdout } = await web.mesh.hlvm(["session", "show", path.slice("/s/".length), "--json"]);
+    expect(stdout).toMatch(/"tool_end".*we need that file/);
+    expect(existsSync(join(web.workspace, "a.txt"))).toBe(true);
     await page.close();
   });
 

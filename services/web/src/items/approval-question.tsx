@@ -14,21 +14,27 @@ import { isField } from "../shell/is-field.ts";
 import { usePage } from "../store/page-context.ts";
 import styles from "./items.module.css";
 
+const LONGEST_REASON = 1_000;
+
 interface Answer {
   readonly answer: ApprovalAnswer;
   readonly text?: string;
   readonly mode?: PermissionMode;
+  /** To an action: why. */
+  readonly reason?: string;
 }
 
 /** What is asked, whole, and the buttons: the answer names the bytes that were shown. */
 export function ApprovalQuestion({ approval: listed }: { readonly approval: Approval }) {
   const { clients, lists } = usePage();
   const { approvalId } = listed;
+  const idempotencyKey = useIdempotencyKey();
   // What comes with a list or an event may be cut; this is whole.
   const whole = useCall(approvalId, (signal) => clients.policy.getApproval({ approvalId }, { signal }));
   const approval = whole.value?.approval ?? listed;
-  const answering = useAction(async ({ answer, text = "", mode = PermissionMode.UNSPECIFIED }: Answer) => {
-    await clients.policy.answerApproval({ approvalId, answer, text, mode, argumentsHash: approval.argumentsHash });
+  const answering = useAction(async ({ answer, text = "", mode = PermissionMode.UNSPECIFIED, reason = "" }: Answer) => {
+    const { argumentsHash } = approval;
+    await clients.policy.answerApproval({ approvalId, answer, text, mode, reason, argumentsHash, idempotencyKey: idempotencyKey(answer) });
     lists.forgetApproval(approvalId);
   });
   const question = { approval, isBusy: answering.isBusy, onAnswer: answering.run };
@@ -54,6 +60,7 @@ interface QuestionProps {
 
 function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { readonly isWhole: boolean }) {
   const { rendering, reason, safetyLevel, tool } = approval;
+  const [why, setWhy] = useState("");
   const [end, isSeen] = useSeen(rendering?.lines.length ?? 0);
   const omitted = rendering?.omittedCharacters ?? 0;
   const mustSee = safetyLevel !== SafetyLevel.L0 && safetyLevel !== SafetyLevel.L1;
@@ -70,14 +77,22 @@ function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { reado
         <dt>For this session</dt>
         <dd>covers every later call of {tool} at this level or below in this session, destructive ones excepted</dd>
       </dl>
+      <input
+        className={styles.why}
+        aria-label="Why, which the model reads when it is denied"
+        placeholder="Reason, which the model reads when you deny"
+        maxLength={LONGEST_REASON}
+        value={why}
+        onChange={(event) => setWhy(event.target.value)}
+      />
       <div className={styles.buttons} data-answers="action">
-        <Button look="primary" shortcut="y" disabled={!canSayYes} onClick={() => onAnswer({ answer: ApprovalAnswer.ONCE })}>
+        <Button look="primary" shortcut="y" disabled={!canSayYes} onClick={() => onAnswer({ answer: ApprovalAnswer.ONCE, reason: why })}>
           Approve once
         </Button>
-        <Button shortcut="s" disabled={!canSayYes} onClick={() => onAnswer({ answer: ApprovalAnswer.SESSION })}>
+        <Button shortcut="s" disabled={!canSayYes} onClick={() => onAnswer({ answer: ApprovalAnswer.SESSION, reason: why })}>
           For this session
         </Button>
-        <Button shortcut="n" disabled={isBusy} onClick={() => onAnswer({ answer: ApprovalAnswer.DENY })}>
+        <Button shortcut="n" disabled={isBusy} onClick={() => onAnswer({ answer: ApprovalAnswer.DENY, reason: why })}>
           Deny
         </Button>
         {rendering === undefined ? null : (
@@ -144,6 +159,16 @@ function Plan({ approval, isBusy, onAnswer }: QuestionProps) {
       </div>
     </>
   );
+}
+
+/** One for each answer that may be given, so that an answer whose response was lost can be sent again. */
+function useIdempotencyKey(): (answer: ApprovalAnswer) => string {
+  const keys = useRef(new Map<ApprovalAnswer, string>());
+  return (answer) => {
+    const key = keys.current.get(answer) ?? crypto.randomUUID();
+    keys.current.set(answer, key);
+    return key;
+  };
 }
 
 function seenWord(lines: number): string {

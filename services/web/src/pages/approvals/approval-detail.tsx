@@ -7,6 +7,7 @@ import { ApprovalQuestion } from "../../items/approval-question.tsx";
 import parts from "../../parts/parts.module.css";
 import { RenderedLines } from "../../parts/code-lines.tsx";
 import { RelativeTime } from "../../parts/relative-time.tsx";
+import { shownProse } from "../../parts/shown-text.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
@@ -81,6 +82,12 @@ export function ApprovalDetail({ approvalId, title }: ApprovalDetailProps) {
             </dd>
             <dt>Why asked</dt>
             <dd>{approval.reason}</dd>
+            {approval.answerText === "" ? null : (
+              <>
+                <dt>Said</dt>
+                <dd>{shownProse(approval.answerText)}</dd>
+              </>
+            )}
           </dl>
         </>
       )}
