@@ -86,6 +86,25 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await Promise.all([one.page.close(), other.page.close()]);
   });
 
+  it("gives a session another title, forks it and saves it as a file", async () => {
+    const { page, refused } = await web.open();
+    await page.goto(new URL(session, page.url()).href);
+    const more = page.getByRole("button", { name: "More" });
+    await more.click();
+    await page.getByLabel("Title").fill("The greeting");
+    await page.getByRole("button", { name: "Rename" }).click();
+    await page.getByRole("heading", { level: 1, name: "The greeting" }).waitFor();
+    await more.click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as Markdown" }).click()]);
+    expect(readFileSync(await download.path(), "utf8")).toContain("# The greeting");
+    await more.click();
+    await page.getByRole("button", { name: /^Fork/ }).click();
+    await page.getByText("Forked from another session").waitFor();
+    expect(new URL(page.url()).pathname).not.toBe(session);
+    expect(refused).toEqual([]);
+    await page.close();
+  });
+
   it("is answered on a phone: whole, with Deny and Approve apart", async () => {
     const { page } = await web.open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
     await askInPage(page, web.workspace, "ask on the phone");
@@ -164,6 +183,10 @@ describe.skipIf(!hasBrowser)("the page", () => {
       const options = { runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] } };
       const { violations } = await page.evaluate<AxeResult>(`axe.run(${JSON.stringify(options)})`);
       const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+      const right = await page.evaluate<number>(
+        "Math.max(...[...document.querySelectorAll('header, main, article, form')].map((one) => one.getBoundingClientRect().right))",
+      );
+      if (right > width) faults.push(`it is ${right} px wide`);
       if (faults.length > 0) found[place] = faults;
     }
     expect(found).toEqual({});

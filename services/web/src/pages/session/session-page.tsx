@@ -14,6 +14,7 @@ import { SessionStore, type SessionView } from "../../store/session-store.ts";
 import { usePage } from "../../store/page-context.ts";
 import { ConversationList, type ConversationHandle } from "./conversation-list.tsx";
 import { Outline } from "./outline.tsx";
+import { SessionMenu } from "./session-menu.tsx";
 import { SteerComposer } from "./steer-composer.tsx";
 import styles from "./session.module.css";
 
@@ -66,6 +67,7 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
             <Button aria-expanded={panel !== null} onClick={() => showPanel(panel === null ? "changes" : "")}>
               <Icon of={PanelRight} size={14} /> Changes
             </Button>
+            {session === undefined ? null : <SessionMenu session={session} onChanged={() => void store.load()} />}
           </>
         ) : null
       }
