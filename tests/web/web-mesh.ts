@@ -7,6 +7,8 @@ import { createWorkspace, repositoryRoot, startTestMesh, type TestMesh } from ".
 
 /** Debian's, or the one that the variable names; playwright brings none that would fit. */
 const CHROMIUM = process.env.HLVM_CHROMIUM ?? "/usr/bin/chromium";
+/** Less than a test may take, so that what is missing is named. */
+const LONGEST_WAIT_MILLISECONDS = 10_000;
 export const hasBrowser = existsSync(CHROMIUM);
 
 export interface WebMesh {
@@ -49,6 +51,7 @@ export async function startWebMesh(conversations: readonly object[]): Promise<We
 
 async function openPage(mesh: TestMesh, browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  page.setDefaultTimeout(LONGEST_WAIT_MILLISECONDS);
   const opened: OpenedPage = { page, called: [], refused: [], errors: [] };
   page.on("request", (request) => opened.called.push(request.url()));
   page.on("pageerror", (error) => opened.errors.push(error.message));

@@ -22,6 +22,13 @@ const CONVERSATIONS = [
   { match: "hostile", turns: [{ text: HOSTILE, toolCalls: [call("rm ./x\u202E")] }, { text: "That was it." }] },
   { match: "ask on the phone", turns: [{ toolCalls: [call("rm -f b.txt && touch made-on-the-phone")] }, { text: "Thank you." }] },
   { match: "be told no", turns: [{ toolCalls: [call("rm -f a.txt")] }, { text: "I leave it." }] },
+  {
+    match: "write three files",
+    turns: [
+      { toolCalls: ["one", "two", "three"].map((name) => ({ tool: "write_file", arguments: { path: `${name}.txt`, content: name } })) },
+      { text: "As far as you let me." },
+    ],
+  },
   { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
 const PLACES = ["/", "/approvals", "/models", "/settings", "/memory?q=greeting", "/audit"];
@@ -108,7 +115,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
   it("is answered on a phone: whole, with Deny and Approve apart", async () => {
     const { page } = await web.open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
     await askInPage(page, web.workspace, "ask on the phone");
-    await page.getByRole("link", { name: /Approvals, 1 waiting/ }).tap();
+    await page.getByRole("link", { name: /Approvals 1 waiting/ }).tap();
     await page.getByRole("link", { name: /^shell_exec/ }).tap();
     const [deny, approve] = [page.getByRole("button", { name: "Deny" }), page.getByRole("button", { name: "Approve once" })];
     const [left, right] = await Promise.all([deny.boundingBox(), approve.boundingBox()]);
@@ -132,6 +139,23 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const { stdout } = await web.mesh.hlvm(["session", "show", path.slice("/s/".length), "--json"]);
     expect(stdout).toMatch(/"tool_end".*we need that file/);
     expect(existsSync(join(web.workspace, "a.txt"))).toBe(true);
+    await page.close();
+  });
+
+  it("answers like questions together, but for those that are left out", async () => {
+    const { page } = await web.open();
+    await askInPage(page, web.workspace, "write three files");
+    await page.getByRole("link", { name: /Approvals 3 waiting/ }).click();
+    const alike = page.getByRole("region", { name: "Like questions" });
+    await alike.getByText("two.txt").waitFor();
+    await alike.getByRole("checkbox").nth(1).uncheck();
+    await alike.getByRole("button", { name: "Approve 2 once" }).click();
+    await page.getByRole("link", { name: /Approvals 1 waiting/ }).waitFor();
+    await page.getByRole("button", { name: "Deny" }).click();
+    const written = () => ["one", "two", "three"].filter((name) => existsSync(join(web.workspace, `${name}.txt`)));
+    await expect.poll(() => written().length).toBe(2);
+    await page.getByText("Nothing waits").waitFor();
+    expect(written()).toHaveLength(2);
     await page.close();
   });
 
@@ -174,7 +198,9 @@ describe.skipIf(!hasBrowser)("the page", () => {
     // Trusted Types keep axe out; the other tests run with them.
     const { page } = await web.open({ colorScheme, viewport: { width, height: 844 }, bypassCSP: true, reducedMotion: "reduce" });
     const found: Record<string, unknown> = {};
-    for (const place of [...PLACES, session, `${session}?panel=changes`, `${session}?panel=context`]) {
+    const asking = await askInPage(page, web.workspace, "be told no");
+    await page.getByRole("article", { name: /^Waiting for you/ }).waitFor();
+    for (const place of [...PLACES, asking, session, `${session}?panel=changes`, `${session}?panel=context`]) {
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.getByText("Live", { exact: true }).waitFor();

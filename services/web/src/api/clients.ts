@@ -54,6 +54,8 @@ export function troubleOf(thrown: unknown): Trouble {
   const error = ConnectError.from(thrown);
   const [details] = error.findDetails(ErrorAdviceSchema);
   if (details !== undefined) return { message: error.rawMessage, advice: details.advice };
+  if (thrown instanceof Error && !(thrown instanceof ConnectError) && !(thrown instanceof TypeError))
+    return { message: thrown.message, advice: "" };
   if (error.code === Code.Unavailable || error.code === Code.Unknown)
     return { message: "The edge does not answer.", advice: "Check that the mesh is up (hlvm status), and try again." };
   return { message: error.rawMessage, advice: "" };

@@ -9,6 +9,7 @@ import { SessionsPage } from "../pages/sessions/sessions-page.tsx";
 import { useLists } from "../store/list-store.ts";
 import { usePage } from "../store/page-context.ts";
 import { readSettings } from "../pages/settings/page-settings.ts";
+import parts from "../parts/parts.module.css";
 import { isField } from "./is-field.ts";
 import styles from "./shell.module.css";
 
@@ -93,18 +94,14 @@ function Rail() {
           const count = path === "/approvals" ? waiting : 0;
           return (
             <li key={path}>
-              <Link
-                href={path}
-                className={styles.entry}
-                aria-current={isHere ? "page" : undefined}
-                title={name}
-                aria-label={count === 0 ? undefined : `${name}, ${count} waiting`}
-              >
+              <Link href={path} className={styles.entry} aria-current={isHere ? "page" : undefined} title={name}>
                 <Icon of={icon} size={18} />
                 <span className={styles.name}>{name}</span>
                 {count === 0 ? null : (
-                  <span className={styles.count} aria-hidden="true">
+                  <span className={styles.count}>
+                    {" "}
                     {count}
+                    <span className={parts.visuallyHidden}> waiting</span>
                   </span>
                 )}
               </Link>

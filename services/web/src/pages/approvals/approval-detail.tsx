@@ -14,6 +14,7 @@ import { TroubleNote } from "../../parts/trouble-note.tsx";
 import { levelWord, personName } from "../../parts/words.ts";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
+import { LikeQuestions, likeQuestions } from "./like-questions.tsx";
 import styles from "./approvals.module.css";
 
 const TITLES: Readonly<Record<number, string>> = { [ApprovalKind.PLAN]: "Accept a plan", [ApprovalKind.QUESTION]: "Answer a question" };
@@ -35,6 +36,7 @@ export function ApprovalDetail({ approvalId, title }: ApprovalDetailProps) {
   const approval = value?.approval;
   if (approval === undefined) return <Skeleton rows={6} />;
   const { tool, kind, state, safetyLevel, sessionId, requestedBy, requestedAt, expiresAt, answeredBy, answeredAt, rendering } = approval;
+  const alike = likeQuestions(approval, approvals ?? []);
   const isPending = state === ApprovalState.PENDING;
   return (
     <>
@@ -67,9 +69,12 @@ export function ApprovalDetail({ approvalId, title }: ApprovalDetailProps) {
         </p>
       </div>
       {isPending ? (
-        <div className={styles.question}>
-          <ApprovalQuestion approval={approval} />
-        </div>
+        <>
+          <div className={styles.question}>
+            <ApprovalQuestion approval={approval} />
+          </div>
+          {alike.length > 1 ? <LikeQuestions approvals={alike} title={title} /> : null}
+        </>
       ) : (
         <>
           {rendering === undefined ? null : <RenderedLines lines={rendering.lines} />}
