@@ -133,7 +133,10 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const path = await askInPage(page, web.workspace, "be told no");
     const asked = page.getByRole("article", { name: "Waiting for you: run shell_exec" });
     await asked.getByLabel(/^Why/).fill("we need that file");
-    await asked.getByRole("button", { name: "Approve once" }).focus();
+    const approve = asked.getByRole("button", { name: "Approve once" });
+    // It wakes when the whole question has come and its end has been seen; until then it cannot have the focus.
+    await expect.poll(() => approve.isEnabled()).toBe(true);
+    await approve.focus();
     await page.keyboard.press("n");
     await page.getByText("I leave it.").waitFor();
     const { stdout } = await web.mesh.hlvm(["session", "show", path.slice("/s/".length), "--json"]);
