@@ -14,6 +14,7 @@ await orExplain(() => prepare({ directory: hlvmDirectory }));
 const scratch = mkdtempSync(join(tmpdir(), "hlvm-check-"));
 const checks = [
   ["types", "tsc", "-p", "."],
+  ["types of the page", "tsc", "-p", "services/web"],
   ["lint", "oxlint", "--type-aware", "--deny-warnings"],
   ["format", "oxfmt", "--check", "."],
   ["contracts: lint", "buf", "lint", "proto"],

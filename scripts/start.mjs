@@ -4,14 +4,17 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { callerDirectory, hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { buildPage } from "./prepare/page.mjs";
 import { orExplain } from "./prepare/not-prepared.mjs";
 
+const root = fileURLToPath(new URL("..", import.meta.url));
 const main = fileURLToPath(new URL("../services/cli/src/main.ts", import.meta.url));
 /** Code that was compiled once need not be at every start, whatever the HLVM directory. */
 const compileCache = fileURLToPath(new URL("../node_modules/.cache/hlvm", import.meta.url));
 const given = process.argv.slice(2);
 
 await orExplain(() => prepare({ directory: hlvmDirectory }));
+if (given.length === 0 || given[0] === "up") buildPage(root);
 
 const child = spawn(node, [main, ...(given.length === 0 ? ["up"] : given)], {
   cwd: callerDirectory,

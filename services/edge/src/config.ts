@@ -29,6 +29,7 @@ export const settings = {
   connectionAgeSeconds: serviceSettings.connectionAgeSeconds,
   tokenSigningKey: text({ variable: "HLVM_TOKEN_SIGNING_KEY", description: "File with the private JWK that signs internal tokens." }),
   localTokenFile: text({ variable: "HLVM_LOCAL_TOKEN_FILE", description: "File with the token of the local user." }),
+  webDirectory: text({ variable: "HLVM_WEB_DIR", description: "Folder with the built page; empty: there is no page.", fallback: "" }),
   orchestrator: serviceUrl({ variable: "HLVM_ORCHESTRATOR_URL", description: "Where the orchestrator listens." }),
   "model-gateway": serviceUrl({ variable: "HLVM_MODEL_GATEWAY_URL", description: "Where the model gateway listens." }),
   sandbox: serviceUrl({ variable: "HLVM_SANDBOX_URL", description: "Where the sandbox service listens." }),

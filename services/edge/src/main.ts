@@ -19,6 +19,7 @@ await runService("edge", async (log, environment) => {
     port: config.port,
     connectionAgeSeconds: config.connectionAgeSeconds,
     authenticator: new AccessTokenAuthenticator(backends.policy.transport, minter, local),
+    webDirectory: config.webDirectory,
     minter,
     delegations: new DelegationSigner(signingKey),
     backends,

@@ -1,24 +1,30 @@
 import type { DelegationSigner } from "@hlvm/identity/delegation-signer";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import type { Log } from "@hlvm/log/create-log";
+import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { PolicyTeams } from "./adapters/policy-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Authenticator, Caller } from "./domain/authenticator.ts";
+import { PageLogins } from "./domain/page-logins.ts";
 import { httpEndpoints } from "./http/http-endpoints.ts";
+import { PageFiles } from "./http/page-files.ts";
 import type { Request } from "./http/read-body.ts";
 import { authenticatedInterceptor } from "./rpc/authenticated-interceptor.ts";
 import type { Backends } from "./rpc/backends.ts";
 import { PUBLIC_SERVICES } from "./rpc/public-methods.ts";
 import { routes } from "./rpc/routes.ts";
+import { watchMethod } from "./rpc/watch.ts";
 
 export interface EdgeParts {
   readonly host: string;
   readonly port: number;
   readonly connectionAgeSeconds: number;
   readonly authenticator: Authenticator;
+  /** With the built page; empty: there is none. */
+  readonly webDirectory: string;
   readonly minter: TokenMinter;
   readonly delegations: DelegationSigner;
   readonly backends: Backends;
@@ -31,6 +37,7 @@ export function startEdge({
   port,
   connectionAgeSeconds,
   authenticator,
+  webDirectory,
   minter,
   delegations,
   backends,
@@ -38,20 +45,26 @@ export function startEdge({
 }: EdgeParts): Promise<RpcServer> {
   const delegate = createDelegateRun(delegations, new PolicyTeams(backends.policy.transport, minter));
   const { orchestrator } = backends;
+  const logins = new PageLogins(authenticator);
   const callers = new WeakMap<Request, Caller>();
   return startRpcServer({
     host,
     port,
     limits: connectionLimits(connectionAgeSeconds),
     log,
-    services: PUBLIC_SERVICES.map(({ service }) => service.typeName),
-    authenticate: authenticatedInterceptor(callers, authenticator),
+    services: [...PUBLIC_SERVICES.map(({ service }) => service.typeName), WatchService.typeName],
+    authenticate: authenticatedInterceptor(callers, logins),
     before: httpEndpoints({
-      authenticator,
+      authenticator: logins,
+      files: new PageFiles(webDirectory),
+      logins,
       log,
       onAuthenticated: (request, caller) => callers.set(request, caller),
       runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal),
     }),
-    routes: (router) => routes(router, { backends, minter, delegate }),
+    routes: (router) => {
+      routes(router, { backends, minter, delegate });
+      router.rpc(WatchService.method.watch, watchMethod(backends, minter));
+    },
   });
 }

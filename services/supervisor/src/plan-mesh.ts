@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createLog } from "@hlvm/log/create-log";
@@ -19,6 +20,8 @@ import type { MeshPlan } from "./supervise.ts";
 
 const LOOPBACK = "127.0.0.1";
 const EDGE = "edge";
+/** What `npm start` has built; without it there is no page, and everything else. */
+const PAGE = fileURLToPath(new URL("../../web/dist", import.meta.url));
 
 /** Where models are, and what they demand; for the model gateway alone. */
 const PROVIDER_VARIABLES = [
@@ -151,6 +154,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
           HLVM_HOST: config.edgeHost,
           HLVM_TOKEN_SIGNING_KEY: keys.signingKey("edge"),
           HLVM_LOCAL_TOKEN_FILE: files.tokenFile,
+          ...(existsSync(join(PAGE, "index.html")) ? { HLVM_WEB_DIR: PAGE } : {}),
           HLVM_ORCHESTRATOR_URL: urlOf(ports.orchestrator),
           ...backs,
         },

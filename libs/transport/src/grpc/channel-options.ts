@@ -11,6 +11,7 @@ import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
+import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
 import { PING_INTERVAL_MILLISECONDS, PING_TIMEOUT_MILLISECONDS, WINDOW_BYTES } from "../connection-settings.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "../maximum-message-bytes.ts";
 
@@ -29,6 +30,7 @@ const SERVICES = [
   TeamResolverService,
   TokenService,
   TrustService,
+  WatchService,
 ] as const;
 /** A replica that ended is started again within one to six seconds; grpc-js would wait up to two minutes. */
 const LONGEST_RECONNECT_MILLISECONDS = 2_000;

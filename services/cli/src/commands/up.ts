@@ -4,6 +4,7 @@ import type { MeshReference } from "@hlvm/mesh/reference-mesh";
 import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import { EXIT_OK, type CommandContext } from "../command.ts";
+import { pageLink } from "../mesh/page-link.ts";
 import { referenceRunningMesh } from "../mesh/reference-running-mesh.ts";
 import { startReferencedMesh } from "../mesh/start-referenced-mesh.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
@@ -22,7 +23,8 @@ export async function up(context: CommandContext): Promise<number> {
   using interrupts = new Interrupts();
   try {
     const mesh = (await referenceRunningMesh(config.directory)) ?? (await startReferencedMesh(context, "foreground", interrupts.signal));
-    if (!interrupts.signal.aborted) process.stdout.write(welcome(mesh.state, config.npmScript === "start" ? "npm start --" : "hlvm"));
+    const link = await pageLink(mesh.state.edgeUrl, mesh.state.tokenFile).catch(() => undefined);
+    if (!interrupts.signal.aborted) process.stdout.write(welcome(mesh.state, link, config.npmScript === "start" ? "npm start --" : "hlvm"));
     await keepUp(mesh.reference, interrupts.signal, config.directory);
     screen.status("ending");
     await (mesh.state.lifetime === "foreground" ? stopMesh(mesh.state.controlSocket) : mesh.reference.release());
@@ -47,9 +49,10 @@ async function keepUp(reference: MeshReference, signal: AbortSignal, directory: 
   }
 }
 
-function welcome({ edgeUrl, lifetime }: MeshState, command: string): string {
+function welcome({ edgeUrl, lifetime }: MeshState, link: string | undefined, command: string): string {
+  const page = link === undefined ? "" : `\nIn a browser, within a minute (later: ${command} web):\n  ${link}\n`;
   return `HLVM is up: ${edgeUrl}
-
+${page}
 Try in another terminal:
   ${command} ask "What does this repository do?"
   ${command} ask --permission-mode acceptEdits "create hello.txt with hi"

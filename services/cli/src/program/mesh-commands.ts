@@ -9,6 +9,13 @@ export function meshCommands(context: CommandContext, finish: Finish): Command[]
       const { up } = await import("../commands/up.ts");
       finish(await up(context));
     }),
+    new Command("web")
+      .description("open the page of this machine's mesh in a browser")
+      .option("--print", "print the link, which is good once and for a minute, instead of opening it")
+      .action(async (flags: { print?: boolean }) => {
+        const { web } = await import("../commands/web.ts");
+        finish(await web(flags, context));
+      }),
     new Command("down").description("end the mesh of this machine").action(async () => {
       const { down } = await import("../commands/down.ts");
       finish(await down(context));

@@ -5,8 +5,12 @@ import { TracedCall } from "@hlvm/telemetry/traced-call";
 import type { Runs } from "../domain/chat.ts";
 import type { Authenticator, Caller } from "../domain/authenticator.ts";
 import { demandScope } from "../domain/demand-scope.ts";
+import type { PageLogins } from "../domain/page-logins.ts";
 import { chat } from "./chat.ts";
 import { isLoopbackHostHeader } from "./loopback-host.ts";
+import type { PageFiles } from "./page-files.ts";
+import { setPageHeaders } from "./page-headers.ts";
+import { sendSecret, swapCode } from "./page-login.ts";
 import type { Request } from "./read-body.ts";
 import { sendError, type Response } from "./send-error.ts";
 
@@ -15,6 +19,8 @@ export interface HttpEndpointsOptions {
   /** Told who sends a request, before anything else reads it. */
   readonly onAuthenticated: (request: Request, caller: Caller) => void;
   readonly runsOf: (principal: Principal) => Runs;
+  readonly files: PageFiles;
+  readonly logins: PageLogins;
   readonly log: Log;
 }
 
@@ -22,13 +28,16 @@ type Endpoint = (request: Request, response: Response, caller: Caller) => Promis
 
 /**
  * Every request passes here first: it is refused unless it is meant for this machine and the authenticator knows who
- * sends it. Then the plain HTTP endpoints answer; what is for none of them is left to Connect.
+ * sends it. The page's files and the swap of its code are all that is there for anybody. Then the plain HTTP endpoints answer;
+ * what is for none of them is left to Connect.
  * @returns what `startRpcServer` calls before everything else
  */
 export function httpEndpoints({
   authenticator,
   onAuthenticated,
   runsOf,
+  files,
+  logins,
   log,
 }: HttpEndpointsOptions): (request: Request, response: Response) => Promise<boolean> {
   const endpoints: Readonly<Record<string, Endpoint>> = {
@@ -36,6 +45,7 @@ export function httpEndpoints({
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"status":"serving"}');
     },
+    "POST /auth/code": (_, response, caller) => sendSecret(response, { code: logins.issueCode(caller) }),
     "POST /api/chat": (request, response, caller) => {
       demandScope(caller, ["run"], "/api/chat");
       const call = TracedCall.answered("POST /api/chat", header(request.headers.traceparent));
@@ -44,10 +54,17 @@ export function httpEndpoints({
   };
   return async (request, response) => {
     try {
+      setPageHeaders(response);
       checkHost(request);
+      if (files.answer(request, response)) return true;
+      const called = `${request.method} ${request.url?.split("?", 1)[0]}`;
+      if (called === "POST /auth/token") {
+        await swapCode(request, response, logins);
+        return true;
+      }
       const caller = await authenticator.authenticate(request.headers.authorization);
       onAuthenticated(request, caller);
-      const endpoint = endpoints[`${request.method} ${request.url?.split("?", 1)[0]}`];
+      const endpoint = endpoints[called];
       await endpoint?.(request, response, caller);
       return endpoint !== undefined;
     } catch (cause) {

@@ -7,6 +7,7 @@ import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
+import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
 import type { NeededScopes } from "../domain/demand-scope.ts";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
@@ -29,6 +30,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(SessionService, "orchestrator", {
     startRun: ASK,
     watch: LOOK,
+    readEvents: LOOK,
     cancelRun: ASK,
     sendMessage: ASK,
     listSessions: LOOK,
@@ -79,9 +81,12 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   }),
 ];
 
+/** What the edge answers itself; it asks the services behind it in the caller's name. */
+const OWN_METHODS: ReadonlyMap<DescMethod, NeededScopes> = new Map([[WatchService.method.watch, LOOK]]);
+
 /** What a token needs for a method; of those that are closed, and of health checks, nothing: other code answers them. */
 export function scopesOf(method: DescMethod): NeededScopes | undefined {
-  return PUBLIC_SERVICES.find(({ service }) => service === method.parent)?.methods.get(method.localName);
+  return OWN_METHODS.get(method) ?? PUBLIC_SERVICES.find(({ service }) => service === method.parent)?.methods.get(method.localName);
 }
 
 function open<Service extends DescService>(

@@ -32,7 +32,7 @@ export interface TestMesh {
 }
 
 /** A real edge before real servers that stand for all services and verify tokens as they do. */
-export async function startTestMesh(routes: (router: ConnectRouter) => void): Promise<TestMesh> {
+export async function startTestMesh(routes: (router: ConnectRouter) => void, webDirectory = ""): Promise<TestMesh> {
   const identity = await createTestIdentity();
   const services = [SessionService, PolicyService, AuditService, ModelService].map(({ typeName }) => typeName);
   const forServices = [TokenResolverService.typeName, TeamResolverService.typeName];
@@ -59,6 +59,7 @@ export async function startTestMesh(routes: (router: ConnectRouter) => void): Pr
     port: 0,
     connectionAgeSeconds: 180,
     authenticator: new AccessTokenAuthenticator(backends.policy.transport, identity.minter, new LocalAuthenticator(TOKEN, "ada")),
+    webDirectory,
     minter: identity.minter,
     delegations: identity.delegations,
     backends,

@@ -18,6 +18,7 @@ import { encodeSession } from "./encode-session.ts";
 import { getContextMethod } from "./get-context.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 import { listSessionsMethod } from "./list-sessions.ts";
+import { readEventsMethod } from "./read-events.ts";
 import { startRunMethod } from "./start-run.ts";
 import { undoToTurnMethod } from "./undo-to-turn.ts";
 import { watchMethod } from "./watch.ts";
@@ -27,6 +28,7 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
     router.service(SessionService, {
       startRun: startRunMethod(orchestrator),
       watch: watchMethod(orchestrator),
+      readEvents: readEventsMethod(orchestrator),
       cancelRun: cancelRunMethod(orchestrator),
       sendMessage: sendMessageMethod(orchestrator),
       listSessions: listSessionsMethod(orchestrator),

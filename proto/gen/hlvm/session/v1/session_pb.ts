@@ -25,7 +25,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIuIDCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCBIZChFwYXJlbnRfc2Vzc2lvbl9pZBhaIAEoCRISCgphZ2VudF90eXBlGFsgASgJEhQKDHdvcmtlcl9kZXB0aBhcIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QisgUKD1N0YXJ0UnVuUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABARIbCgZwcm9tcHQYAiABKAlCC7pICHIGEAEogIBAEiEKCXdvcmtzcGFjZRgDIAEoCUIOukgL2AEBcgYogCA6AS8SFwoFbW9kZWwYBCABKAlCCLpIBXIDGIACEjwKCHNldHRpbmdzGAUgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQga6SAPIAQESOgoLYXR0YWNobWVudHMYBiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECASEQoJc3RhdGVsZXNzGAcgASgIEiMKDm5ld19zZXNzaW9uX2lkGAggASgJQgu6SAjYAQFyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABBIoChNwcmVwYXJlZF9zZXNzaW9uX2lkGAsgASgJQgu6SAjYAQFyA7ABARJHCg9hbGxvd2VkX3NlY3JldHMYFCADKAlCLrpIK5IBKBAgIiRyIjIgXltBLVphLXowLTldW0EtWmEtejAtOSAtXXswLDQ3fSQSKAoVcGVyc29uYWxfaW5zdHJ1Y3Rpb25zGG4gASgJQgm6SAZyBCiAgAISLAoFYWdlbnQYWiABKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEkAKD3dvcmtlcl9wcm9maWxlcxhbIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5BZ2VudFByb2ZpbGVCCLpIBZIBAhAgEioKBmJ1ZGdldBhkIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5SdW5CdWRnZXQiVwoQU3RhcnRSdW5SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBINCgVtb2RlbBgEIAEoCSJTCgxXYXRjaFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBIOCgZmb2xsb3cYAyABKAgiNwoNV2F0Y2hSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQiSgoQQ2FuY2VsUnVuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBIiYKEUNhbmNlbFJ1blJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCKdAQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHRleHQYAiABKAlCC7pICHIGEAEogIBAEhEKCWludGVycnVwdBgDIAEoCBI7CgthdHRhY2htZW50cxiWASADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECAiNwoTU2VuZE1lc3NhZ2VSZXNwb25zZRIOCgZydW5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQi3AMKE0xpc3RTZXNzaW9uc1JlcXVlc3QSFwoFbGltaXQYASABKA1CCLpIBSoDGPQDEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIACEhYKBHRleHQYAyABKAlCCLpIBXIDKIAIEjoKCGFyY2hpdmVkGAQgASgOMh4uaGx2bS5zZXNzaW9uLnYxLkFyY2hpdmVGaWx0ZXJCCLpIBYIBAhABEhsKCXdvcmtzcGFjZRgFIAEoCUIIukgFcgMogCASFwoFbW9kZWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoFc3RhdGUYCSABKA4yHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvblN0YXRlQgi6SAWCAQIQARI/ChBsYXN0X3N0b3BfcmVhc29uGAogASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb25CCLpIBYIBAhABEhQKDHdpdGhfd29ya2VycxhaIAEoCBIfCgp3b3JrZXJzX29mGFsgASgJQgu6SAjYAQFyA7ABASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIswBCg9Db250ZXh0RnJhZ21lbnQSDgoGc291cmNlGAEgASgJEiIKBXRydXN0GAIgASgOMhMuaGx2bS50b29sLnYxLlRydXN0EioKBGtpbmQYAyABKA4yHC5obHZtLnNlc3Npb24udjEuQ29udGV4dEtpbmQSEAoIc2VxdWVuY2UYBCABKAQSJgoCYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnRva2VucxgGIAEoDRIPCgdwcmV2aWV3GAcgASgJIloKD0Ryb3BwZWRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBITCgt0b19zZXF1ZW5jZRgDIAEoBBILCgN3aHkYBCABKAkiMQoRR2V0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEirAIKEkdldENvbnRleHRSZXNwb25zZRINCgVtb2RlbBgBIAEoCRIWCg5jb250ZXh0X3dpbmRvdxgCIAEoDRIWCg5vdXRwdXRfcmVzZXJ2ZRgDIAEoDRIcChRjb21wYWN0aW9uX3RocmVzaG9sZBgEIAEoDRIOCgZ0b2tlbnMYBSABKA0SEgoKY29ycmVjdGlvbhgGIAEoARIzCglmcmFnbWVudHMYByADKAsyIC5obHZtLnNlc3Npb24udjEuQ29udGV4dEZyYWdtZW50EjEKB2Ryb3BwZWQYCCADKAsyIC5obHZtLnNlc3Npb24udjEuRHJvcHBlZEZyYWdtZW50Ei0KC3RydXN0X2Zsb29yGAkgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IigQEKFFVwZGF0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEh0KBXRpdGxlGAIgASgJQgm6SAZyBBABGFBIAIgBARIVCghhcmNoaXZlZBgDIAEoCEgBiAEBQggKBl90aXRsZUILCglfYXJjaGl2ZWQiQgoVVXBkYXRlU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiI0ChREZWxldGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UibwoURXhwb3J0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESOQoGZm9ybWF0GAIgASgOMh0uaGx2bS5zZXNzaW9uLnYxLkV4cG9ydEZvcm1hdEIKukgHggEEEAEgACIlChVFeHBvcnRTZXNzaW9uUmVzcG9uc2USDAoEdGV4dBgBIAEoCSJUChRJbXBvcnRTZXNzaW9uUmVxdWVzdBIcCgZuZGpzb24YASABKAlCDLpICXIHEAEogICABhIeCgl3b3Jrc3BhY2UYAiABKAlCC7pICHIGKIAgOgEvIkIKFUltcG9ydFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iRwoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIr4BChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhoKEWFjY2VwdF9pbmNvbXBsZXRlGJYBIAEoCBIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrCgpVbmRvbmVUdXJuEgwKBHR1cm4YASABKA0SDwoHc3VtbWFyeRgCIAEoCSKWAQoSVW5kb1RvVHVyblJlc3BvbnNlEioKBXR1cm5zGAEgAygLMhsuaGx2bS5zZXNzaW9uLnYxLlVuZG9uZVR1cm4SLAoFcGF0aHMYAiADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAyABKA0SEgoKaW5jb21wbGV0ZRgEIAEoCCplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjKrCQoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJSCglDYW5jZWxSdW4SIS5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVxdWVzdBoiLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXNwb25zZRJYCgtTZW5kTWVzc2FnZRIjLmhsdm0uc2Vzc2lvbi52MS5TZW5kTWVzc2FnZVJlcXVlc3QaJC5obHZtLnNlc3Npb24udjEuU2VuZE1lc3NhZ2VSZXNwb25zZRJgCgxMaXN0U2Vzc2lvbnMSJC5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSIDkAICEloKCkdldFNlc3Npb24SIi5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgISWgoKR2V0Q29udGV4dBIiLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRDb250ZXh0UmVzcG9uc2UiA5ACAhJjCg1VcGRhdGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25SZXNwb25zZSIDkAICEl4KDURlbGV0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRGVsZXRlU2Vzc2lvblJlc3BvbnNlEmAKDUV4cG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRXhwb3J0U2Vzc2lvblJlc3BvbnNlMAESXgoNSW1wb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5JbXBvcnRTZXNzaW9uUmVzcG9uc2USVQoKVW5kb1RvVHVybhIiLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5VbmRvVG9UdXJuUmVzcG9uc2USWAoLRm9ya1Nlc3Npb24SIy5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiQuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIuIDCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCBIZChFwYXJlbnRfc2Vzc2lvbl9pZBhaIAEoCRISCgphZ2VudF90eXBlGFsgASgJEhQKDHdvcmtlcl9kZXB0aBhcIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QisgUKD1N0YXJ0UnVuUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABARIbCgZwcm9tcHQYAiABKAlCC7pICHIGEAEogIBAEiEKCXdvcmtzcGFjZRgDIAEoCUIOukgL2AEBcgYogCA6AS8SFwoFbW9kZWwYBCABKAlCCLpIBXIDGIACEjwKCHNldHRpbmdzGAUgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQga6SAPIAQESOgoLYXR0YWNobWVudHMYBiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECASEQoJc3RhdGVsZXNzGAcgASgIEiMKDm5ld19zZXNzaW9uX2lkGAggASgJQgu6SAjYAQFyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABBIoChNwcmVwYXJlZF9zZXNzaW9uX2lkGAsgASgJQgu6SAjYAQFyA7ABARJHCg9hbGxvd2VkX3NlY3JldHMYFCADKAlCLrpIK5IBKBAgIiRyIjIgXltBLVphLXowLTldW0EtWmEtejAtOSAtXXswLDQ3fSQSKAoVcGVyc29uYWxfaW5zdHJ1Y3Rpb25zGG4gASgJQgm6SAZyBCiAgAISLAoFYWdlbnQYWiABKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEkAKD3dvcmtlcl9wcm9maWxlcxhbIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5BZ2VudFByb2ZpbGVCCLpIBZIBAhAgEioKBmJ1ZGdldBhkIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5SdW5CdWRnZXQiVwoQU3RhcnRSdW5SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBINCgVtb2RlbBgEIAEoCSJTCgxXYXRjaFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBIOCgZmb2xsb3cYAyABKAgiNwoNV2F0Y2hSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQiawoRUmVhZEV2ZW50c1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGYmVmb3JlGAIgASgEEhcKBWxpbWl0GAMgASgNQgi6SAUqAxjQDxIPCgdzZXR0bGVkGAQgASgIIk4KElJlYWRFdmVudHNSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQSEAoIaGFzX21vcmUYAiABKAgiSgoQQ2FuY2VsUnVuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBIiYKEUNhbmNlbFJ1blJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCKdAQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHRleHQYAiABKAlCC7pICHIGEAEogIBAEhEKCWludGVycnVwdBgDIAEoCBI7CgthdHRhY2htZW50cxiWASADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECAiNwoTU2VuZE1lc3NhZ2VSZXNwb25zZRIOCgZydW5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQi3AMKE0xpc3RTZXNzaW9uc1JlcXVlc3QSFwoFbGltaXQYASABKA1CCLpIBSoDGPQDEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIACEhYKBHRleHQYAyABKAlCCLpIBXIDKIAIEjoKCGFyY2hpdmVkGAQgASgOMh4uaGx2bS5zZXNzaW9uLnYxLkFyY2hpdmVGaWx0ZXJCCLpIBYIBAhABEhsKCXdvcmtzcGFjZRgFIAEoCUIIukgFcgMogCASFwoFbW9kZWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoFc3RhdGUYCSABKA4yHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvblN0YXRlQgi6SAWCAQIQARI/ChBsYXN0X3N0b3BfcmVhc29uGAogASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb25CCLpIBYIBAhABEhQKDHdpdGhfd29ya2VycxhaIAEoCBIfCgp3b3JrZXJzX29mGFsgASgJQgu6SAjYAQFyA7ABASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIswBCg9Db250ZXh0RnJhZ21lbnQSDgoGc291cmNlGAEgASgJEiIKBXRydXN0GAIgASgOMhMuaGx2bS50b29sLnYxLlRydXN0EioKBGtpbmQYAyABKA4yHC5obHZtLnNlc3Npb24udjEuQ29udGV4dEtpbmQSEAoIc2VxdWVuY2UYBCABKAQSJgoCYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnRva2VucxgGIAEoDRIPCgdwcmV2aWV3GAcgASgJIloKD0Ryb3BwZWRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBITCgt0b19zZXF1ZW5jZRgDIAEoBBILCgN3aHkYBCABKAkiMQoRR2V0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEirAIKEkdldENvbnRleHRSZXNwb25zZRINCgVtb2RlbBgBIAEoCRIWCg5jb250ZXh0X3dpbmRvdxgCIAEoDRIWCg5vdXRwdXRfcmVzZXJ2ZRgDIAEoDRIcChRjb21wYWN0aW9uX3RocmVzaG9sZBgEIAEoDRIOCgZ0b2tlbnMYBSABKA0SEgoKY29ycmVjdGlvbhgGIAEoARIzCglmcmFnbWVudHMYByADKAsyIC5obHZtLnNlc3Npb24udjEuQ29udGV4dEZyYWdtZW50EjEKB2Ryb3BwZWQYCCADKAsyIC5obHZtLnNlc3Npb24udjEuRHJvcHBlZEZyYWdtZW50Ei0KC3RydXN0X2Zsb29yGAkgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IigQEKFFVwZGF0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEh0KBXRpdGxlGAIgASgJQgm6SAZyBBABGFBIAIgBARIVCghhcmNoaXZlZBgDIAEoCEgBiAEBQggKBl90aXRsZUILCglfYXJjaGl2ZWQiQgoVVXBkYXRlU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiI0ChREZWxldGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UibwoURXhwb3J0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESOQoGZm9ybWF0GAIgASgOMh0uaGx2bS5zZXNzaW9uLnYxLkV4cG9ydEZvcm1hdEIKukgHggEEEAEgACIlChVFeHBvcnRTZXNzaW9uUmVzcG9uc2USDAoEdGV4dBgBIAEoCSJUChRJbXBvcnRTZXNzaW9uUmVxdWVzdBIcCgZuZGpzb24YASABKAlCDLpICXIHEAEogICABhIeCgl3b3Jrc3BhY2UYAiABKAlCC7pICHIGKIAgOgEvIkIKFUltcG9ydFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iRwoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIr4BChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhoKEWFjY2VwdF9pbmNvbXBsZXRlGJYBIAEoCBIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrCgpVbmRvbmVUdXJuEgwKBHR1cm4YASABKA0SDwoHc3VtbWFyeRgCIAEoCSKWAQoSVW5kb1RvVHVyblJlc3BvbnNlEioKBXR1cm5zGAEgAygLMhsuaGx2bS5zZXNzaW9uLnYxLlVuZG9uZVR1cm4SLAoFcGF0aHMYAiADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAyABKA0SEgoKaW5jb21wbGV0ZRgEIAEoCCplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjKHCgoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJaCgpSZWFkRXZlbnRzEiIuaGx2bS5zZXNzaW9uLnYxLlJlYWRFdmVudHNSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlJlYWRFdmVudHNSZXNwb25zZSIDkAICElIKCUNhbmNlbFJ1bhIhLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXF1ZXN0GiIuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlc3BvbnNlElgKC1NlbmRNZXNzYWdlEiMuaGx2bS5zZXNzaW9uLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlEmAKDExpc3RTZXNzaW9ucxIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgOQAgISWgoKR2V0U2Vzc2lvbhIiLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACAhJaCgpHZXRDb250ZXh0EiIuaGx2bS5zZXNzaW9uLnYxLkdldENvbnRleHRSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLkdldENvbnRleHRSZXNwb25zZSIDkAICEmMKDVVwZGF0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblJlc3BvbnNlIgOQAgISXgoNRGVsZXRlU2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5EZWxldGVTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5EZWxldGVTZXNzaW9uUmVzcG9uc2USYAoNRXhwb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRTZXNzaW9uUmVzcG9uc2UwARJeCg1JbXBvcnRTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkltcG9ydFNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkltcG9ydFNlc3Npb25SZXNwb25zZRJVCgpVbmRvVG9UdXJuEiIuaGx2bS5zZXNzaW9uLnYxLlVuZG9Ub1R1cm5SZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlVuZG9Ub1R1cm5SZXNwb25zZRJYCgtGb3JrU2Vzc2lvbhIjLmhsdm0uc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlcXVlc3QaJC5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -633,6 +633,120 @@ export const WatchResponseSchema: GenMessage<WatchResponse, {jsonType: WatchResp
   messageDesc(file_hlvm_session_v1_session, 4);
 
 /**
+ * @generated from message hlvm.session.v1.ReadEventsRequest
+ */
+export type ReadEventsRequest = Message<"hlvm.session.v1.ReadEventsRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Events before this sequence; 0: the last ones.
+   *
+   * @generated from field: uint64 before = 2;
+   */
+  before: bigint;
+
+  /**
+   * The most that a page holds. 0 means 500.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Without pieces of an answer, of thinking and of output that a later event has whole.
+   *
+   * @generated from field: bool settled = 4;
+   */
+  settled: boolean;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ReadEventsRequest
+ */
+export type ReadEventsRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Events before this sequence; 0: the last ones.
+   *
+   * @generated from field: uint64 before = 2;
+   */
+  before?: string;
+
+  /**
+   * The most that a page holds. 0 means 500.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit?: number;
+
+  /**
+   * Without pieces of an answer, of thinking and of output that a later event has whole.
+   *
+   * @generated from field: bool settled = 4;
+   */
+  settled?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ReadEventsRequest.
+ * Use `create(ReadEventsRequestSchema)` to create a new message.
+ */
+export const ReadEventsRequestSchema: GenMessage<ReadEventsRequest, {jsonType: ReadEventsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 5);
+
+/**
+ * @generated from message hlvm.session.v1.ReadEventsResponse
+ */
+export type ReadEventsResponse = Message<"hlvm.session.v1.ReadEventsResponse"> & {
+  /**
+   * In order. As many as fit about a megabyte, at least one where there is one.
+   *
+   * @generated from field: repeated hlvm.session.v1.Event events = 1;
+   */
+  events: Event[];
+
+  /**
+   * There are earlier ones.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ReadEventsResponse
+ */
+export type ReadEventsResponseJson = {
+  /**
+   * In order. As many as fit about a megabyte, at least one where there is one.
+   *
+   * @generated from field: repeated hlvm.session.v1.Event events = 1;
+   */
+  events?: EventJson[];
+
+  /**
+   * There are earlier ones.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ReadEventsResponse.
+ * Use `create(ReadEventsResponseSchema)` to create a new message.
+ */
+export const ReadEventsResponseSchema: GenMessage<ReadEventsResponse, {jsonType: ReadEventsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 6);
+
+/**
  * @generated from message hlvm.session.v1.CancelRunRequest
  */
 export type CancelRunRequest = Message<"hlvm.session.v1.CancelRunRequest"> & {
@@ -667,7 +781,7 @@ export type CancelRunRequestJson = {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest, {jsonType: CancelRunRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 5);
+  messageDesc(file_hlvm_session_v1_session, 7);
 
 /**
  * @generated from message hlvm.session.v1.CancelRunResponse
@@ -698,7 +812,7 @@ export type CancelRunResponseJson = {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse, {jsonType: CancelRunResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 6);
+  messageDesc(file_hlvm_session_v1_session, 8);
 
 /**
  * @generated from message hlvm.session.v1.SendMessageRequest
@@ -759,7 +873,7 @@ export type SendMessageRequestJson = {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest, {jsonType: SendMessageRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 7);
+  messageDesc(file_hlvm_session_v1_session, 9);
 
 /**
  * @generated from message hlvm.session.v1.SendMessageResponse
@@ -804,7 +918,7 @@ export type SendMessageResponseJson = {
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse, {jsonType: SendMessageResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 8);
+  messageDesc(file_hlvm_session_v1_session, 10);
 
 /**
  * @generated from message hlvm.session.v1.ListSessionsRequest
@@ -981,7 +1095,7 @@ export type ListSessionsRequestJson = {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest, {jsonType: ListSessionsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 9);
+  messageDesc(file_hlvm_session_v1_session, 11);
 
 /**
  * @generated from message hlvm.session.v1.ListSessionsResponse
@@ -1040,7 +1154,7 @@ export type ListSessionsResponseJson = {
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse, {jsonType: ListSessionsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 10);
+  messageDesc(file_hlvm_session_v1_session, 12);
 
 /**
  * @generated from message hlvm.session.v1.GetSessionRequest
@@ -1067,7 +1181,7 @@ export type GetSessionRequestJson = {
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest, {jsonType: GetSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 11);
+  messageDesc(file_hlvm_session_v1_session, 13);
 
 /**
  * @generated from message hlvm.session.v1.GetSessionResponse
@@ -1094,7 +1208,7 @@ export type GetSessionResponseJson = {
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse, {jsonType: GetSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 12);
+  messageDesc(file_hlvm_session_v1_session, 14);
 
 /**
  * @generated from message hlvm.session.v1.ContextFragment
@@ -1193,7 +1307,7 @@ export type ContextFragmentJson = {
  * Use `create(ContextFragmentSchema)` to create a new message.
  */
 export const ContextFragmentSchema: GenMessage<ContextFragment, {jsonType: ContextFragmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 13);
+  messageDesc(file_hlvm_session_v1_session, 15);
 
 /**
  * @generated from message hlvm.session.v1.DroppedFragment
@@ -1250,7 +1364,7 @@ export type DroppedFragmentJson = {
  * Use `create(DroppedFragmentSchema)` to create a new message.
  */
 export const DroppedFragmentSchema: GenMessage<DroppedFragment, {jsonType: DroppedFragmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 14);
+  messageDesc(file_hlvm_session_v1_session, 16);
 
 /**
  * @generated from message hlvm.session.v1.GetContextRequest
@@ -1277,7 +1391,7 @@ export type GetContextRequestJson = {
  * Use `create(GetContextRequestSchema)` to create a new message.
  */
 export const GetContextRequestSchema: GenMessage<GetContextRequest, {jsonType: GetContextRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 15);
+  messageDesc(file_hlvm_session_v1_session, 17);
 
 /**
  * What the model would be given if it were asked now, in its order.
@@ -1400,7 +1514,7 @@ export type GetContextResponseJson = {
  * Use `create(GetContextResponseSchema)` to create a new message.
  */
 export const GetContextResponseSchema: GenMessage<GetContextResponse, {jsonType: GetContextResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 16);
+  messageDesc(file_hlvm_session_v1_session, 18);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionRequest
@@ -1455,7 +1569,7 @@ export type UpdateSessionRequestJson = {
  * Use `create(UpdateSessionRequestSchema)` to create a new message.
  */
 export const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest, {jsonType: UpdateSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 17);
+  messageDesc(file_hlvm_session_v1_session, 19);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionResponse
@@ -1482,7 +1596,7 @@ export type UpdateSessionResponseJson = {
  * Use `create(UpdateSessionResponseSchema)` to create a new message.
  */
 export const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse, {jsonType: UpdateSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 18);
+  messageDesc(file_hlvm_session_v1_session, 20);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionRequest
@@ -1509,7 +1623,7 @@ export type DeleteSessionRequestJson = {
  * Use `create(DeleteSessionRequestSchema)` to create a new message.
  */
 export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest, {jsonType: DeleteSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 19);
+  messageDesc(file_hlvm_session_v1_session, 21);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionResponse
@@ -1528,7 +1642,7 @@ export type DeleteSessionResponseJson = {
  * Use `create(DeleteSessionResponseSchema)` to create a new message.
  */
 export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse, {jsonType: DeleteSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 20);
+  messageDesc(file_hlvm_session_v1_session, 22);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionRequest
@@ -1565,7 +1679,7 @@ export type ExportSessionRequestJson = {
  * Use `create(ExportSessionRequestSchema)` to create a new message.
  */
 export const ExportSessionRequestSchema: GenMessage<ExportSessionRequest, {jsonType: ExportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 21);
+  messageDesc(file_hlvm_session_v1_session, 23);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionResponse
@@ -1596,7 +1710,7 @@ export type ExportSessionResponseJson = {
  * Use `create(ExportSessionResponseSchema)` to create a new message.
  */
 export const ExportSessionResponseSchema: GenMessage<ExportSessionResponse, {jsonType: ExportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 22);
+  messageDesc(file_hlvm_session_v1_session, 24);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionRequest
@@ -1641,7 +1755,7 @@ export type ImportSessionRequestJson = {
  * Use `create(ImportSessionRequestSchema)` to create a new message.
  */
 export const ImportSessionRequestSchema: GenMessage<ImportSessionRequest, {jsonType: ImportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 23);
+  messageDesc(file_hlvm_session_v1_session, 25);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionResponse
@@ -1668,7 +1782,7 @@ export type ImportSessionResponseJson = {
  * Use `create(ImportSessionResponseSchema)` to create a new message.
  */
 export const ImportSessionResponseSchema: GenMessage<ImportSessionResponse, {jsonType: ImportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 24);
+  messageDesc(file_hlvm_session_v1_session, 26);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionRequest
@@ -1709,7 +1823,7 @@ export type ForkSessionRequestJson = {
  * Use `create(ForkSessionRequestSchema)` to create a new message.
  */
 export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest, {jsonType: ForkSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 25);
+  messageDesc(file_hlvm_session_v1_session, 27);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionResponse
@@ -1736,7 +1850,7 @@ export type ForkSessionResponseJson = {
  * Use `create(ForkSessionResponseSchema)` to create a new message.
  */
 export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse, {jsonType: ForkSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 26);
+  messageDesc(file_hlvm_session_v1_session, 28);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnRequest
@@ -1843,7 +1957,7 @@ export type UndoToTurnRequestJson = {
  * Use `create(UndoToTurnRequestSchema)` to create a new message.
  */
 export const UndoToTurnRequestSchema: GenMessage<UndoToTurnRequest, {jsonType: UndoToTurnRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 27);
+  messageDesc(file_hlvm_session_v1_session, 29);
 
 /**
  * A turn that no longer counts.
@@ -1888,7 +2002,7 @@ export type UndoneTurnJson = {
  * Use `create(UndoneTurnSchema)` to create a new message.
  */
 export const UndoneTurnSchema: GenMessage<UndoneTurn, {jsonType: UndoneTurnJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 28);
+  messageDesc(file_hlvm_session_v1_session, 30);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnResponse
@@ -1953,7 +2067,7 @@ export type UndoToTurnResponseJson = {
  * Use `create(UndoToTurnResponseSchema)` to create a new message.
  */
 export const UndoToTurnResponseSchema: GenMessage<UndoToTurnResponse, {jsonType: UndoToTurnResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 29);
+  messageDesc(file_hlvm_session_v1_session, 31);
 
 /**
  * @generated from enum hlvm.session.v1.ArchiveFilter
@@ -2150,6 +2264,16 @@ export const SessionService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchRequestSchema;
     output: typeof WatchResponseSchema;
+  },
+  /**
+   * A page of the log, read backwards from its end.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.ReadEvents
+   */
+  readEvents: {
+    methodKind: "unary";
+    input: typeof ReadEventsRequestSchema;
+    output: typeof ReadEventsResponseSchema;
   },
   /**
    * @generated from rpc hlvm.session.v1.SessionService.CancelRun

@@ -3,7 +3,7 @@ import { eventType } from "@hlvm/ndjson/event-type";
 import type { Database } from "@hlvm/postgres/database";
 import type { Event, ToolEnd } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { SettledCall } from "../../domain/budget/budget-store.ts";
-import type { Append, EventLog, LogPage } from "../../domain/log/event-log.ts";
+import type { Append, EventLog, LogPage, PageBefore } from "../../domain/log/event-log.ts";
 import { eventWords } from "../../domain/log/search-words.ts";
 import { withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
@@ -63,6 +63,26 @@ const READ = `
     FROM (SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND seq >= $2 ORDER BY seq LIMIT ${READ_EVENTS + 1}) AS next
     WINDOW w AS (ORDER BY seq)
   ) AS measured WHERE before < ${READ_BYTES} AND place <= ${READ_EVENTS} ORDER BY seq`;
+
+/**
+ * The same backwards from a sequence, $4 of them at most. Where $3 is set, pieces of an answer or of thinking are left out that
+ * stand before an answer of their run, and pieces of output before the end of a turn. What stands behind is still coming, or was
+ * cut and is nowhere whole.
+ */
+const READ_BEFORE = `
+  WITH whole AS (
+    SELECT run_id, max(seq) FILTER (WHERE type = 'assistant_message') AS said, max(seq) FILTER (WHERE type <> 'assistant_message') AS done
+    FROM event WHERE session_id = $1 AND type IN ('assistant_message', 'turn_stats', 'run_stopped') GROUP BY run_id
+  )
+  SELECT ${EVENT_COLUMNS}, found FROM (
+    SELECT ${EVENT_COLUMNS}, count(*) OVER () AS found, row_number() OVER w AS place, sum(octet_length(payload)) OVER w - octet_length(payload) AS before
+    FROM (
+      SELECT ${EVENT_COLUMNS} FROM event LEFT JOIN whole USING (run_id) WHERE session_id = $1 AND ($2 = 0 OR seq < $2) AND NOT ($3
+        AND (type IN ('message_delta', 'reasoning_update') AND seq < coalesce(said, 0) OR type = 'tool_output' AND seq < coalesce(done, 0)))
+      ORDER BY seq DESC LIMIT $4::int + 1
+    ) AS last
+    WINDOW w AS (ORDER BY seq DESC)
+  ) AS measured WHERE before < ${READ_BYTES} AND place <= $4::int ORDER BY seq`;
 
 const CONVERSATION_TYPES = "'user_message', 'message_queued', 'run_started', 'assistant_message', 'tool_end', 'conversation_undone'";
 const READ_RUN = `
@@ -133,6 +153,11 @@ export class PostgresEventLog implements EventLog {
     const rows = await this.#database.query<EventRow & { found: string }>(READ, [sessionId, from], "read_events");
     const events = readableOf(sessionId, rows);
     return { events, hasMore: Number(rows[0]?.found ?? 0) > events.length };
+  }
+
+  async readBefore(sessionId: string, { before, limit, settled }: PageBefore): Promise<LogPage> {
+    const rows = await this.#database.query<EventRow & { found: string }>(READ_BEFORE, [sessionId, before, settled, limit], "read_before");
+    return { events: readableOf(sessionId, rows), hasMore: Number(rows[0]?.found ?? 0) > rows.length };
   }
 
   readContext(sessionId: string): Promise<Event[]> {

@@ -39,6 +39,15 @@ export interface LogPage {
   readonly hasMore: boolean;
 }
 
+/** Which page of a log is read backwards. */
+export interface PageBefore {
+  /** Events before this sequence; 0: the last ones. */
+  readonly before: number;
+  readonly limit: number;
+  /** Without pieces of an answer, of thinking and of output that a later event has whole. */
+  readonly settled: boolean;
+}
+
 /** A session's append-only log. */
 export interface EventLog {
   /**
@@ -53,6 +62,8 @@ export interface EventLog {
   appendEach(appends: readonly Append[]): Promise<readonly boolean[]>;
   /** Events from a sequence on, in order: as many as fit about a megabyte, at least one where there is one. */
   read(sessionId: string, from: number): Promise<LogPage>;
+  /** Events before a sequence, in order: as many as the limit says and fit about a megabyte; `hasMore` tells of earlier ones. */
+  readBefore(sessionId: string, page: PageBefore): Promise<LogPage>;
   /** Those events from which the model's context is folded: after a compaction what it left, and all since, without what was undone. */
   readContext(sessionId: string): Promise<Event[]>;
   /** Every word in a session's log that something was undone, in order. */

@@ -20,6 +20,7 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
     append,
     appendEach: () => Promise.resolve([]),
     read: () => Promise.resolve({ events: [], hasMore: false }),
+    readBefore: () => Promise.resolve({ events: [], hasMore: false }),
     readContext: () => Promise.resolve([]),
     readUndone: () => Promise.resolve([]),
     readConversation: () => Promise.resolve([]),

@@ -1,0 +1,69 @@
+import { structuredPatch } from "diff";
+import type { ChangedFile } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { shownCode } from "../../parts/shown-text.ts";
+
+export interface DiffLine {
+  /** Its number in the file before and after, where it is there. */
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+  readonly sign: " " | "+" | "-";
+  readonly text: string;
+}
+
+export interface Hunk {
+  readonly head: string;
+  readonly lines: readonly DiffLine[];
+}
+
+export interface FileDiff {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly hunks: readonly Hunk[];
+  /** Why there are no lines; empty where there are. */
+  readonly note: string;
+}
+
+const CONTEXT_LINES = 3;
+const MOST_BYTES = 512 * 1024;
+
+/** A changed file as lines of before and after, what cannot be seen in them shown as what it is. */
+export function diffOf({ path, before, after }: ChangedFile): FileDiff {
+  const name = shownCode(new TextDecoder().decode(path));
+  const [old, fresh] = [before, after].map((content) => textOf(content?.bytes ?? new Uint8Array()));
+  const none = { path: name, added: 0, removed: 0, hunks: [] };
+  if (old === undefined || fresh === undefined) return { ...none, note: "Not text, or too large to be shown here." };
+  const { hunks } = structuredPatch("", "", old, fresh, "", "", { context: CONTEXT_LINES });
+  const views = hunks.map(({ oldStart, newStart, oldLines, newLines, lines }) => {
+    let [from, to] = [oldStart, newStart];
+    return {
+      head: `${oldStart}–${oldStart + Math.max(0, oldLines - 1)} → ${newStart}–${newStart + Math.max(0, newLines - 1)}`,
+      lines: lines
+        .filter((line) => !line.startsWith("\\"))
+        .map((line): DiffLine => {
+          const sign = line[0] as DiffLine["sign"];
+          const text = shownCode(line.slice(1));
+          return { sign, text, before: sign === "+" ? undefined : from++, after: sign === "-" ? undefined : to++ };
+        }),
+    };
+  });
+  const count = (sign: string): number => views.reduce((sum, { lines }) => sum + lines.filter((line) => line.sign === sign).length, 0);
+  const note =
+    views.length > 0
+      ? ""
+      : before === undefined
+        ? "A new, empty file."
+        : after === undefined
+          ? "An empty file was removed."
+          : "Only its mode changed.";
+  return { path: name, added: count("+"), removed: count("-"), hunks: views, note };
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.length > MOST_BYTES || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Item } from "@hlvm/conversation/item";
+import { PanelRight } from "lucide-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { Link, useSearchParams } from "wouter";
+import { useAction } from "../../api/use-call.ts";
+import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { StateMark } from "../../parts/state-mark.tsx";
+import { TroubleNote } from "../../parts/trouble-note.tsx";
+import { folderName, sessionState, stopState } from "../../parts/words.ts";
+import { PageFrame } from "../../shell/page-frame.tsx";
+import { SessionStore, type SessionView } from "../../store/session-store.ts";
+import { usePage } from "../../store/page-context.ts";
+import { ConversationList, type ConversationHandle } from "./conversation-list.tsx";
+import { Outline } from "./outline.tsx";
+import { SessionMenu } from "./session-menu.tsx";
+import { SteerComposer } from "./steer-composer.tsx";
+import styles from "./session.module.css";
+
+const SidePanel = lazy(async () => ({ default: (await import("./side-panel.tsx")).SidePanel }));
+
+/** One session: what was said and done in it, live, and the field to go on with. */
+export function SessionPage({ sessionId }: { readonly sessionId: string }) {
+  const { clients, watch } = usePage();
+  const store = useMemo(() => new SessionStore(sessionId, clients, watch), [sessionId, clients, watch]);
+  useEffect(() => store.open(), [store]);
+  const view = useSyncExternalStore(store.subscribe, store.view);
+  const conversation = useRef<ConversationHandle>(null);
+  const [search, setSearch] = useSearchParams();
+  const panel = search.get("panel");
+  const earlier = useAction(() => store.loadEarlier());
+  const { session, items, trouble, isLoaded, hasEarlier } = view;
+  const { tone, word, isLive } = stateOf(view, items);
+  const showPanel = (name: string): void => setSearch(name === "" ? {} : { panel: name });
+  return (
+    <PageFrame
+      title={session?.title ?? "Session"}
+      above={
+        <>
+          <Link href="/" data-place>
+            Sessions
+          </Link>
+          <span aria-hidden="true" data-place>
+            /
+          </span>
+          {session === undefined ? null : (
+            <>
+              <span title={session.workspace} data-place>
+                {folderName(session.workspace)}
+              </span>
+              <span aria-hidden="true" data-place>
+                /
+              </span>
+            </>
+          )}
+        </>
+      }
+      beside={
+        isLoaded ? (
+          <>
+            <span role="status">
+              <StateMark tone={tone} isLive={isLive}>
+                {word}
+              </StateMark>
+            </span>
+            <Button aria-expanded={panel !== null} onClick={() => showPanel(panel === null ? "changes" : "")}>
+              <Icon of={PanelRight} size={14} /> Changes
+            </Button>
+            {session === undefined ? null : <SessionMenu session={session} onChanged={() => void store.load()} />}
+          </>
+        ) : null
+      }
+    >
+      <div className={panel === null ? styles.session : `${styles.session} ${styles.withPanel}`}>
+        <Outline sessionId={sessionId} items={items} todo={view.todo} onChoose={(key) => conversation.current?.show(key)} />
+        <div className={styles.talk}>
+          {isLoaded ? (
+            <ConversationList
+              items={items}
+              handle={conversation}
+              isThinking={view.isRunning && !isAtWork(items.at(-1))}
+              above={
+                hasEarlier ? (
+                  <div className={styles.earlier}>
+                    <Button disabled={earlier.isBusy} onClick={() => earlier.run()}>
+                      Show what was before
+                    </Button>
+                  </div>
+                ) : null
+              }
+            />
+          ) : trouble === undefined ? (
+            <Skeleton rows={5} />
+          ) : (
+            <div className={styles.scroll}>
+              <TroubleNote trouble={trouble} onAgain={() => void store.load()} />
+            </div>
+          )}
+          {isLoaded ? <SteerComposer sessionId={sessionId} view={view} /> : null}
+        </div>
+        {panel === null ? null : (
+          <Suspense fallback={<Skeleton rows={5} />}>
+            <SidePanel sessionId={sessionId} panel={panel} items={items} onPanel={showPanel} />
+          </Suspense>
+        )}
+      </div>
+    </PageFrame>
+  );
+}
+
+/** Whether the last thing to be seen goes on by itself, or waits for somebody. */
+function isAtWork(item: Item | undefined): boolean {
+  if (item?.kind === "assistant" || item?.kind === "thinking") return item.isOpen;
+  if (item?.kind === "approval") return item.state === "pending";
+  return item?.kind === "tools" && item.calls.some(({ durationMilliseconds }) => durationMilliseconds === undefined);
+}
+
+function stateOf({ isRunning, run, session }: SessionView, items: readonly Item[]) {
+  const isAsked = isRunning && items.some((item) => item.kind === "approval" && item.state === "pending");
+  if (run?.stopReason !== undefined) return stopState(run.stopReason);
+  const runningRunId = isRunning ? "running" : "";
+  return sessionState({ runningRunId, lastStopReason: session?.lastStopReason ?? 0 }, isAsked);
+}

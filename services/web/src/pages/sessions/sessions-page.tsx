@@ -1,0 +1,185 @@
+import { ArchiveFilter, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { CircleCheck, Search } from "lucide-react";
+import { useDeferredValue, useEffect, useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { useCall } from "../../api/use-call.ts";
+import { Button } from "../../parts/button.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import parts from "../../parts/parts.module.css";
+import { RelativeTime } from "../../parts/relative-time.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { StateMark } from "../../parts/state-mark.tsx";
+import { TroubleNote } from "../../parts/trouble-note.tsx";
+import { costWord, folderName, personName, sessionState } from "../../parts/words.ts";
+import { isField } from "../../shell/is-field.ts";
+import { PageFrame } from "../../shell/page-frame.tsx";
+import { useLists } from "../../store/list-store.ts";
+import { usePage } from "../../store/page-context.ts";
+import { readSettings } from "../settings/page-settings.ts";
+import { groupSessions } from "./group-sessions.ts";
+import { StartComposer } from "./start-composer.tsx";
+import styles from "./sessions.module.css";
+
+const EXAMPLES = ["What does this repository do?", "Which parts have no tests?", "Plan how to split the largest file"];
+const FOUND_LIMIT = 100;
+
+/** Every session that one may see, and the field that begins another. */
+export function SessionsPage() {
+  const { clients, lists } = usePage();
+  const { sessions, approvals, hasMoreSessions } = useLists(lists);
+  const [prompt, setPrompt] = useState("");
+  const [search, setSearch] = useSearchParams();
+  const text = search.get("text") ?? "";
+  const isArchived = search.get("archived") === "only";
+  const asked = new Set(approvals?.map(({ sessionId }) => sessionId));
+  const words = useDeferredValue(text.trim());
+  const isFiltered = words !== "" || isArchived;
+  const found = useCall(`${words} ${isArchived}`, async (signal) => {
+    if (!isFiltered) return undefined;
+    const archived = isArchived ? ArchiveFilter.ONLY : ArchiveFilter.UNSPECIFIED;
+    return await clients.sessions.listSessions({ text: words, archived, limit: FOUND_LIMIT }, { signal });
+  });
+  const shown = isFiltered ? found.value?.sessions : sessions;
+  const excerpts = new Map(found.value?.sessions.map(({ sessionId }, at) => [sessionId, found.value?.excerpts[at] ?? ""]));
+  const set = (name: string, value: string): void =>
+    setSearch(
+      (before) => {
+        if (value === "") before.delete(name);
+        else before.set(name, value);
+        return before;
+      },
+      { replace: true },
+    );
+  useKeys();
+  return (
+    <PageFrame title="Sessions">
+      <StartComposer
+        workspaces={[...new Set(sessions?.map(({ workspace }) => workspace))].slice(0, 20)}
+        prompt={prompt}
+        onPrompt={setPrompt}
+      />
+      <div className={styles.filters}>
+        <Button look="bare" aria-pressed={!isArchived} onClick={() => set("archived", "")}>
+          Current
+        </Button>
+        <Button look="bare" aria-pressed={isArchived} onClick={() => set("archived", "only")}>
+          Archived
+        </Button>
+        <label className={styles.search}>
+          <Icon of={Search} size={14} />
+          <input
+            id="filter"
+            type="search"
+            placeholder="Title or text"
+            aria-label="Search in titles and texts"
+            value={text}
+            onChange={(event) => set("text", event.target.value)}
+          />
+        </label>
+      </div>
+      <TroubleNote trouble={isFiltered ? found.trouble : undefined} onAgain={found.again} />
+      {shown === undefined ? (
+        <Skeleton rows={6} />
+      ) : shown.length === 0 ? (
+        <NoSessions isFiltered={isFiltered} onExample={setPrompt} />
+      ) : (
+        <SessionTable sessions={shown} asked={asked} excerpts={isFiltered ? excerpts : new Map()} />
+      )}
+      {hasMoreSessions && !isFiltered ? (
+        <Empty title="There are older ones: search for them" command="hlvm session list --limit 500" />
+      ) : null}
+    </PageFrame>
+  );
+}
+
+interface SessionTableProps {
+  readonly sessions: readonly Session[];
+  readonly asked: ReadonlySet<string>;
+  readonly excerpts: ReadonlyMap<string, string>;
+}
+
+function SessionTable({ sessions, asked, excerpts }: SessionTableProps) {
+  return (
+    <div className={styles.table}>
+      <div className={styles.head} aria-hidden="true">
+        <span />
+        <span>Title</span>
+        <span>State</span>
+        <span>Workspace</span>
+        <span>Owner</span>
+        <span>Model</span>
+        <span className={styles.right}>Cost</span>
+        <span className={styles.right}>Last event</span>
+      </div>
+      {groupSessions(sessions, asked, new Date()).map((group) => [
+        <div key={group.name} className={styles.group}>
+          <h2>{group.name}</h2>
+          <span>{group.sessions.length}</span>
+        </div>,
+        ...group.sessions.map((session) => (
+          <SessionRow
+            key={session.sessionId}
+            session={session}
+            isAsked={asked.has(session.sessionId)}
+            excerpt={excerpts.get(session.sessionId) ?? ""}
+          />
+        )),
+      ])}
+    </div>
+  );
+}
+
+function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; readonly isAsked: boolean; readonly excerpt: string }) {
+  const { sessionId, title, workspace, owner, model, cost, updatedAt } = session;
+  const { tone, word, isLive } = sessionState(session, isAsked);
+  const isCalm = tone === "ok" || tone === "plain";
+  return (
+    <div className={styles.row}>
+      <StateMark tone={isCalm ? "plain" : tone} icon={tone === "ok" ? CircleCheck : undefined} isLive={isLive} />
+      <span className={styles.title}>
+        <Link href={`/s/${sessionId}`}>{title}</Link>
+        {excerpt === "" ? null : <span className={styles.excerpt}>{excerpt}</span>}
+      </span>
+      <span className={isCalm ? undefined : `${parts.state} ${parts[tone]}`}>{word}</span>
+      <span title={workspace}>{folderName(workspace)}</span>
+      <span>{personName(owner)}</span>
+      <span title={model}>{model.split("/").at(-1)}</span>
+      <span className={styles.right}>{costWord(cost)}</span>
+      <span className={styles.right}>
+        <RelativeTime at={updatedAt} isShort />
+      </span>
+    </div>
+  );
+}
+
+function NoSessions({ isFiltered, onExample }: { readonly isFiltered: boolean; readonly onExample: (prompt: string) => void }) {
+  if (isFiltered) return <Empty title="No session fits" />;
+  return (
+    <Empty title="Nothing was asked yet" command='hlvm ask "What does this repository do?"'>
+      <p>Say above what is to be done, and in which folder. Three that only read:</p>
+      <div className={styles.examples}>
+        {EXAMPLES.map((example) => (
+          <Button key={example} onClick={() => onExample(example)}>
+            {example}
+          </Button>
+        ))}
+      </div>
+    </Empty>
+  );
+}
+
+/** `c` writes, `/` searches. */
+function useKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !readSettings().hasKeys) return;
+      const id = event.key === "c" ? "ask" : event.key === "/" ? "filter" : undefined;
+      if (id === undefined) return;
+      event.preventDefault();
+      document.getElementById(id)?.focus();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
