@@ -13,6 +13,7 @@ import { benchStartAndSize } from "./start-and-size.ts";
 import { benchTakeOver } from "./take-over.ts";
 import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
+import { benchTurnSteps } from "./turn-steps.ts";
 import { benchWaiting } from "./waiting.ts";
 import { benchWorkers } from "./workers.ts";
 
@@ -27,6 +28,7 @@ const { values, positionals: wanted } = parseArgs({
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "start-and-size": benchStartAndSize,
   "tool-turn": benchToolTurn,
+  "turn-steps": benchTurnSteps,
   "telemetry-cost": benchTelemetryCost,
   "mesh-call": benchMeshCall,
   sandboxes: benchSandboxes,

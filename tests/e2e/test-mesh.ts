@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
 import { runProgram, type Ended, type ProgramOptions } from "./run-program.ts";
@@ -64,7 +64,10 @@ export async function startTestMesh(more: Readonly<Record<string, string>> = {},
 /** A small folder to ask about, with the files given; a git repository where `git` is true. */
 export async function createWorkspace(files: Readonly<Record<string, string | Uint8Array>>, git = false): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "hlvm-workspace-"));
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
   if (git) {
     const environment = { PATH: process.env.PATH!, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
     const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];

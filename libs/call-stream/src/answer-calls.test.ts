@@ -169,8 +169,9 @@ describe("calls on a stream", () => {
     const calls = callsTo((await serve()).port);
     answer = async function* () {
       await new Promise((resolve) => setTimeout(resolve, 50));
+      yield "in time";
     };
-    expect(await all(calls, "patient", { timeoutMilliseconds: 0xffff_ffff })).toEqual(["patient"]);
+    expect(await all(calls, "patient", { timeoutMilliseconds: 0xffff_ffff })).toEqual(["in time", "patient"]);
   });
 
   it("write no further than their reader reads", async () => {

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { PreparedWorkspace } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { startGitServer, type Intercept } from "@hlvm/testing/git-server";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { pktLine } from "../adapters/git/pkt-lines.ts";
 import { createRepository, git } from "../testing/git-repository.ts";
 import { refusal } from "../testing/refusal.ts";
-import { startGitServer, type Intercept } from "../testing/start-git-server.ts";
 import { startTestService, type TestService } from "../testing/start-test-service.ts";
 
 const AUTHORIZATION = "ada:a-token";

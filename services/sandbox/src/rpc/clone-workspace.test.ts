@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { PreparedWorkspace } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { startGitServer, type Intercept } from "@hlvm/testing/git-server";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commitFiles, createRepository, git } from "../testing/git-repository.ts";
 import { refusal } from "../testing/refusal.ts";
-import { startGitServer, type Intercept } from "../testing/start-git-server.ts";
 import { startTestService, type TestService } from "../testing/start-test-service.ts";
 import { stranger } from "../testing/stranger.ts";
 

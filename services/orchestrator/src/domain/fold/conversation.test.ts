@@ -52,6 +52,19 @@ describe("Conversation", () => {
     expect(brief(messages)[3]).toEqual(["USER", "again"]);
   });
 
+  it("makes what a call ended with once, whatever is read and added then, so that its tokens are estimated once", () => {
+    const conversation = new Conversation("a/b");
+    for (const one of [question("q"), answer(1, "", ["x", "y"]), end(1, 1, "first")]) conversation.add(one);
+    const given = () => conversation.messages()[2]!.parts[0];
+    const first = given();
+    expect(first).toBe(conversation.resultOf(callId(RUN, 1, 1)));
+    expect(conversation.resultOf(callId(RUN, 1, 2))).toBeUndefined();
+    conversation.add(end(1, 2, "second"));
+    expect(given()).toBe(first);
+    conversation.add(answer(2, "done"));
+    expect(given()).toBe(first);
+  });
+
   it("keeps thinking for the model that thought it, and only for that", () => {
     const thinking = [create(ThinkingSchema, { text: "hm", providerData: new Uint8Array([1]) })];
     const events = [question("q"), started("a/b"), event(1, eventPayload("assistantMessage", { text: "yes", thinking }))];

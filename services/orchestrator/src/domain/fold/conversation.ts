@@ -7,10 +7,11 @@ import {
   type Event,
   type InstructionsLoaded,
   type RunStarted,
+  type ToolEnd,
   type UserMessage,
 } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ContextKind } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { Trust, TrustFloorSchema, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import { Trust, TrustFloorSchema, type ToolResult, type TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { lowerFloor, REMINDER, type Provenance } from "../context/provenance.ts";
 import { correctionOf } from "../context/token-budget.ts";
 import { memoryMessage } from "../prompt/with-memory.ts";
@@ -23,7 +24,7 @@ import { WorkState } from "../work/work-state.ts";
 import { foldCompaction, type Provenances } from "./fold-compaction.ts";
 import { insertInstructions } from "./insert-instructions.ts";
 import { LoadedInstructions } from "./loaded-instructions.ts";
-import { resultsOf, type OpenTurn } from "./open-turn.ts";
+import { toldResult, type OpenTurn } from "./open-turn.ts";
 import { UnreadMessages } from "./unread-messages.ts";
 
 /** What a fold needs of an event; one that is not known to be in the log yet has no sequence. */
@@ -93,8 +94,7 @@ export class Conversation {
         return this.#addAssistant(event, payload.value);
       case "toolEnd":
         this.#lower(payload.value.result?.trust, `${payload.value.tool} in turn ${event.turn}`);
-        this.#open?.results.set(payload.value.callId, { end: payload.value, event });
-        return;
+        return this.#addResult(event, payload.value);
       case "turnStats":
         if (this.#isSameModel) this.learn(Number(payload.value.inputTokens), Number(payload.value.estimatedInputTokens));
         return;
@@ -147,6 +147,11 @@ export class Conversation {
 
   provenanceOf(part: Part): Provenance {
     return this.#provenances.get(part) ?? { source: "", trust: Trust.UNSPECIFIED, kind: ContextKind.RAW, sequence: 0n };
+  }
+
+  /** What the model is given of a call of the last answer; undefined where it has no result yet. */
+  resultOf(callId: string): Part | undefined {
+    return this.#open?.results.get(callId);
   }
 
   #forgetCounts(): void {
@@ -215,6 +220,16 @@ export class Conversation {
     this.#open = { calls, results: new Map(), event };
   }
 
+  #addResult(event: FoldedEvent, { callId, result }: ToolEnd): void {
+    const call = this.#open?.calls.find((one) => one.callId === callId);
+    if (call !== undefined) this.#open!.results.set(callId, this.#result(event, call, result));
+  }
+
+  #result(event: FoldedEvent, call: OpenTurn["calls"][number], result?: ToolResult): Part {
+    const { about, value } = toldResult(call, result);
+    return this.#part(event, about, { case: "toolResult", value });
+  }
+
   #close(): void {
     this.#messages.push(...this.#closing());
     this.#open = undefined;
@@ -222,7 +237,8 @@ export class Conversation {
 
   #closing(): Message[] {
     if (this.#open === undefined) return [];
-    const parts = resultsOf(this.#open).map(({ event, about, value }) => this.#part(event, about, { case: "toolResult", value }));
+    const { calls, results, event } = this.#open;
+    const parts = calls.map((call) => results.get(call.callId) ?? this.#result(event, call));
     return [create(MessageSchema, { role: Role.TOOL, parts })];
   }
 

@@ -1,7 +1,7 @@
 import { ErrorClass, FinishReason, type Finish } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ReminderKind, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { durationHistogram } from "@hlvm/telemetry/instrument";
-import { estimateTokens } from "../context/estimate-tokens.ts";
+import { estimatePart } from "../context/estimate-tokens.ts";
 import type { AnsweredTurn } from "../fold/run-past.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { resumeAdvice } from "../run/resume-advice.ts";
@@ -59,8 +59,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, turnRun);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) {
-      run.context.add({ runId: run.runId, turn, payload });
-      noteResult(payload, run);
+      addEnd(payload, turn, run);
     }
     if (called !== undefined) await run.instructions.follow(toolCalls, turn, run);
     const { usage } = answer;
@@ -157,8 +156,12 @@ async function askWithinWindow(run: RunContext, progress: RunProgress, mayLose: 
   }
 }
 
-function noteResult({ case: type, value }: EventPayload, { spending }: RunContext): void {
-  if (type === "toolEnd") spending.addResult(value.tool, estimateTokens(value.result?.content ?? ""));
+/** Puts what a call ended with before the model, and notes whose tokens of the next call's input those are. */
+function addEnd(payload: EventPayload, turn: number, { context, spending, runId }: RunContext): void {
+  context.add({ runId, turn, payload });
+  if (payload.case !== "toolEnd") return;
+  const part = context.conversation.resultOf(payload.value.callId);
+  if (part !== undefined) spending.addResult(payload.value.tool, estimatePart(part));
 }
 
 /** Sees to the calls of a turn that have no result yet. @returns why the run ends, where it does */
@@ -170,8 +173,7 @@ async function resumeTurn(answered: AnsweredTurn, run: RunContext): Promise<Stop
   if (toolCalls.length === 0) return stopOfAnswer(finish, run);
   const called = await callTools(toolCalls, turn, run, ends);
   for (const payload of called.ends) {
-    run.context.add({ runId: run.runId, turn, payload });
-    noteResult(payload, run);
+    addEnd(payload, turn, run);
   }
   return stopOfLooping(called.isLooping);
 }

@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ToolBoundSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { SessionFacts } from "../session/session.ts";
+import { GENERAL_AGENT } from "../workers/run-agent.ts";
 import { compilePrefix } from "./compile-prefix.ts";
 
 const session: SessionFacts = {
@@ -45,6 +48,13 @@ describe("compilePrefix", () => {
       "read_result",
       "propose_plan",
     ]);
+    const asking = { ...GENERAL_AGENT.profile, tools: create(ToolBoundSchema, { tools: ["read_file", "todo", "request_clarification"] }) };
+    const narrowed = compilePrefix(
+      session,
+      { tier: ModelTier.WEAK, capability: ModelCapability.TOOL },
+      { ...GENERAL_AGENT, profile: asking },
+    );
+    expect(narrowed.tools.map((tool) => tool.name)).toEqual(["read_file", "read_result"]);
   });
 
   it("hands no tools to a model that only chats, and says so", () => {

@@ -6,7 +6,7 @@ import type { Tier } from "./section.ts";
 
 /**
  * Small models choose badly among many tools: reading, searching, editing, the shell, what was put aside to fit their window,
- * and how a plan is proposed, without which plan mode has no end.
+ * and how a plan is proposed, without which plan mode has no end. Lists and questions are what they drift into in place of work.
  */
 const CORE_TOOLS = new Set(
   ["read_file", "list_files", "write_file", "edit_file", "search_code", "shell_exec", "read_result"].concat("propose_plan"),

@@ -30,6 +30,8 @@ export async function startGitServer(repositories: string, intercept: Intercept 
   await once(server, "listening");
   return {
     url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    /** For NODE_EXTRA_CA_CERTS of other processes. */
+    certificate,
     requests,
     close: async () => {
       server.closeAllConnections();

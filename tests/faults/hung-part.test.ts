@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readMeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
-import { linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { linesOf, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 
 const HUNG = ["PostgreSQL", "memory", "edge", "Meilisearch"];
 
