@@ -68,7 +68,7 @@ describe("npm start", () => {
     rmSync(workspace, { recursive: true });
   });
 
-  it("alone keeps the mesh up, prints one URL and three things to try, and ends everything on Ctrl-C", async () => {
+  it("alone keeps the mesh up, prints its URL, a link to the page and three things to try, and ends everything on Ctrl-C", async () => {
     const up = spawn("npm", ["start", "--silent", "--prefix", repositoryRoot], {
       cwd: repositoryRoot,
       env: cleanEnvironment(directory),
@@ -76,7 +76,9 @@ describe("npm start", () => {
       detached: true,
     });
     const said = await shows(up, "Ctrl-C");
-    expect(said.match(/https?:\/\/\S+/g)).toHaveLength(1);
+    const [edge, link, ...others] = said.match(/https?:\/\/\S+/g)!;
+    expect(link).toMatch(new RegExp(`^${edge}/#code=[\\w-]{43}$`));
+    expect(others).toEqual([]);
     expect(said.match(/^\s+hlvm .+|^\s+npm start .+/gm)!.length).toBeGreaterThanOrEqual(3);
     expect(statSync(join(directory, "token")).mode & 0o777).toBe(0o600);
     const asked = await npmStart(["ask", "--json", "What is in here?"], repositoryRoot);
