@@ -30,7 +30,9 @@ export function RelativeTime({ at, isShort = false }: { readonly at: Timestamp |
   const current = useNow();
   if (at === undefined) return null;
   const date = at instanceof Date ? at : timestampDate(at);
-  const seconds = (date.getTime() - current) / 1_000;
+  const ahead = date.getTime() - current;
+  // What has just happened is ahead of a clock that ticks so seldom.
+  const seconds = (ahead > 0 && ahead <= TICK_MILLISECONDS ? 0 : ahead) / 1_000;
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()}>
       {seconds > 0 ? `in ${spanText(seconds) || "under a minute"}` : pastText(spanText(-seconds), isShort)}
