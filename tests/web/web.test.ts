@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.getByText("Live", { exact: true }).waitFor();
-      await page.getByRole("status", { name: "Loading" }).waitFor({ state: "detached" });
+      await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0);
       await page.evaluate(axe);
       const options = { runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] } };
       const { violations } = await page.evaluate<AxeResult>(`axe.run(${JSON.stringify(options)})`);
