@@ -91,8 +91,8 @@ describe("spawn_worker", { timeout: 30_000 }, () => {
     });
     const { sessionId, runId } = await test.run("q");
     const rewound: string[][] = [];
-    test.fake.behaviour.rewind = ({ turns }) => {
-      rewound.push(turns.map((one) => `${one.runId} ${one.turn}`));
+    test.fake.behaviour.rewind = ({ turns, preview }) => {
+      if (!preview) rewound.push(turns.map((one) => `${one.runId} ${one.turn}`));
       return { paths: [] };
     };
     await test.undo({ sessionId, toTurn: 1 });
