@@ -2,15 +2,15 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Those of `npm run faults`. */
-const FAULTS = "tests/faults/**/*.test.ts";
+const FAULTS = ["tests/faults/**/*.test.ts", "services/*/src/**/*.faults.test.ts"];
 const isFaults = process.env.HLVM_TESTS === "faults";
 
 export default defineConfig({
   test: {
     include: isFaults
-      ? [FAULTS]
+      ? FAULTS
       : ["libs/*/src/**/*.test.ts", "services/*/src/**/*.test.ts", "services/sandbox/runner/**/*.test.ts", "tests/**/*.test.ts"],
-    exclude: ["**/node_modules/**", ...(isFaults ? [] : [FAULTS])],
+    exclude: ["**/node_modules/**", ...(isFaults ? [] : FAULTS)],
     globalSetup: ["libs/testing/src/postgres-global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

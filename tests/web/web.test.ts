@@ -81,9 +81,16 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const [one, other] = await Promise.all([web.open(), web.open()]);
     await one.page.goto(new URL(session, one.page.url()).href);
     await other.page.goto(new URL(session, other.page.url()).href);
+    const turnsBegun = async (): Promise<number> => {
+      const { stdout } = await web.mesh.hlvm(["session", "show", session.slice("/s/".length), "--json"]);
+      return stdout.split('"type":"thinking"').length;
+    };
+    const before = await turnsBegun();
     await one.page.getByLabel("Ask more").fill("think for long");
     await one.page.getByLabel("Ask more").press("Enter");
     const steer = other.page.getByLabel("Steer this run");
+    // What is said before the first turn begins is read in it, and waits for nothing.
+    await expect.poll(turnsBegun).toBe(before + 1);
     await steer.fill("go another way");
     await steer.press("Enter");
     await one.page.getByText("queued; read at the next turn").waitFor();
