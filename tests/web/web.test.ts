@@ -123,11 +123,18 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const { page } = await web.open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
     await askInPage(page, web.workspace, "ask on the phone");
     await page.getByRole("link", { name: /Approvals 1 waiting/ }).tap();
-    await page.getByRole("link", { name: /^shell_exec/ }).tap();
+    await page.waitForURL(/\/approvals$/);
+    await page.getByRole("link", { name: /^shell_exec .*made-on-the-phone/ }).tap();
+    await page.waitForURL(/\/approvals\/[0-9a-f-]{36}$/);
     const [deny, approve] = [page.getByRole("button", { name: "Deny" }), page.getByRole("button", { name: "Approve once" })];
-    const [left, right] = await Promise.all([deny.boundingBox(), approve.boundingBox()]);
-    expect(Math.min(left!.height, right!.height)).toBeGreaterThanOrEqual(48);
-    expect(right!.x - (left!.x + left!.width)).toBeGreaterThanOrEqual(48);
+    // The page's font comes after its first words, and moves them.
+    await page.evaluate("document.fonts.ready.then(() => true)");
+    const boxes = async () => {
+      const [left, right] = await Promise.all([deny.boundingBox(), approve.boundingBox()]);
+      return { least: Math.min(left!.height, right!.height), apart: right!.x - (left!.x + left!.width) };
+    };
+    await expect.poll(async () => (await boxes()).least).toBeGreaterThanOrEqual(48);
+    expect((await boxes()).apart).toBeGreaterThanOrEqual(48);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
     await approve.tap();
     await page.getByText("Answered by").waitFor();
@@ -156,6 +163,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const { page } = await web.open();
     await askInPage(page, web.workspace, "write three files");
     await page.getByRole("link", { name: /Approvals 3 waiting/ }).click();
+    await page.waitForURL(/\/approvals$/);
     const alike = page.getByRole("region", { name: "Like questions" });
     await alike.getByText("two.txt").waitFor();
     await alike.getByRole("checkbox").nth(1).uncheck();
