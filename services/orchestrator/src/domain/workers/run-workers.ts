@@ -40,6 +40,7 @@ export class RunWorkers {
   /** Those that another process started, by the ids of their calls. */
   readonly #known: RunPast["workers"];
   /** Turns that workers have and did not give back yet, by the ids of their calls. */
+  #paid: Promise<unknown> = Promise.resolve();
   readonly #reserved = new Map<string, number>();
   /** Calls of the turn in hand that may still start a worker. */
   #awaited = 0;
@@ -142,7 +143,10 @@ export class RunWorkers {
   /** Gives the worker its part of the run's own budget, where that has one. Once: a worker that is found again has it. */
   async #pay({ ids, shares }: Spawning): Promise<ToolResult | undefined> {
     if (this.#parent.budget === undefined) return undefined;
-    const exhausted = await this.#ports.budgets.carve(this.#parent.lease.runId, ids.runId, {}, shares);
+    // One after the other: a share is one of what those before have left.
+    const paying = this.#paid.then(() => this.#ports.budgets.carve(this.#parent.lease.runId, ids.runId, {}, shares));
+    this.#paid = paying.catch(() => undefined);
+    const exhausted = await paying;
     if (exhausted === undefined) return undefined;
     return failedResult("unavailable", "Not run: too little of the run's budget is left for a worker. Do it yourself, or answer now.");
   }
