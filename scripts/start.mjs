@@ -1,5 +1,5 @@
 // `npm start -- …`: installs what is missing, then runs the hlvm command in the folder that npm was called from.
-// Without arguments: `hlvm up`.
+// Without arguments: `hlvm up`; with `--team` alone: `hlvm up --team`.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const main = fileURLToPath(new URL("../services/cli/src/main.ts", import.meta.url));
 /** Code that was compiled once need not be at every start, whatever the HLVM directory. */
 const compileCache = fileURLToPath(new URL("../node_modules/.cache/hlvm", import.meta.url));
-const given = process.argv.slice(2);
+const asked = process.argv.slice(2);
+const given = asked[0] === "--team" ? ["up", ...asked] : asked;
 
 await orExplain(() => prepare({ directory: hlvmDirectory }));
 if (given.length === 0 || given[0] === "up") buildPage(root);

@@ -11,6 +11,7 @@ const SOURCES = [
   "services/web/index.html",
   "services/web/vite.config.ts",
   "scripts/prepare/page.mjs",
+  "libs/ansi/src",
   "libs/conversation/src",
   "libs/ndjson/src",
   "libs/visible-text/src",

@@ -1,6 +1,6 @@
 import type { AttackMesh } from "./attack-mesh.ts";
 
-export const attackGroups = ["seen", "A", "B", "E", "F", "G", "H", "agent"] as const;
+export const attackGroups = ["seen", "A", "B", "E", "F", "G", "H", "agent", "doors"] as const;
 export type AttackGroup = (typeof attackGroups)[number];
 
 /** What came of an attack. */

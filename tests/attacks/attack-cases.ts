@@ -9,6 +9,10 @@ import { agentPlanMode } from "./cases/agent-plan-mode.ts";
 import { agentQuestions } from "./cases/agent-questions.ts";
 import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
+import { doorsLogins } from "./cases/doors-logins.ts";
+import { doorsOtherOrganization } from "./cases/doors-other-organization.ts";
+import { doorsRequests } from "./cases/doors-requests.ts";
+import { doorsTokens } from "./cases/doors-tokens.ts";
 import { paths } from "./cases/b-paths.ts";
 import { promptInjection } from "./cases/e-prompt-injection.ts";
 import { resources } from "./cases/f-resources.ts";
@@ -50,4 +54,8 @@ export const attackCases: readonly AttackCase[] = [
   ...agentQuestions,
   ...agentBudgets,
   ...agentContext,
+  ...doorsRequests,
+  ...doorsLogins,
+  ...doorsTokens,
+  ...doorsOtherOrganization,
 ];

@@ -1,3 +1,4 @@
+import { DoorsMesh } from "./doors-mesh.ts";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -55,6 +56,7 @@ export class AttackMesh {
   readonly policy: Client<typeof PolicyService>;
   readonly trust: Client<typeof TrustService>;
   readonly #folders: string[] = [];
+  #doors: Promise<DoorsMesh> | undefined;
 
   private constructor(mesh: TestMesh, model: HostileModel) {
     this.mesh = mesh;
@@ -77,6 +79,11 @@ export class AttackMesh {
 
   get localToken(): string {
     return readFileSync(this.mesh.state.tokenFile, "utf8").trim();
+  }
+
+  /** Another mesh, in team mode, started when the first attack wants it. */
+  doors(): Promise<DoorsMesh> {
+    return (this.#doors ??= DoorsMesh.start());
   }
 
   /** A new folder with these files, removed in the end. */
@@ -139,6 +146,7 @@ export class AttackMesh {
   }
 
   async stop(): Promise<void> {
+    await (await this.#doors)?.stop();
     await this.mesh.stop();
     await this.model.close();
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });

@@ -40,13 +40,13 @@ export async function benchLongSession(): Promise<void> {
         withWorkers: false,
         workersOf: "",
       } as const;
-      await store.listOwned(ada, filter, 50);
+      await store.listFor(ada, filter, 50);
     };
     const rows = [];
     for (const [what, limit, times, work] of [
       ["open and fold the conversation", 300, TIMES, open],
       ["find a word that was said once", "", TIMES, find],
-      ["fork at the last event", "", 3, () => forkSession(ada, sessionId, 0, store)],
+      ["fork at the last event", "", 3, () => forkSession({ principal: ada, sessionId, at: 0, forkId: randomUUID() }, store)],
     ] as const) {
       const taken = await measure(times, work);
       rows.push({ what, "p50 ms": quantile(taken, 0.5), "most ms": Math.max(...taken), limit });

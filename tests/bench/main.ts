@@ -15,6 +15,7 @@ import { benchTelemetryCost } from "./telemetry-cost.ts";
 import { benchToolTurn } from "./tool-turn.ts";
 import { benchTurnSteps } from "./turn-steps.ts";
 import { benchWaiting } from "./waiting.ts";
+import { benchWeb } from "./web.ts";
 import { benchWorkers } from "./workers.ts";
 
 const { values, positionals: wanted } = parseArgs({
@@ -43,6 +44,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "long-session": benchLongSession,
   checkpoints: benchCheckpoints,
   workers: benchWorkers,
+  web: benchWeb,
 };
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

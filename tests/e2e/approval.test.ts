@@ -168,6 +168,22 @@ describe("a question for permission in the terminal", () => {
     const touched = linesOf(await mesh.hlvm(["audit", "touched", "never.txt", "--json"]));
     expect(touched).toMatchObject([{ decision: "deny", arguments_json: expect.stringContaining("never.txt") }]);
   });
+
+  it("writes nothing where the file is another one than was shown by the time of the answer", async () => {
+    const file = join(workspace, "shared.txt");
+    writeFileSync(file, "first\n");
+    const onPrompt = () => writeFileSync(file, "somebody else's\n");
+    const { screen } = await runInTerminal(HLVM, ["ask", "create shared.txt with mine"], {
+      cwd: workspace,
+      environment: mesh.environment,
+      prompt: PROMPT,
+      answers: ["y"],
+      onPrompt,
+    });
+    expect(screen).toContain("-first");
+    expect(screen).toContain("not as it was when a person was shown");
+    expect(readFileSync(file, "utf8")).toBe("somebody else's\n");
+  });
 });
 
 describe("a run that asks with words", () => {

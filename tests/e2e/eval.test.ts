@@ -60,6 +60,15 @@ beforeAll(async () => {
     { match: "work on cheat", turns: [shell(cheating), { text: "It is done." }] },
     { match: "work on endless", turns: Array.from({ length: 9 }, (_, index) => shell(`echo ${index}`)) },
     { match: "work on quick", turns: [shell("echo finished > state"), { text: "It is done." }] },
+    {
+      match: "work on a record",
+      turns: [
+        { toolCalls: [{ tool: "read_file", arguments: { path: "state" } }] },
+        { toolCalls: [{ tool: "list_files", arguments: {} }] },
+        { toolCalls: [{ tool: "write_file", arguments: { path: "state", content: "finished\n" } }] },
+        { text: "It is done." },
+      ],
+    },
     { match: "work on stuck", turns: [{ delayMilliseconds: 120_000, text: "Too late." }] },
   ];
   const script = join(folder, "script.json");
@@ -99,7 +108,7 @@ describe("hlvm eval", { timeout: 90_000 }, () => {
     ).toEqual([
       ["broken-check", "its check does not fail where nothing was done: the check could not run: exit code 3"],
       ["lenient-check", "its check does not fail where nothing was done: it passes"],
-      ["needs-image", "it needs an image: RUN apt-get install x"],
+      ["needs-image", expect.stringMatching(/^There is no image task-needs-image:[0-9a-f]{12} for sandboxes here\.$/)],
       ["wrong-solution", "its check does not pass with its solution: state is begun"],
     ]);
     expect(of("task").find(({ task }) => task === "add-a-line")).toMatchObject({ passed: 2, counted: 2, high: 1 });
@@ -170,6 +179,37 @@ describe("hlvm eval", { timeout: 90_000 }, () => {
     const ended = await mesh.hlvm(["eval", tasks, "--repeat", "1", "--json"]);
     expect(linesOf(ended)[0]).toMatchObject({ type: "trial", task: "ada__sum-1", outcome: "passed", why: "" });
     expect(ended.code).toBe(0);
+  });
+
+  it("replays a session: its calls under other rules, its turns with a model, and from a turn on in a copy", async () => {
+    const workspace = join(folder, "recorded");
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, "state"), "begun\n");
+    const ask = ["ask", "work on a record", "--permission-mode", "acceptEdits", "--json"];
+    const asked = await mesh.hlvm(ask, { cwd: workspace });
+    const recorded = linesOf(asked).at(-1)!.session_id as string;
+    expect(readFileSync(join(workspace, "state"), "utf8")).toBe("finished\n");
+    const replay = async (...words: string[]) => {
+      const ended = await mesh.hlvm(["eval", "replay", recorded, ...words, "--json"]);
+      expect([ended.code, ended.stderr]).toEqual([0, ""]);
+      return linesOf(ended);
+    };
+    const planned = await replay("--decisions", "--setting", "mode=plan");
+    expect(planned.at(-1)).toMatchObject({ type: "replay", calls: 3, same: 2, newly_denied: 1, looser: 0 });
+    expect((await replay("--decisions", "--setting", "mode=acceptEdits")).at(-1)).toMatchObject({ calls: 3, same: 3 });
+    const turns = await replay("--next-turn");
+    expect(turns.at(-1)).toMatchObject({ turns: 4, same: 4, agreement: 1, replayed_session_id: recorded });
+    const shown = await mesh.hlvm(["eval", "replay", recorded, "--next-turn", "--model", "demo/rules"]);
+    expect(shown.stdout).toMatch(/They first part at turn 1\./);
+
+    writeFileSync(join(workspace, "state"), "of later\n");
+    const forked = (await replay("--fork", "2")).at(-1)!;
+    expect(forked).toMatchObject({ type: "replay", results: 2, as_recorded: 1 });
+    expect(readFileSync(join(workspace, "state"), "utf8")).toBe("of later\n");
+    const diff = await mesh.hlvm(["session", "diff", forked.session_id as string]);
+    expect(diff.stdout).toContain("-begun\n+finished");
+    const both = await mesh.hlvm(["eval", "replay", recorded, "--decisions", "--next-turn"]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Give one of --decisions")]);
   });
 
   it("interrupted, it tells what had ended by then", async () => {

@@ -26,12 +26,17 @@ export function cleanEnvironment(directory: string, more: Readonly<Record<string
 /**
  * The whole mesh, every service its own process, in a folder of its own.
  * @param root of the checkout whose mesh and `hlvm` it is
+ * @param words how it is started
  */
-export async function startTestMesh(more: Readonly<Record<string, string>> = {}, root: string = repositoryRoot): Promise<TestMesh> {
+export async function startTestMesh(
+  more: Readonly<Record<string, string>> = {},
+  root: string = repositoryRoot,
+  words: readonly string[] = ["up"],
+): Promise<TestMesh> {
   const program = join(root, "services", "cli", "bin", "hlvm");
   const directory = mkdtempSync(join(tmpdir(), "hlvm-e2e-"));
   const environment = cleanEnvironment(directory, more);
-  const up = spawn(program, ["up"], { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const up = spawn(program, words, { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   const exited = once(up, "exit");
   await new Promise<void>((resolve, reject) => {

@@ -3,10 +3,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { pageLink } from "@hlvm/service-cli/src/mesh/page-link.ts";
 import { createWorkspace, repositoryRoot, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 
 /** Debian's, or the one that the variable names; playwright brings none that would fit. */
-const CHROMIUM = process.env.HLVM_CHROMIUM ?? "/usr/bin/chromium";
+export const CHROMIUM = process.env.HLVM_CHROMIUM ?? "/usr/bin/chromium";
 /** Less than a test may take, so that what is missing is named. */
 const LONGEST_WAIT_MILLISECONDS = 10_000;
 export const hasBrowser = existsSync(CHROMIUM);
@@ -14,8 +15,11 @@ export const hasBrowser = existsSync(CHROMIUM);
 export interface WebMesh {
   readonly mesh: TestMesh;
   readonly workspace: string;
-  /** A page of its own, let in by a link of its own. Addresses that were called and what the content policy refused are noted. */
-  readonly open: (options?: BrowserContextOptions) => Promise<OpenedPage>;
+  /**
+   * A page of its own, let in by a link of its own, at the mesh or at what stands before it. Addresses that were called and what the
+   * content policy refused are noted.
+   */
+  readonly open: (options?: BrowserContextOptions, origin?: string) => Promise<OpenedPage>;
   readonly stop: () => Promise<void>;
 }
 
@@ -39,7 +43,7 @@ export async function startWebMesh(conversations: readonly object[]): Promise<We
   return {
     mesh,
     workspace,
-    open: (options) => openPage(mesh, browser, options),
+    open: (options, origin = mesh.state.edgeUrl) => openPage(mesh, browser, origin, options),
     stop: async () => {
       await browser.close();
       await mesh.stop();
@@ -49,7 +53,7 @@ export async function startWebMesh(conversations: readonly object[]): Promise<We
   };
 }
 
-async function openPage(mesh: TestMesh, browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+async function openPage(mesh: TestMesh, browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
   page.setDefaultTimeout(LONGEST_WAIT_MILLISECONDS);
   const opened: OpenedPage = { page, called: [], refused: [], errors: [] };
@@ -58,8 +62,9 @@ async function openPage(mesh: TestMesh, browser: Browser, options: BrowserContex
   page.on("console", (message) => {
     if (/content security policy|trusted ?types?/i.test(message.text())) opened.refused.push(message.text());
   });
-  const { stdout } = await mesh.hlvm(["web", "--print"]);
-  await page.goto(stdout.trim());
+  // As `hlvm web --print` makes it, without a process for each page.
+  const link = new URL(await pageLink(mesh.state.edgeUrl, mesh.state.tokenFile));
+  await page.goto(new URL(link.pathname + link.hash, origin).href);
   await page.getByRole("navigation", { name: "Places" }).waitFor();
   return opened;
 }

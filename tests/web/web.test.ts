@@ -3,6 +3,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
+import { auditCases } from "./audit-cases.ts";
+import { keyboardCases } from "./keyboard-cases.ts";
+import { ROBUST_CONVERSATIONS, robustCases } from "./robust-cases.ts";
+import { SESSION_CONVERSATIONS, sessionCases } from "./session-cases.ts";
 import { askInPage, hasBrowser, startWebMesh, type WebMesh } from "./web-mesh.ts";
 
 const HOSTILE =
@@ -11,6 +15,8 @@ const HOSTILE =
 const call = (command: string) => ({ tool: "shell_exec", arguments: { command } });
 const edit = { tool: "edit_file", arguments: { path: "a.txt", old_text: "hello", new_text: "hallo" } };
 const CONVERSATIONS = [
+  ...SESSION_CONVERSATIONS,
+  ...ROBUST_CONVERSATIONS,
   {
     match: "fix the greeting",
     turns: [
@@ -29,9 +35,10 @@ const CONVERSATIONS = [
       { text: "As far as you let me." },
     ],
   },
+  { match: "look once more", turns: [{ toolCalls: [{ tool: "read_file", arguments: { path: "a.txt" } }] }, { text: "Seen." }] },
   { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
-const PLACES = ["/", "/approvals", "/models", "/settings", "/memory?q=greeting", "/audit"];
+const PLACES = ["/", "/approvals", "/models", "/settings", "/memory?q=greeting", "/audit", "/audit?view=counts", "/audit?view=approved"];
 const MOST_SCRIPT_BYTES = 200 * 1024;
 const MOST_STYLE_BYTES = 20 * 1024;
 
@@ -72,8 +79,9 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(await panel.innerText()).toMatch(/hello[^]*hallo/);
 
     await page.getByRole("link", { name: "Audit" }).click();
-    await page.getByRole("button", { name: "edit_file" }).first().waitFor();
-    await page.getByText("allow · approval").first().waitFor();
+    const call = page.getByRole("region", { name: "Calls" }).getByRole("row").filter({ hasText: "edit_file" });
+    await call.getByText("allow").waitFor();
+    await call.getByText("approval", { exact: true }).waitFor();
     expect({ refused, errors }).toEqual({ refused: [], errors: [] });
   });
 
@@ -191,6 +199,19 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.close();
   });
 
+  auditCases(
+    () => web,
+    () => session,
+  );
+
+  sessionCases(() => web);
+  robustCases(() => web);
+
+  keyboardCases(
+    () => web,
+    () => session,
+  );
+
   it("opens to nobody without a link, and to nobody with one that was used", async () => {
     const { page } = await web.open();
     const { origin } = new URL(page.url());
@@ -218,12 +239,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const found: Record<string, unknown> = {};
     const asking = await askInPage(page, web.workspace, "be told no");
     await page.getByRole("article", { name: /^Waiting for you/ }).waitFor();
-    for (const place of [...PLACES, asking, session, `${session}?panel=changes`, `${session}?panel=context`]) {
-      await page.goto(new URL(place, page.url()).href);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
-      await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0);
-      await page.evaluate(axe);
+    const look = async (place: string): Promise<void> => {
       const options = { runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] } };
       const { violations } = await page.evaluate<AxeResult>(`axe.run(${JSON.stringify(options)})`);
       const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
@@ -232,6 +248,26 @@ describe.skipIf(!hasBrowser)("the page", () => {
       );
       if (right > width) faults.push(`it is ${right} px wide`);
       if (faults.length > 0) found[place] = faults;
+    };
+    for (const place of [...PLACES, asking, `${session}?panel=changes`, `${session}?panel=context`, session]) {
+      await page.goto(new URL(place, page.url()).href);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0);
+      await page.evaluate(axe);
+      await look(place);
+    }
+    for (const [key, name] of [
+      ["Control+k", "Go to or act"],
+      ["?", "Keys of this page"],
+      ["u", "Undo to a turn"],
+    ] as const) {
+      await page.keyboard.press(key);
+      const dialog = page.getByRole("dialog", { name });
+      await dialog.waitFor();
+      await look(name);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
     }
     expect(found).toEqual({});
     await page.close();

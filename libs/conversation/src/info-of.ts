@@ -19,6 +19,8 @@ export function infoOf(event: Event): Info | undefined {
     }
     case "runTakenOver":
       return info("The process that held this run ended; another one goes on with it");
+    case "comment":
+      return info(`Comment by ${event.principal.replace(/^user:/, "")}`, payload.value.text);
     case "sessionForked":
       return info("Forked from another session", `up to its event ${payload.value.parentSequence}`, payload.value.parentSessionId);
     case "sessionImported":

@@ -14,6 +14,8 @@ export interface Enforcement {
   readonly profile: SandboxProfile;
   /** The protected paths, relative to the workspace, that this one call may write: those that a person saw and allowed. */
   readonly protectedPaths: readonly string[];
+  /** Set: the file that it writes has to be this one, which a person was shown; SHA-256 in hexadecimal, empty: there must be none. */
+  readonly expectedSha256?: string;
   readonly network: "none";
   /** The longest that the call may take. */
   readonly timeoutMilliseconds: number;

@@ -1,21 +1,23 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Tells scanners, and our own redaction, what it is. */
-const PREFIX = "hlvm_pat_";
+/** `pat`: a person's, for programs; `cli`: of a command that is logged in; `ref`: what such a command gets the next one for. */
+export type TokenKind = "pat" | "cli" | "ref";
+
 const SECRET_BYTES = 32;
-const FORM = /^hlvm_pat_([0-9a-f]{64})([0-9a-f]{8})$/;
+/** The first part tells scanners, and our own redaction, what it is. */
+const FORM = /^hlvm_(pat|cli|ref)_([0-9a-f]{64})([0-9a-f]{8})$/;
 
 /** A token with which a program calls in a person's name: 256 random bits and a checksum, in hexadecimal. */
-export function newAccessToken(): string {
+export function newAccessToken(kind: TokenKind = "pat"): string {
   const secret = randomBytes(SECRET_BYTES).toString("hex");
-  return `${PREFIX}${secret}${checksum(secret)}`;
+  return `hlvm_${kind}_${secret}${checksum(secret)}`;
 }
 
 /** Whether a text can be one: what was mistyped or made up is refused without a look at the database. */
-export function isAccessToken(text: string): boolean {
-  const [, secret, check] = FORM.exec(text) ?? [];
-  return secret !== undefined && check === checksum(secret);
+export function isAccessToken(text: string, kind: TokenKind = "pat"): boolean {
+  const [, named, secret, check] = FORM.exec(text) ?? [];
+  return named === kind && secret !== undefined && check === checksum(secret);
 }
 
 /** What is kept of one, in hexadecimal: so many random bits need no slow hash. */

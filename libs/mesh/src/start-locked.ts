@@ -13,6 +13,8 @@ export interface StartOptions {
   readonly directory: string;
   /** While-referenced: somebody has to `referenceMesh` within 10 s. */
   readonly lifetime: Lifetime;
+  /** Settings of this mesh, besides those of the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** A line for a person about what is being done. */
   readonly onProgress: (line: string) => void;
   /** An abort gives the start up: all that was begun has ended when that is thrown. */
@@ -66,13 +68,13 @@ async function startOne(main: string, options: StartOptions): Promise<MeshState 
 }
 
 /** In a process group of its own: a Ctrl-C in the terminal must not reach it past its starter. */
-function launch(main: string, { directory, lifetime }: StartOptions, logFile: string): ChildProcess {
+function launch(main: string, { directory, lifetime, settings }: StartOptions, logFile: string): ChildProcess {
   const log = openLog(directory, logFile);
   const lock = ["--nonblock", "--no-fork", "--conflict-exit-code", String(LOCK_IS_TAKEN), join(directory, "run", "supervisor.lock")];
   try {
     return spawn("flock", [...lock, process.execPath, main], {
       cwd: directory,
-      env: { ...process.env, HLVM_DIR: directory, HLVM_LIFETIME: lifetime },
+      env: { ...process.env, ...settings, HLVM_DIR: directory, HLVM_LIFETIME: lifetime },
       stdio: ["ignore", log, log, "ipc"],
       detached: true,
     });

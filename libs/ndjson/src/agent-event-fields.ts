@@ -31,6 +31,7 @@ import { compactionFields } from "./compaction-fields.ts";
 import { enumWord } from "./enum-word.ts";
 import type { JsonObject } from "./json-object.ts";
 import { permissionModeWord } from "./permission-mode.ts";
+import { callReplayedFields, replayFields, turnReplayedFields } from "./replay-fields.ts";
 
 /** A payload that becomes an `agent_event`: every one but the answer's text and the run's end. */
 export type AgentEventPayload = Exclude<Event["payload"], { case: undefined } | { case: "messageDelta" } | { case: "runStopped" }>;
@@ -52,7 +53,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         attachments: payload.value.attachments.map(attachmentFields),
       };
     case "runStarted": {
-      const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin, budget } = payload.value;
+      const { model, workspace, settings, prefixHash, allowedSecrets, agent, origin, budget, replay } = payload.value;
       return {
         model,
         workspace,
@@ -66,8 +67,15 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         agentType: agent?.name,
         parentSessionId: origin?.parentSessionId,
         ...(budget === undefined ? {} : { budget: runBudget(budget) }),
+        replay: replay && replayFields(replay),
       };
     }
+    case "comment":
+      return { text: payload.value.text };
+    case "callReplayed":
+      return callReplayedFields(payload.value);
+    case "turnReplayed":
+      return turnReplayedFields(payload.value);
     case "thinking":
       return {};
     case "reasoningUpdate":
@@ -113,8 +121,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
       };
     }
     case "memoryActivity": {
-      const { recalled, written, notice } = payload.value;
-      return { recalled, written, notice };
+      const { recalled, written, notice, withheld } = payload.value;
+      return { recalled, written, notice, withheld: withheld || undefined };
     }
     case "instructionsLoaded":
       return instructionsLoaded(payload.value);
@@ -230,7 +238,7 @@ function approvalFields(approval: Approval): JsonObject {
   };
 }
 
-function toolEnd({ callId, tool, result }: ToolEnd): JsonObject {
+function toolEnd({ callId, tool, result, servedFromSequence }: ToolEnd): JsonObject {
   return {
     callId,
     name: tool,
@@ -242,6 +250,7 @@ function toolEnd({ callId, tool, result }: ToolEnd): JsonObject {
     resultBytes: Number(result?.resultBytes ?? 0),
     truncated: result?.truncated,
     exitCode: result?.exitCode,
+    servedFromSeq: Number(servedFromSequence) || undefined,
   };
 }
 

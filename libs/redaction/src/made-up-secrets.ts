@@ -21,6 +21,8 @@ export const SECRETS: readonly (readonly [kind: string, secret: string])[] = [
   ["Google key", ["AI", "za", b64(35)].join("")],
   ["Google OAuth secret", ["GOC", "SPX-", b64(28)].join("")],
   ["HLVM token", ["hlvm", "_pat_", hex(72)].join("")],
+  ["HLVM token", ["hlvm", "_cli_", hex(72)].join("")],
+  ["HLVM token", ["hlvm", "_ref_", hex(72)].join("")],
   ["npm token", ["np", "m_", b64(36)].join("")],
   ["PyPI token", ["py", "pi-AgE", b64(80)].join("")],
   ["Hugging Face token", ["h", "f_", letters(34)].join("")],

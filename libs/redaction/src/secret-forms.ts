@@ -46,7 +46,7 @@ export const secretForms: readonly SecretForm[] = [
   { kind: "Slack webhook", pattern: /hooks\.slack\.com\/(?:services|workflows)\/[\w/]{16,}/g, sign: "hooks.slack.com" },
   { kind: "Google key", pattern: /AIza[\w-]{30,}/g, sign: "AIza" },
   { kind: "Google OAuth secret", pattern: /GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}/g },
-  { kind: "HLVM token", pattern: /hlvm_(?:pat|svc)_[0-9a-f]{32,}/g, sign: "hlvm_" },
+  { kind: "HLVM token", pattern: /hlvm_(?:pat|svc|cli|ref)_[0-9a-f]{32,}/g, sign: "hlvm_" },
   { kind: "npm token", pattern: /npm_[0-9A-Za-z]{30,}/g, sign: "npm_" },
   { kind: "PyPI token", pattern: /pypi-AgE[\w-]{40,}/g, sign: "pypi-AgE" },
   { kind: "Hugging Face token", pattern: /hf_[0-9A-Za-z]{30,}/g, sign: "hf_" },

@@ -37,9 +37,13 @@ export const requestKey = createContextKey<Parameters<NodeHandlerFn>[0] | undefi
 export const serviceCallerKey = createContextKey<string | undefined>(undefined, { description: "the service that calls in its own name" });
 
 /** Lets nobody go on but this service, calling in its own name. @throws HlvmError `other_service` */
-export function demandService(context: HandlerContext, service: ServiceName): void {
-  if (context.values.get(serviceCallerKey) === service) return;
-  throw new HlvmError({ code: "permission_denied", reason: "other_service", message: `Only the ${service} may call this.` });
+export function demandService(context: HandlerContext, ...services: readonly ServiceName[]): void {
+  if (services.some((service) => context.values.get(serviceCallerKey) === service)) return;
+  throw new HlvmError({
+    code: "permission_denied",
+    reason: "other_service",
+    message: `Only the ${services.join(" and the ")} may call this.`,
+  });
 }
 
 /** The context of a call that is being handled. */

@@ -6,6 +6,11 @@ import { hlvmDirectory } from "@hlvm/mesh/hlvm-directory";
 export const settings = {
   edgeUrl: text({ variable: "HLVM_EDGE_URL", description: "the edge to call instead of the mesh of this machine", fallback: "" }),
   token: text({ variable: "HLVM_TOKEN", description: "the token for HLVM_EDGE_URL", fallback: "" }),
+  profile: text({
+    variable: "HLVM_PROFILE",
+    description: "which login to use, of `hlvm profile list`; local: this machine's mesh",
+    fallback: "",
+  }),
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "bwrap to isolate with, instead of the one on the PATH", fallback: "" }),
   model: text({ variable: "HLVM_MODEL", description: "provider/name, where --model is not given", fallback: "" }),
   reconnectSeconds: integer({

@@ -8,6 +8,8 @@ import { askCommand } from "./program/ask-command.ts";
 import { auditCommand } from "./program/audit-command.ts";
 import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
+import { loginCommands } from "./program/login-commands.ts";
+import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { planCommand, questionCommand } from "./program/plan-command.ts";
@@ -26,6 +28,7 @@ export function createProgram(context: CommandContext, finish: Finish): Command 
   const program = new Command("hlvm")
     .description("Ask an agent that reads, edits and runs things in a sandbox, and see who allowed what.")
     .version(version(), "-V, --version", "print the version")
+    .option("--profile <name>", "which login to use, of `hlvm profile list`; stands before the command")
     .exitOverride()
     // What stands behind a command is its own: `eval import … --json` is not that of `eval`.
     .enablePositionalOptions()
@@ -46,6 +49,9 @@ Try:
     trustCommand,
     tokenCommand,
     teamCommand,
+    memberCommand,
+    groupCommand,
+    adminCommand,
     costCommand,
     budgetCommand,
     memoryCommand,
@@ -54,7 +60,8 @@ Try:
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));
-  for (const command of meshCommands(context, finish)) program.addCommand(inherit(program, command));
+  for (const command of [...loginCommands(context, finish), ...meshCommands(context, finish)])
+    program.addCommand(inherit(program, command));
   return program;
 }
 

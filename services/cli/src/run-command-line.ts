@@ -10,8 +10,10 @@ import { Screen } from "./terminal/screen.ts";
 const READER_GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO"]);
 
 /** Runs one command and returns its exit code: 0 done, 1 failed, 2 called wrongly, 128 and more ended by a signal. */
-export async function runCommandLine(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const config = readCliConfig(environment);
+export async function runCommandLine(given: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const { profile, words } = withoutProfile(given);
+  const settings = readCliConfig(environment);
+  const config = profile === undefined ? settings : { ...settings, profile };
   const screen = new Screen(process.stdout, process.stderr, config.noColor !== "");
   if ((environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? "") === "") return run(words, { config, screen, traceparent: newTraceparent() });
   const { traceCommand } = await import("./trace-command.ts");
@@ -19,6 +21,13 @@ export async function runCommandLine(words: readonly string[], environment: Node
   // What is typed instead of a command may be anything, and is not exported.
   const command = createProgram({ config, screen, traceparent: "" }, () => undefined).commands.find((known) => known.name() === words[0]);
   return traceCommand(command === undefined ? "hlvm" : `hlvm ${command.name()}`, environment, screen, work);
+}
+
+/** Which profile is meant is known before any command is made: `hlvm --profile NAME COMMAND …`. */
+function withoutProfile(given: readonly string[]): { readonly profile?: string; readonly words: readonly string[] } {
+  const [first = "", second] = given;
+  if (first.startsWith("--profile=")) return { profile: first.slice("--profile=".length), words: given.slice(1) };
+  return first === "--profile" && second !== undefined ? { profile: second, words: given.slice(2) } : { words: given };
 }
 
 async function run(words: readonly string[], context: CommandContext): Promise<number> {

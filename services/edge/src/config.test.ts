@@ -20,3 +20,29 @@ describe("the edge's settings", () => {
     expect(() => readEdgeConfig({ ...REQUIRED, HLVM_HOST: host })).toThrow(/HLVM_HOST must be a loopback address/);
   });
 });
+
+describe("the edge's settings of team mode", () => {
+  const TEAM = {
+    ...REQUIRED,
+    HLVM_OIDC_ISSUER: "https://id.example.com",
+    HLVM_OIDC_CLIENT_ID: "hlvm",
+    HLVM_OIDC_CLIENT_SECRET: "secret",
+    HLVM_PUBLIC_URL: "https://hlvm.example.com",
+  };
+
+  it("are none without an issuer, and let it listen anywhere with one", () => {
+    expect(readEdgeConfig(REQUIRED).team).toBeUndefined();
+    const { host, team } = readEdgeConfig({ ...TEAM, HLVM_HOST: "0.0.0.0" });
+    expect([host, team?.publicUrl.origin, team?.organization]).toEqual(["0.0.0.0", "https://hlvm.example.com", "default"]);
+  });
+
+  it.each([
+    [{ HLVM_PUBLIC_URL: "http://hlvm.example.com" }, /HLVM_PUBLIC_URL must begin with https/],
+    [{ HLVM_PUBLIC_URL: "https://hlvm.example.com/page" }, /HLVM_PUBLIC_URL must be without a path/],
+    [{ HLVM_PUBLIC_URL: "" }, /HLVM_PUBLIC_URL has to be a URL/],
+    [{ HLVM_OIDC_CLIENT_SECRET: "" }, /HLVM_OIDC_CLIENT_SECRET has to be set/],
+    [{ HLVM_ORGANIZATION: "local" }, /HLVM_ORGANIZATION cannot be local/],
+  ])("are refused where they are not safe: %j", (wrong, message) => {
+    expect(() => readEdgeConfig({ ...TEAM, ...wrong })).toThrow(message);
+  });
+});

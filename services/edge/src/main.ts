@@ -4,7 +4,13 @@ import { TokenMinter } from "@hlvm/identity/token-minter";
 import { runService } from "@hlvm/service/run-service";
 import { AccessTokenAuthenticator } from "./adapters/access-token-authenticator.ts";
 import { LocalAuthenticator } from "./adapters/local-authenticator.ts";
+import { OpenidProvider } from "./adapters/openid-provider.ts";
+import { PolicyLogins } from "./adapters/policy-logins.ts";
 import { readEdgeConfig } from "./config.ts";
+import { PageLogins } from "./domain/page-logins.ts";
+import type { Doors } from "./http/doors.ts";
+import { LocalDoors } from "./http/local-doors.ts";
+import { NobodyElse, TeamDoors } from "./http/team-doors.ts";
 import { connectBackends } from "./rpc/backends.ts";
 import { startEdge } from "./start-edge.ts";
 
@@ -14,11 +20,19 @@ await runService("edge", async (log, environment) => {
   const signingKey = readSigningKey(config.tokenSigningKey);
   const minter = new TokenMinter(signingKey);
   const local = LocalAuthenticator.fromFile(config.localTokenFile);
+  const { transport } = backends.policy;
+  const doors = (): Doors => {
+    if (config.team === undefined) return new LocalDoors(new PageLogins(new AccessTokenAuthenticator(transport, minter, local)));
+    const logins = new PolicyLogins(transport, minter, new AccessTokenAuthenticator(transport, minter, new NobodyElse()));
+    const { organization, publicUrl } = config.team;
+    const provider = new OpenidProvider(config.team);
+    return new TeamDoors({ logins, provider, organization, publicUrl, log, operator: local, authenticator: logins });
+  };
   return startEdge({
     host: config.host,
     port: config.port,
     connectionAgeSeconds: config.connectionAgeSeconds,
-    authenticator: new AccessTokenAuthenticator(backends.policy.transport, minter, local),
+    doors: doors(),
     webDirectory: config.webDirectory,
     minter,
     delegations: new DelegationSigner(signingKey),

@@ -7,8 +7,7 @@ import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { PolicyTeams } from "./adapters/policy-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
-import type { Authenticator, Caller } from "./domain/authenticator.ts";
-import { PageLogins } from "./domain/page-logins.ts";
+import type { Admitted, Doors } from "./http/doors.ts";
 import { httpEndpoints } from "./http/http-endpoints.ts";
 import { PageFiles } from "./http/page-files.ts";
 import type { Request } from "./http/read-body.ts";
@@ -22,7 +21,7 @@ export interface EdgeParts {
   readonly host: string;
   readonly port: number;
   readonly connectionAgeSeconds: number;
-  readonly authenticator: Authenticator;
+  readonly doors: Doors;
   /** With the built page; empty: there is none. */
   readonly webDirectory: string;
   readonly minter: TokenMinter;
@@ -36,7 +35,7 @@ export function startEdge({
   host,
   port,
   connectionAgeSeconds,
-  authenticator,
+  doors,
   webDirectory,
   minter,
   delegations,
@@ -45,21 +44,19 @@ export function startEdge({
 }: EdgeParts): Promise<RpcServer> {
   const delegate = createDelegateRun(delegations, new PolicyTeams(backends.policy.transport, minter));
   const { orchestrator } = backends;
-  const logins = new PageLogins(authenticator);
-  const callers = new WeakMap<Request, Caller>();
+  const callers = new WeakMap<Request, Admitted>();
   return startRpcServer({
     host,
     port,
     limits: connectionLimits(connectionAgeSeconds),
     log,
     services: [...PUBLIC_SERVICES.map(({ service }) => service.typeName), WatchService.typeName],
-    authenticate: authenticatedInterceptor(callers, logins),
+    authenticate: authenticatedInterceptor(callers),
     before: httpEndpoints({
-      authenticator: logins,
+      doors,
       files: new PageFiles(webDirectory),
-      logins,
       log,
-      onAuthenticated: (request, caller) => callers.set(request, caller),
+      onAdmitted: (request, admitted) => callers.set(request, admitted),
       runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal),
     }),
     routes: (router) => {

@@ -14,15 +14,18 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
+import { MeshTeams } from "./adapters/mesh/mesh-teams.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
 import { PostgresBudgetStore } from "./adapters/postgres/postgres-budget-store.ts";
 import { PostgresAttachedFiles } from "./adapters/postgres/postgres-attached-files.ts";
+import { PostgresGrantStore } from "./adapters/postgres/postgres-grant-store.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
@@ -44,6 +47,7 @@ import { RunInboxes } from "./domain/run/run-inboxes.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import type { WorkerPorts } from "./domain/workers/begin-worker.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
+import { sharingRoutes } from "./rpc/sharing-routes.ts";
 import { spendingRoutes } from "./rpc/spending-routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -69,7 +73,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const wakeups = new PostgresWakeups(grown, log);
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
   const replicaId = randomUUID();
-  const store = new PostgresSessionStore(database, replicaId, onAppend);
+  const store = new PostgresSessionStore(database, replicaId, onAppend, new MeshTeams(config.policyUrl, minter));
   const eventLog = new PostgresEventLog(database, onAppend);
   const attached = new PostgresAttachedFiles(database);
   const deltas = new DeltaWriter(eventLog);
@@ -180,10 +184,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    services: [SessionService.typeName, SpendingService.typeName],
+    services: [SessionService.typeName, SharingService.typeName, SpendingService.typeName],
     authenticate: new TokenVerifier("orchestrator", publicKeys),
     routes: (router) => {
       sessionRoutes(serving)(router);
+      sharingRoutes({ ...serving, grants: new PostgresGrantStore(database) })(router);
       spendingRoutes({ ...serving, budgets, usage: new PostgresUsageLog(database) })(router);
     },
   });

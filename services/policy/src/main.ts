@@ -8,6 +8,8 @@ import { Database } from "@hlvm/postgres/database";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
+import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -21,6 +23,9 @@ import { APPROVAL_CHANNEL, ApprovalNotices } from "./adapters/postgres/approval-
 import { PostgresApprovalStore } from "./adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "./adapters/postgres/postgres-audit-log.ts";
 import { PostgresAuditReports } from "./adapters/postgres/postgres-audit-reports.ts";
+import { PostgresDeviceStore } from "./adapters/postgres/postgres-device-store.ts";
+import { PostgresLoginStore } from "./adapters/postgres/postgres-login-store.ts";
+import { PostgresMemberStore } from "./adapters/postgres/postgres-member-store.ts";
 import { PostgresTeamStore } from "./adapters/postgres/postgres-team-store.ts";
 import { PostgresTokenStore } from "./adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "./adapters/postgres/postgres-trust-store.ts";
@@ -47,6 +52,9 @@ await runService("policy", async (log, environment) => {
     trust: new PostgresTrustStore(database),
     tokens: new PostgresTokenStore(database),
     teams: new PostgresTeamStore(database),
+    members: new PostgresMemberStore(database),
+    logins: new PostgresLoginStore(database),
+    devices: new PostgresDeviceStore(database),
     findTool: findNativeTool,
     judgeCall: createCallJudge(openCommandJudge),
     signGrant: signer.sign.bind(signer),
@@ -68,12 +76,16 @@ await runService("policy", async (log, environment) => {
       TokenResolverService,
       TeamService,
       TeamResolverService,
+      MemberService,
+      LoginService,
+      DeviceService,
     ].map(({ typeName }) => typeName),
     authenticate: new TokenVerifier("policy", readPublicKeys(config.tokenPublicKeys)),
-    forServices: [RunAnswersService.typeName, TokenResolverService.typeName, TeamResolverService.typeName],
+    forServices: [RunAnswersService.typeName, TokenResolverService.typeName, TeamResolverService.typeName, LoginService.typeName],
   });
   const openCalls = new PostgresOpenCalls(database);
   const sweep = async (): Promise<void> => {
+    await ports.logins.forget();
     const closed = await closeOpenCalls(openCalls);
     if (closed > 0) log.warn({ closed }, "calls whose outcome nobody told are on record as unknown");
   };

@@ -4,6 +4,7 @@ import type {
   RunnerRequest_ApplyJson,
   RunnerRequest_CheckpointJson,
   RunnerRequest_CompareJson,
+  RunnerRequest_PreviewJson,
   RunnerRequest_ReadInstructionsJson,
   RunnerRequest_RewindJson,
   RunnerRequest_ExecuteJson,
@@ -19,6 +20,7 @@ import { closeInherited } from "./close-inherited.ts";
 import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
 import { apply, protect, restore } from "./guard.ts";
+import { previewCall } from "./preview-call.ts";
 import { readAllInstructions, readInstructions, readProfiles } from "./read-instructions.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
@@ -45,12 +47,23 @@ function send(response: RunnerResponseJson): void {
 }
 
 async function execute(call: RunnerRequest_ExecuteJson): Promise<void> {
-  const { callId = "", tool = "", argumentsJson = "{}", timeoutMilliseconds = 0, readOnly = false, protectedPaths = [] } = call;
+  const {
+    callId = "",
+    tool = "",
+    argumentsJson = "{}",
+    timeoutMilliseconds = 0,
+    readOnly = false,
+    protectedPaths = [],
+    expectedSha256,
+  } = call;
   const controller = new AbortController();
   running.set(callId, controller);
   const timer = setTimeout(() => controller.abort(timedOut(timeoutMilliseconds)), timeoutMilliseconds);
   const { signal } = controller;
-  const answer = await Promise.race([runTool(tool, argumentsJson, { signal, writes: { readOnly, protectedPaths } }), abandoned(signal)]);
+  const answer = await Promise.race([
+    runTool(tool, argumentsJson, { signal, writes: { readOnly, protectedPaths, expectedSha256 } }),
+    abandoned(signal),
+  ]);
   clearTimeout(timer);
   running.delete(callId);
   send({ result: { callId, result: toResult(answer) } });
@@ -113,6 +126,11 @@ async function instructionsFor({ callId = "", folders = [], all, profiles }: Run
   send({ instructions: { callId, files: [...files], more } });
 }
 
+async function previewFor({ callId = "", tool = "", argumentsJson = "{}" }: RunnerRequest_PreviewJson): Promise<void> {
+  const { texts, presentBytes, ...told } = await previewCall(tool, argumentsJson);
+  send({ previewed: { callId, ...told, presentBytes: String(presentBytes), ...texts } });
+}
+
 /** What is noted in part is read again from where it was written down. */
 function failureOfCheckpoint(work: () => void): string {
   try {
@@ -136,6 +154,7 @@ service.on("data", (chunk: Buffer) => {
       rewind,
       compare,
       readInstructions: reading,
+      preview,
     } = message as RunnerRequestJson;
     if (call !== undefined) void execute(call);
     if (cancel !== undefined) running.get(cancel.callId ?? "")?.abort(new ToolFailure("cancelled", "The tool was cancelled."));
@@ -149,6 +168,7 @@ service.on("data", (chunk: Buffer) => {
     if (rewind !== undefined) rewindFor(rewind);
     if (compare !== undefined) compareFor(compare);
     if (reading !== undefined) void instructionsFor(reading);
+    if (preview !== undefined) void previewFor(preview);
   }
 });
 service.on("error", () => process.exit(1));

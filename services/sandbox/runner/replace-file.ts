@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { lstat, open, rename, unlink } from "node:fs/promises";
 import { failureOf } from "./failure-of.ts";
+import { fileState } from "./file-state.ts";
 import { MAXIMUM_FILE_BYTES } from "./text-file.ts";
 import { acceptChange } from "./guard.ts";
 import { ToolFailure, type ToolContext } from "./tool.ts";
@@ -24,7 +25,7 @@ export async function replaceFile(path: string, content: string, { signal, write
     );
   const place = await holdPlace(path, writes);
   try {
-    const done = await write(place, bytes, path, signal);
+    const done = await write(place, bytes, path, signal, writes.expectedSha256);
     acceptChange(place.relative);
     return done;
   } catch (thrown) {
@@ -34,7 +35,7 @@ export async function replaceFile(path: string, content: string, { signal, write
   }
 }
 
-async function write(place: HeldPlace, bytes: Buffer, path: string, signal: AbortSignal): Promise<Replaced> {
+async function write(place: HeldPlace, bytes: Buffer, path: string, signal: AbortSignal, expected?: string): Promise<Replaced> {
   const target = place.inFolder(place.name);
   const before = await lstat(target).catch(() => undefined);
   if (before?.isDirectory()) throw new ToolFailure("invalid_arguments", `${path} is a folder. Give the path of a file.`);
@@ -50,6 +51,7 @@ async function write(place: HeldPlace, bytes: Buffer, path: string, signal: Abor
     if (before?.isFile()) await handle.chmod(before.mode & 0o777);
     await handle.close();
     signal.throwIfAborted();
+    if (expected !== undefined && (await fileState(target)).sha256 !== expected) throw changedSince(path);
     await rename(temporary, target);
   } catch (thrown) {
     await handle.close().catch(() => undefined);
@@ -57,4 +59,11 @@ async function write(place: HeldPlace, bytes: Buffer, path: string, signal: Abor
     throw thrown;
   }
   return before === undefined ? "created" : "replaced";
+}
+
+function changedSince(path: string): ToolFailure {
+  return new ToolFailure(
+    "no_match",
+    `${path} is not as it was when a person was shown what this call would change, so it was not written. Read it again, and make the change to what is there now.`,
+  );
 }

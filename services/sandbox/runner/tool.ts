@@ -20,6 +20,8 @@ export interface Writes {
   readonly readOnly: boolean;
   /** The protected paths, relative to the workspace, that it may write. */
   readonly protectedPaths: readonly string[];
+  /** Set: the file has to be this one, SHA-256 in hexadecimal; empty: there must be none. */
+  readonly expectedSha256?: string;
 }
 
 /** What a tool is given besides its arguments. */

@@ -113,6 +113,11 @@ export const settings = {
     description: "Folders of this machine whose repositories anybody may clone by file://, separated by commas.",
     fallback: [],
   }),
+  images: text({
+    variable: "HLVM_SANDBOX_IMAGES",
+    description: "The folder of unpacked images that sessions may run their commands in; docs/images.md says how they get there.",
+    fallback: "",
+  }),
   idleSeconds: integer({
     variable: "HLVM_SANDBOX_IDLE_SECONDS",
     description: "A session without a call for this long has its sandboxes stopped; its files stay. In seconds.",

@@ -67,7 +67,7 @@ await runService("sandbox", async (log, environment) => {
   const own = [stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys].filter((path) => path !== "");
   const capacity = findCapacity(config.sandboxes, config.replicasOnMachine);
   const placements = new Placements(store, lease);
-  const { prepared, folders } = openPreparedWorkspaces(config, { isolation, placements, protectedPaths: own });
+  const { prepared, copied, folders } = openPreparedWorkspaces(config, { isolation, placements, protectedPaths: own });
   const sessions = new Sessions({
     isolation,
     folders,
@@ -86,7 +86,7 @@ await runService("sandbox", async (log, environment) => {
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: (router) => routes(router, { sessions, prepared, placements, executor, isolation, capacity: capacity.detail }),
+    routes: (router) => routes(router, { sessions, prepared, copied, placements, executor, isolation, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });

@@ -34,6 +34,12 @@ const settings = (lifetime: Lifetime) => ({
     minimum: 1,
     maximum: 8,
   }),
+  team: choice<"no" | "demo">({
+    variable: "HLVM_TEAM",
+    description: "demo: a company on this machine, with an identity provider in which everybody can be anybody.",
+    fallback: "no",
+    choices: ["no", "demo"],
+  }),
   logLevel: choice<LogLevel>({
     variable: "HLVM_LOG_LEVEL",
     description: "The least that is logged.",
@@ -48,6 +54,7 @@ export interface SupervisorConfig {
   readonly edgePort: number;
   readonly edgeHost: string;
   readonly replicas: number;
+  readonly team: "no" | "demo";
   readonly logLevel: LogLevel;
   /** What it was started with: a source of settings for the services. */
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -6,6 +6,7 @@ import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import { databaseUrl, postgresProcess, POSTGRES, type PostgresPlace } from "./adapters/postgres-process.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
+import { demoProvider } from "./adapters/demo-provider.ts";
 import { meilisearchProcess } from "./adapters/meilisearch-process.ts";
 import { serviceProcess } from "./adapters/service-process.ts";
 import { SigningKeys } from "./adapters/signing-keys.ts";
@@ -39,6 +40,9 @@ const PROVIDER_VARIABLES = [
   "NODE_EXTRA_CA_CERTS",
 ];
 
+/** Of the edge in team mode; those that hold no secret come by themselves. */
+const TEAM_VARIABLES = ["HLVM_OIDC_CLIENT_SECRET", "HLVM_PUBLIC_URL"];
+
 interface PlannedService {
   /** Whose main module it runs. */
   readonly service: string;
@@ -63,12 +67,16 @@ type BehindEdge = keyof ReturnType<typeof replicasOf>;
 export async function planMesh(config: SupervisorConfig, notice: Notice): Promise<MeshPlan> {
   const files = keepHlvmFiles(config.directory, notice);
   const replicas = replicasOf(config.replicas);
-  const [keys, secrets, [searchPort, ...free]] = await Promise.all([
+  const [keys, secrets, [searchPort, providerPort, teamPort, ...free]] = await Promise.all([
     SigningKeys.keep(files, notice),
     keepSecrets(files, WITH_DATABASE.map(databaseName), notice),
-    freePorts(1 + Object.values(replicas).reduce((sum, count) => sum + count, 0)) as Promise<[number, ...number[]]>,
+    freePorts(3 + Object.values(replicas).reduce((sum, count) => sum + count, 0)) as Promise<[number, number, number, ...number[]]>,
     keepLocalToken(files, notice),
   ]);
+  // A page of a team has one address, which the identity provider knows too.
+  const edgePort = config.team === "demo" && config.edgePort === 0 ? teamPort : config.edgePort;
+  const demo =
+    config.team === "demo" ? demoProvider({ port: providerPort, edgePort, logFile: files.logFile("identity-provider") }) : undefined;
   const ports = {} as Record<BehindEdge, readonly number[]>;
   for (const name of Object.keys(replicas) as BehindEdge[]) ports[name] = free.splice(0, replicas[name]);
 
@@ -147,9 +155,11 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_TOKEN_SIGNING_KEY: keys.signingKey("orchestrator"),
         ...backs,
       }),
-      serviceOn(config.edgePort, {
+      ...(demo === undefined ? [] : [demo.process]),
+      serviceOn(edgePort, {
         service: EDGE,
         layer: "front",
+        named: TEAM_VARIABLES,
         decided: {
           HLVM_HOST: config.edgeHost,
           HLVM_TOKEN_SIGNING_KEY: keys.signingKey("edge"),
@@ -157,6 +167,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
           ...(existsSync(join(PAGE, "index.html")) ? { HLVM_WEB_DIR: PAGE } : {}),
           HLVM_ORCHESTRATOR_URL: urlOf(ports.orchestrator),
           ...backs,
+          ...demo?.edgeEnvironment,
         },
       }),
     ],

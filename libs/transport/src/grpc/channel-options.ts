@@ -3,12 +3,15 @@ import type { ChannelOptions, ServiceConfig } from "@grpc/grpc-js";
 import { Health } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
+import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
@@ -17,13 +20,17 @@ import { MAXIMUM_MESSAGE_BYTES } from "../maximum-message-bytes.ts";
 
 const SERVICES = [
   AuditService,
+  DeviceService,
   Health,
+  LoginService,
+  MemberService,
   MemoryService,
   ModelService,
   PolicyService,
   RunPolicyService,
   SandboxService,
   SessionService,
+  SharingService,
   SpendingService,
   TokenResolverService,
   TeamService,

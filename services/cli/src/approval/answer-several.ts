@@ -7,7 +7,7 @@ import {
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { printableLine } from "../terminal/printable.ts";
 
 export interface SeveralAnswers {

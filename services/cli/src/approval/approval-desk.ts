@@ -5,7 +5,6 @@ import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { ANSWERS } from "./answers.ts";
 import { printableLine } from "../terminal/printable.ts";
 import type { AskedApproval, Desk } from "./ask-person.ts";
-import { presentFile } from "./present-file.ts";
 
 const CLOSED = "The question is closed: it was answered elsewhere, its time is over, or the run has stopped.";
 
@@ -21,7 +20,6 @@ export class ApprovalDesk {
   /** Calls of workers that are open, and by which call of ours the worker was started. */
   readonly #ofWorkers = new Map<string, string>();
   #queue: Promise<void> = Promise.resolve();
-  #workspace = "";
 
   constructor(policy: Client<typeof PolicyService>, desk: Desk) {
     this.#policy = policy;
@@ -29,8 +27,7 @@ export class ApprovalDesk {
   }
 
   event({ payload }: Event): void {
-    if (payload.case === "runStarted") this.#workspace = payload.value.workspace;
-    else if (payload.case === "permissionCheck") this.#permissionCheck(payload.value);
+    if (payload.case === "permissionCheck") this.#permissionCheck(payload.value);
     else if (payload.case === "workerPermission") this.#workerPermission(payload.value);
     else if (payload.case === "workerCompleted") this.#workerCompleted(payload.value.callId);
     else if (payload.case === "toolEnd") this.#withdraw(payload.value.callId);
@@ -74,14 +71,13 @@ export class ApprovalDesk {
     try {
       const whole = await wholeApproval(this.#policy, approval);
       if (whole.kind !== ApprovalKind.UNSPECIFIED) return await this.#putWords(whole, withdrawn);
-      const look = (path: string) => presentFile(this.#workspace, path);
-      const key = await askPerson({ approval: whole, worker }, look, this.#desk, withdrawn);
+      const key = await askPerson({ approval: whole, worker }, this.#desk, withdrawn);
       if (key === undefined) return;
       if (key === "closed") return this.#desk.screen.note(CLOSED, "dim");
       const { answer, said } = ANSWERS[key as keyof typeof ANSWERS];
       this.#desk.screen.note(said, "dim");
-      const { approvalId, argumentsHash } = whole;
-      await this.#policy.answerApproval({ approvalId, answer, argumentsHash });
+      const { approvalId, argumentsHash, preview } = whole;
+      await this.#policy.answerApproval({ approvalId, answer, argumentsHash, previewHash: preview?.hash });
     } catch (thrown) {
       this.#desk.screen.note(`The answer was not taken: ${fromConnectError(thrown).message}`, "bad");
     }

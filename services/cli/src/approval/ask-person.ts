@@ -9,7 +9,7 @@ import type { TerminalInput } from "../terminal/terminal-input.ts";
 import { ACTION_CHOICE, putQuestion, type Key } from "./put-question.ts";
 import { CLARIFICATION_HEADING } from "./put-clarification.ts";
 import { PLAN_HEADING } from "./put-plan.ts";
-import { questionLines, type Look } from "./question-lines.ts";
+import { questionLines } from "./question-lines.ts";
 import { questionPages, type Page } from "./question-pages.ts";
 
 /** Where a person is asked. */
@@ -40,19 +40,13 @@ export function headingOf({ tool, safetyLevel, reason, kind }: Approval): string
  * Puts an approval to the person at the terminal, whole.
  * @returns `closed` when the signal was aborted before they answered, and undefined when it was before they saw anything
  */
-export async function askPerson(
-  { approval, worker }: AskedApproval,
-  look: Look,
-  desk: Desk,
-  signal: AbortSignal,
-): Promise<Key | "closed" | undefined> {
+export async function askPerson({ approval, worker }: AskedApproval, desk: Desk, signal: AbortSignal): Promise<Key | "closed" | undefined> {
   const { screen, input } = desk;
   using question = screen.question();
-  const pages = questionPages(
-    `${worker === undefined ? "" : `worker ${worker} asks: `}${headingOf(approval)}`,
-    questionLines(approval, look),
-    { ...screen.size, colour: screen.colour },
-  );
+  const pages = questionPages(`${worker === undefined ? "" : `worker ${worker} asks: `}${headingOf(approval)}`, questionLines(approval), {
+    ...screen.size,
+    colour: screen.colour,
+  });
   let wasSeen = false;
   const shown = {
     page: (rows: Page): void => {
@@ -67,11 +61,11 @@ export async function askPerson(
 }
 
 /**
- * The approval with a rendering that leaves nothing out, as far as there is one. What comes with a run's events is bounded, and
+ * The approval with a rendering and a preview that leave nothing out, as far as there are any. What comes with a run's events is bounded, and
  * has no rendering where the arguments hold a secret: the log has a mark there, and only policy has what will run.
  */
 export async function wholeApproval(policy: Client<typeof PolicyService>, approval: Approval): Promise<Approval> {
-  if (approval.rendering?.omittedCharacters === 0) return approval;
+  if (approval.rendering?.omittedCharacters === 0 && approval.preview === undefined) return approval;
   const { approval: whole } = await policy.getApproval({ approvalId: approval.approvalId });
   if (whole !== undefined) return whole;
   throw new HlvmError({

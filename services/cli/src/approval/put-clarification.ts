@@ -55,10 +55,7 @@ async function put(
 ): Promise<string | undefined> {
   using question = screen.question();
   question.line([{ text: CLARIFICATION_HEADING, tone: "warning" }]);
-  const rows = questionRows(
-    questionLines(approval, () => undefined),
-    { ...screen.size, colour: screen.colour },
-  );
+  const rows = questionRows(questionLines(approval), { ...screen.size, colour: screen.colour });
   for (const { pieces } of rows) question.line(pieces);
   for (const [index, choice] of choices.entries())
     question.line([{ text: `  ${index + 1}: ${printableLine(choice, 200)}`, tone: "plain" }]);

@@ -11,7 +11,7 @@ const SIZE = { rows: 24, columns: 80, colour: false };
 const textOf = (page: Page): string[] => page.map((row) => row.map(({ text }) => text).join(""));
 
 function pagesOf(command: string, { marked = "", size = SIZE } = {}): string[][] {
-  const lines = questionLines(approvalOf("shell_exec", { command }, marked), () => undefined);
+  const lines = questionLines(approvalOf("shell_exec", { command }, marked));
   return questionPages(HEADING, lines, size).map(textOf);
 }
 
@@ -56,7 +56,7 @@ describe("questionPages", () => {
     const sizes = fc.record({ rows: fc.integer({ min: 12, max: 50 }), columns: fc.integer({ min: 30, max: 120 }), colour: fc.boolean() });
     fc.assert(
       fc.property(command, sizes, (pieces, size) => {
-        const lines = questionLines(approvalOf("shell_exec", { command: pieces.join("") }), () => undefined);
+        const lines = questionLines(approvalOf("shell_exec", { command: pieces.join("") }));
         const pages = questionPages(HEADING, lines, size).map(textOf);
         for (const row of pages.flat()) expect(displayWidth(row)).toBeLessThanOrEqual(size.columns);
         for (const page of pages) expect(page.length).toBeLessThanOrEqual(size.rows - 3);

@@ -1,32 +1,11 @@
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
-import {
-  AuditEventSchema,
-  AuditKind,
-  AuditKindSchema,
-  OutcomeStatus,
-  OutcomeStatusSchema,
-  type AuditEvent,
-} from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { isPending } from "@hlvm/ndjson/is-pending";
+import { AuditKind, AuditKindSchema, OutcomeStatus, OutcomeStatusSchema, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { localTime } from "../output/local-time.ts";
-import { messageJson } from "../output/message-json.ts";
-
-const PENDING = "pending";
-
-/** For programs: the contract's fields, and whether an allowed call still waits for its outcome. */
-export function eventJson(event: AuditEvent): object {
-  const json = { ...messageJson(AuditEventSchema, event), mode: permissionModeWord(event.mode) };
-  return isPending(event) ? { ...json, outcome: PENDING } : json;
-}
-
-/** An allowed call that runs, or of which nobody has told what came of it yet. */
-function isPending({ kind, decision, outcome }: AuditEvent): boolean {
-  return kind === AuditKind.INTENT && decision === Decision.ALLOW && outcome === OutcomeStatus.UNSPECIFIED;
-}
 
 export function outcomeWord(event: AuditEvent): string {
-  if (isPending(event)) return PENDING;
+  if (isPending(event)) return "pending";
   return event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome);
 }
 

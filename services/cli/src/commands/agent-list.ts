@@ -5,7 +5,7 @@ import { readProfiles } from "../agents/read-profiles.ts";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 import { printableLine } from "../terminal/printable.ts";
 

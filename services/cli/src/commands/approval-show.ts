@@ -8,7 +8,7 @@ import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { paint } from "../terminal/paint.ts";
 
 /** All of an approval, in whatever state it is. */
@@ -34,9 +34,6 @@ function shown(approval: Approval, { config }: CommandContext): string {
   if (approval.argumentsJson === "") return "What it was about is no longer kept here; `hlvm audit query` has it.\n";
   const colour = process.stdout.isTTY && config.noColor === "";
   const columns = process.stdout.isTTY ? process.stdout.columns || 80 : Infinity;
-  const rows = questionRows(
-    questionLines(approval, () => undefined),
-    { columns, colour },
-  );
+  const rows = questionRows(questionLines(approval), { columns, colour });
   return rows.map(({ pieces }) => `${paint(pieces, colour)}\n`).join("");
 }

@@ -70,10 +70,11 @@ async function showAndAnswer(
   requireAction(approval);
   using interrupts = new Interrupts();
   using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
-  const key = await askPerson({ approval }, () => undefined, { screen, input, editor: "" }, interrupts.signal);
+  const key = await askPerson({ approval }, { screen, input, editor: "" }, interrupts.signal);
   if (key === undefined || key === "closed") return interrupts.exitCode ?? EXIT_FAILED;
   const { answer, said } = ANSWERS[key as keyof typeof ANSWERS];
-  await policy.answerApproval({ approvalId, answer, argumentsHash: approval.argumentsHash, reason });
+  const { argumentsHash, preview } = approval;
+  await policy.answerApproval({ approvalId, answer, argumentsHash, previewHash: preview?.hash, reason });
   screen.note(said);
   return EXIT_OK;
 }

@@ -1,7 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { auditQueryOf, type AuditFilterFlags } from "../audit/audit-filter.ts";
-import { eventJson, eventRow } from "../audit/event-view.ts";
+import { auditEventJson } from "@hlvm/ndjson/audit-event-json";
+import { eventRow } from "../audit/event-view.ts";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
@@ -17,7 +18,7 @@ export async function auditQuery(flags: AuditQueryFlags, context: CommandContext
   const { events, nextBeforeId } = await withMesh(context, (transport) =>
     createClient(AuditService, transport).query({ ...auditQueryOf(flags), limit: flags.limit }),
   );
-  if (flags.json === true) for (const event of events) process.stdout.write(jsonLine(eventJson(event)));
+  if (flags.json === true) for (const event of events) process.stdout.write(jsonLine(auditEventJson(event)));
   else if (events.length === 0) context.screen.note("Nothing in the audit log fits.");
   else process.stdout.write(table(["TIME", "WHO", "TOOL", "DECISION", "STEP", "RULE", "OUTCOME", "ARGUMENTS"], events.map(eventRow)));
   if (nextBeforeId !== 0n)

@@ -1,7 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { AuditService, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { auditQueryOf, type AuditFilterFlags } from "../audit/audit-filter.ts";
-import { eventJson, storyRow } from "../audit/event-view.ts";
+import { auditEventJson } from "@hlvm/ndjson/audit-event-json";
+import { storyRow } from "../audit/event-view.ts";
 import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
@@ -31,7 +32,7 @@ export function auditTail(flags: AuditTailFlags, context: CommandContext): Promi
           try {
             for await (const { events } of audit.tail({ query: auditQueryOf(flags), afterId }, { signal, timeoutMs: 0 })) {
               reconnection.contact();
-              for (const event of events) await writeOutput(flags.json === true ? jsonLine(eventJson(event)) : line(event), signal);
+              for (const event of events) await writeOutput(flags.json === true ? jsonLine(auditEventJson(event)) : line(event), signal);
               afterId = events.reduce((last, { id }) => (id > last ? id : last), afterId);
             }
           } catch (thrown) {

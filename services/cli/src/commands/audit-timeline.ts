@@ -1,6 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { AuditService, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { eventJson, STORY_HEADINGS, storyRow } from "../audit/event-view.ts";
+import { auditEventJson } from "@hlvm/ndjson/audit-event-json";
+import { STORY_HEADINGS, storyRow } from "../audit/event-view.ts";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
@@ -21,7 +22,7 @@ export async function auditTimeline(sessionId: string, flags: { limit: number; j
       if (afterId === 0n || found.length >= flags.limit) return { events: found, hasMore: afterId !== 0n };
     }
   });
-  if (flags.json === true) for (const event of events) await writeOutput(jsonLine(eventJson(event)));
+  if (flags.json === true) for (const event of events) await writeOutput(jsonLine(auditEventJson(event)));
   else if (events.length === 0) context.screen.note("Nothing is on record about this session.");
   else await writeOutput(table([...STORY_HEADINGS], events.map(storyRow)));
   if (hasMore) context.screen.note("There are more; raise --limit.", "dim");

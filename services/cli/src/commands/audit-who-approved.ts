@@ -3,7 +3,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { AuditService, type ApprovedCall } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { DecidingStepSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { eventJson, outcomeWord } from "../audit/event-view.ts";
+import { auditEventJson } from "@hlvm/ndjson/audit-event-json";
+import { outcomeWord } from "../audit/event-view.ts";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
@@ -44,7 +45,7 @@ export async function auditWhoApproved(flags: WhoApprovedFlags, context: Command
 }
 
 function approvedJson({ call, answer }: ApprovedCall): object {
-  return { call: eventJson(call!), ...(answer === undefined ? {} : { answer: eventJson(answer) }) };
+  return { call: auditEventJson(call!), ...(answer === undefined ? {} : { answer: auditEventJson(answer) }) };
 }
 
 function row({ call, answer }: ApprovedCall): string[] {

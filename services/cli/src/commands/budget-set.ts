@@ -5,7 +5,7 @@ import { withMesh } from "../mesh/with-mesh.ts";
 import type { BudgetFlags } from "../options/budget-flags.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 import { budgetRow } from "./budget-list.ts";
 

@@ -4,6 +4,7 @@ import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
+import { LOCAL } from "../profiles/profile-store.ts";
 
 const LOOK_MILLISECONDS = 2_000;
 /** The latest ones: a session with a run under way is among them. */
@@ -30,7 +31,7 @@ export async function down(context: CommandContext): Promise<number> {
 /** None where the mesh does not say in time: it is ended all the same. */
 async function sessionsUnderWay(context: CommandContext): Promise<string[]> {
   try {
-    return await withMesh({ ...context, config: { ...context.config, edgeUrl: "" } }, async (transport) => {
+    return await withMesh({ ...context, config: { ...context.config, edgeUrl: "", profile: LOCAL } }, async (transport) => {
       const { sessions } = await createClient(SessionService, transport).listSessions(
         { limit: LOOKED_AT },
         { timeoutMs: LOOK_MILLISECONDS },

@@ -43,7 +43,7 @@ export async function evaluate(folder: string, flags: EvalFlags, context: Comman
 }
 
 function settingsFrom({ model, setting }: EvalFlags, configured: string): EvalSetting[] {
-  const settings = [...model.map(modelSetting), ...setting.map(evalSetting)];
+  const settings = [...model.map(modelSetting), ...setting.map((text) => evalSetting(text))];
   const twice = settings.find(({ name }, index) => settings.findIndex((other) => other.name === name) !== index);
   if (twice !== undefined) throw wrongUsage(`"${twice.name}" is given twice.`, "Give each setting once; --repeat has it tried more often.");
   return settings.length > 0 ? settings : [modelSetting(configured)];

@@ -6,7 +6,7 @@ import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 
 export async function memorySearch(query: string, flags: { limit: number; json?: boolean }, context: CommandContext): Promise<number> {

@@ -5,7 +5,7 @@ import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { counted } from "../terminal/sizes.ts";
 
 export interface MemoryWriteFlags {

@@ -5,7 +5,7 @@ import { ModelCapabilitySchema, ModelSchema, ModelService, ModelTierSchema, type
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 
 export async function modelList(flags: { json?: boolean }, context: CommandContext): Promise<number> {

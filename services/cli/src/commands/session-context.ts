@@ -13,7 +13,7 @@ import { Trust, TrustSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 import { printable } from "../terminal/printable.ts";
 

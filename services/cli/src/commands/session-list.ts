@@ -18,7 +18,7 @@ import { fromCurrentFolder } from "../options/from-current-folder.ts";
 import { costText } from "../output/cost-text.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 import { untilInterrupted } from "../terminal/until-interrupted.ts";
 

@@ -5,7 +5,7 @@ import { withMesh } from "../mesh/with-mesh.ts";
 import { costText } from "../output/cost-text.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { followSession } from "../run/follow-session.ts";
 import { workerTree } from "../run/worker-tree.ts";
 import { logView } from "../run/log-view.ts";

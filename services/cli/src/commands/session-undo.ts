@@ -4,7 +4,7 @@ import { SessionService, UndoToTurnResponseSchema, type UndoToTurnResponse } fro
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { confirm } from "../terminal/confirm.ts";
 import { printableLine } from "../terminal/printable.ts";
 import { counted } from "../terminal/sizes.ts";

@@ -5,7 +5,7 @@ import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { localTime } from "../output/local-time.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 
 export type TokenScopeWord = (typeof tokenScopeWords)[number];
 

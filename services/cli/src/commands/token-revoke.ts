@@ -3,7 +3,7 @@ import { TokenSchema, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
-import { messageJson } from "../output/message-json.ts";
+import { messageJson } from "@hlvm/ndjson/message-json";
 import { printableLine } from "../terminal/printable.ts";
 
 /** From then on nobody is let in with it. */

@@ -4,6 +4,7 @@ import type { MeshReference } from "@hlvm/mesh/reference-mesh";
 import { readMeshState, type MeshState } from "@hlvm/mesh/mesh-state";
 import { stopMesh } from "@hlvm/mesh/stop-mesh";
 import { EXIT_OK, type CommandContext } from "../command.ts";
+import { beginTeam, teamWelcome } from "../mesh/begin-team.ts";
 import { pageLink } from "../mesh/page-link.ts";
 import { referenceRunningMesh } from "../mesh/reference-running-mesh.ts";
 import { startReferencedMesh } from "../mesh/start-referenced-mesh.ts";
@@ -12,8 +13,9 @@ import { Interrupts } from "../terminal/interrupts.ts";
 /**
  * Keeps the mesh up in the foreground, also one that another command has started for itself and that would end with it.
  * Ctrl-C takes all of it down and waits for its end; a mesh of others lives on for as long as they use it.
+ * @param isTeam as a company has it, with people who log in
  */
-export async function up(context: CommandContext): Promise<number> {
+export async function up(context: CommandContext, isTeam = false): Promise<number> {
   const { config, screen } = context;
   const running = readMeshState(config.directory);
   if (running?.lifetime === "foreground") {
@@ -22,9 +24,16 @@ export async function up(context: CommandContext): Promise<number> {
   }
   using interrupts = new Interrupts();
   try {
-    const mesh = (await referenceRunningMesh(config.directory)) ?? (await startReferencedMesh(context, "foreground", interrupts.signal));
-    const link = await pageLink(mesh.state.edgeUrl, mesh.state.tokenFile).catch(() => undefined);
-    if (!interrupts.signal.aborted) process.stdout.write(welcome(mesh.state, link, config.npmScript === "start" ? "npm start --" : "hlvm"));
+    const mesh =
+      (await referenceRunningMesh(config.directory)) ??
+      (await startReferencedMesh(context, "foreground", interrupts.signal, isTeam ? { HLVM_TEAM: "demo" } : {}));
+    if (isTeam && !interrupts.signal.aborted) {
+      await beginTeam(mesh.state);
+      process.stdout.write(teamWelcome(mesh.state, config.npmScript === "start" ? "npm start --" : "hlvm"));
+    }
+    const link = isTeam ? undefined : await pageLink(mesh.state.edgeUrl, mesh.state.tokenFile).catch(() => undefined);
+    if (!isTeam && !interrupts.signal.aborted)
+      process.stdout.write(welcome(mesh.state, link, config.npmScript === "start" ? "npm start --" : "hlvm"));
     await keepUp(mesh.reference, interrupts.signal, config.directory);
     screen.status("ending");
     await (mesh.state.lifetime === "foreground" ? stopMesh(mesh.state.controlSocket) : mesh.reference.release());

@@ -1,11 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
 import { EXIT_OK, type CommandContext } from "../command.ts";
+import { openBrowser } from "../mesh/open-browser.ts";
 import { pageLink } from "../mesh/page-link.ts";
-
-const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "open", linux: "xdg-open" };
 
 /** Opens the page of this machine's mesh in a browser, or prints the link that does. */
 export async function web({ print }: { readonly print?: boolean }, { config, screen }: CommandContext): Promise<number> {
@@ -18,25 +15,11 @@ export async function web({ print }: { readonly print?: boolean }, { config, scr
       advice: "Start it with `npm start` (or `hlvm up`) in another terminal, and run this again.",
     });
   const link = await pageLink(mesh.edgeUrl, mesh.tokenFile);
-  if (print !== true && (await opened(link))) {
+  if (print !== true && (await openBrowser(link))) {
     screen.note(`Opened ${mesh.edgeUrl} in your browser.`);
     return EXIT_OK;
   }
   process.stdout.write(`${link}\n`);
   screen.note("It opens the page once, within a minute.", "dim");
   return EXIT_OK;
-}
-
-/** Whether this machine has something that opens a browser, and it did. The link is no secret for long, and is passed to it alone. */
-async function opened(link: string): Promise<boolean> {
-  const opener = OPENERS[process.platform];
-  if (opener === undefined) return false;
-  try {
-    const child = spawn(opener, [link], { stdio: "ignore", detached: true });
-    const [code] = (await once(child, "exit")) as [number | null];
-    return code === 0;
-  } catch {
-    // There is no such program: the link is printed.
-    return false;
-  }
 }

@@ -20,7 +20,7 @@ export function modelSetting(model: string): EvalSetting {
 }
 
 /** Reads `model=… mode=… disallow=…,…`. @throws HlvmError wrong usage */
-export function evalSetting(text: string): EvalSetting {
+export function evalSetting(text: string, usualMode: PermissionModeName = "bypassPermissions"): EvalSetting {
   const name = text.trim().split(/\s+/).join(" ");
   const values = new Map<string, string>();
   for (const pair of name.split(" ")) {
@@ -28,7 +28,7 @@ export function evalSetting(text: string): EvalSetting {
     if (key === undefined || value === undefined || values.has(key)) throw wrongUsage(`A setting cannot have "${pair}".`, ADVICE);
     values.set(key, value);
   }
-  const mode = PERMISSION_MODES.find((known) => known === (values.get("mode") ?? "bypassPermissions"));
+  const mode = PERMISSION_MODES.find((known) => known === (values.get("mode") ?? usualMode));
   if (mode === undefined)
     throw wrongUsage(`There is no permission mode "${values.get("mode")}".`, `There are: ${PERMISSION_MODES.join(", ")}.`);
   const disallowedTools = values.get("disallow")?.split(",") ?? [];

@@ -68,11 +68,12 @@ describe("readTasks", () => {
     }
   });
 
-  it("names what an image would be needed for, and says where there are no tasks", () => {
-    expect(readTasks(folderWith({ "environment/Dockerfile": "FROM x\nWORKDIR /app\nCOPY . .\n" }).folder)[0]).not.toHaveProperty("unfit");
-    expect(readTasks(folderWith({ "environment/Dockerfile": "FROM x\nRUN y\n" }).folder)[0]).toMatchObject({
-      unfit: "it needs an image: RUN y",
-    });
+  it("names the image that it needs, and says where there are no tasks", () => {
+    expect(readTasks(folderWith({ "environment/Dockerfile": "FROM x\nWORKDIR /app\nCOPY . .\n" }).folder)[0]).not.toHaveProperty("image");
+    const { folder } = folderWith({ "environment/Dockerfile": "FROM x\nRUN y\n" });
+    expect(readTasks(folder)[0]).toMatchObject({ image: expect.stringMatching(/^task-[\w.-]+:[0-9a-f]{12}$/) });
+    const named = folderWith({ "task.toml": '[environment]\ndocker_image = "example/tools:1.0"\n' });
+    expect(readTasks(named.folder)[0]).toMatchObject({ image: "example/tools:1.0" });
     expect(readTasks(folderWith({ "environment/docker-compose.yaml": "" }).folder)[0]).toMatchObject({
       unfit: "it needs several containers",
     });

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { parse } from "smol-toml";
@@ -18,6 +19,8 @@ export interface EvalTask {
   readonly instruction: string;
   readonly budget: { readonly seconds: number; readonly turns: number; readonly tokens: number };
   readonly checkSeconds: number;
+  /** In which it runs, where the machine's programs are not enough. */
+  readonly image?: string;
   /** Why it cannot be run here. */
   readonly unfit?: string;
 }
@@ -51,6 +54,7 @@ function readTask(folder: string): EvalTask {
     if (instruction.trim() === "" || Buffer.byteLength(instruction) > MAXIMUM_INSTRUCTION_BYTES)
       throw new Error("its instruction.md is empty, or larger than 256 KiB");
     const unfit = unfitness(folder);
+    const image = imageOf(folder, part(table, "environment"));
     return {
       name: basename(folder),
       folder,
@@ -61,6 +65,7 @@ function readTask(folder: string): EvalTask {
         tokens: whole(ours, "tokens", DEFAULTS.tokens),
       },
       checkSeconds: Math.min(whole(verifier, "timeout_sec", DEFAULTS.checkSeconds), DEFAULTS.checkSeconds),
+      ...(image === undefined ? {} : { image }),
       ...(unfit === undefined ? {} : { unfit }),
     };
   } catch (cause) {
@@ -95,12 +100,17 @@ function requirePlainFiles(folder: string): void {
 function unfitness(folder: string): string | undefined {
   if (["docker-compose.yaml", "docker-compose.yml"].some((name) => existsSync(join(folder, "environment", name))))
     return "it needs several containers";
+  return undefined;
+}
+
+/** The one that it names, or one that is made of its Dockerfile and named after what that says. Nothing here makes it. */
+function imageOf(folder: string, { docker_image: named }: Table): string | undefined {
+  if (typeof named === "string" && named !== "") return named;
   const dockerfile = join(folder, "environment", "Dockerfile");
   if (!existsSync(dockerfile) || !statSync(dockerfile).isFile()) return undefined;
-  const needs = readFileSync(dockerfile, "utf8")
-    .split("\n")
-    .find((line) => !HARMLESS.test(line));
-  return needs === undefined ? undefined : `it needs an image: ${needs.trim().slice(0, 80)}`;
+  const text = readFileSync(dockerfile, "utf8");
+  if (text.split("\n").every((line) => HARMLESS.test(line))) return undefined;
+  return `task-${basename(folder).replaceAll(/[^A-Za-z0-9._-]/g, "-")}:${sha256Hex(text).slice(0, 12)}`;
 }
 
 function part(table: Table, name: string): Table {

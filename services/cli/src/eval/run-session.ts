@@ -20,6 +20,8 @@ export interface SessionAsked {
   readonly prompt: string;
   readonly setting: EvalSetting;
   readonly budget: EvalTask["budget"];
+  /** In which its commands run; absent: with the machine's programs. */
+  readonly image?: string;
   readonly signal: AbortSignal;
 }
 
@@ -37,11 +39,11 @@ export interface SessionEnd {
 
 /** Sends a folder to a session of its own and has it answer a prompt there, within a budget. @throws HlvmError; when `signal` is aborted */
 export async function runSession(transport: Transport, asked: SessionAsked): Promise<SessionEnd> {
-  const { folder, prompt, setting, budget, signal } = asked;
+  const { folder, prompt, setting, budget, image, signal } = asked;
   const sessions = createClient(SessionService, transport);
   const preparedSessionId = randomUUID();
   using pack = await packFolder(folder, { sendsSecrets: true, signal });
-  const sending = { sessionId: preparedSessionId, pack, signal, onProgress: () => undefined };
+  const sending = { sessionId: preparedSessionId, pack, image, signal, onProgress: () => undefined };
   await sendPack(createClient(SandboxService, transport), sending);
   const settings = {
     mode: permissionModeOf(setting.mode),

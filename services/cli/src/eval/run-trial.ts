@@ -69,7 +69,14 @@ async function attempt(task: EvalTask, setting: EvalSetting, running: Running): 
   using copy = await copyOf(task, running.signal);
   let end: SessionEnd | undefined;
   try {
-    end = await runSession(running.transport, { ...running, folder: copy.folder, prompt: task.instruction, setting, budget: task.budget });
+    end = await runSession(running.transport, {
+      ...running,
+      folder: copy.folder,
+      prompt: task.instruction,
+      setting,
+      budget: task.budget,
+      image: task.image,
+    });
     const { sessionId, tokens, stopped, exceeded, denied, asked } = end;
     const figures = {
       sessionId,
@@ -126,7 +133,14 @@ async function check(task: EvalTask, folder: string, running: Running, first?: s
   await requireGit(["add", "-A", "--force", "."], { folder, signal: running.signal });
   const command = `${first === undefined ? "" : `sh ${hidden}-solution/solve.sh && `}sh ${hidden}/test.sh`;
   const budget = { ...CHECK_BUDGET, seconds: task.checkSeconds + 60 };
-  const end = await runSession(running.transport, { ...running, folder, prompt: `Run ${command}`, setting: CHECKING, budget });
+  const end = await runSession(running.transport, {
+    ...running,
+    folder,
+    prompt: `Run ${command}`,
+    setting: CHECKING,
+    budget,
+    image: task.image,
+  });
   // Its owner looks for what models did; this one is told by its id.
   await createClient(SessionService, running.transport).updateSession(
     { sessionId: end.sessionId, archived: true },

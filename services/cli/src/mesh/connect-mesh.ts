@@ -4,6 +4,8 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { MeshState } from "@hlvm/mesh/mesh-state";
 import type { CommandContext } from "../command.ts";
 import type { CliConfig } from "../config.ts";
+import { ProfileStore } from "../profiles/profile-store.ts";
+import { profileToken } from "../profiles/profile-token.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { createEdgeTransport } from "./create-edge-transport.ts";
 import { referenceRunningMesh, type ReferencedMesh } from "./reference-running-mesh.ts";
@@ -11,7 +13,7 @@ import { referenceRunningMesh, type ReferencedMesh } from "./reference-running-m
 /** A way to the edge, for as long as one command lasts. */
 export interface MeshConnection {
   readonly transport: Transport;
-  /** Undefined for an edge that HLVM_EDGE_URL names. */
+  /** Undefined for an edge that HLVM_EDGE_URL or a profile names. */
   readonly state: MeshState | undefined;
   /** Resolves when the mesh ends although this command uses it. */
   readonly lost: Promise<void>;
@@ -22,13 +24,16 @@ export interface MeshConnection {
 }
 
 /**
- * The edge that HLVM_EDGE_URL names, else this machine's mesh, else one that is started for as long as the command lasts.
+ * The edge that HLVM_EDGE_URL names, else the one of the profile that is chosen, else this machine's mesh, else one that is started for as long as the command lasts.
  * @param signal an abort gives up the start of a mesh, and waits until all that was begun has ended
  * @throws HlvmError
  */
 export async function connectMesh(context: CommandContext, signal?: AbortSignal): Promise<MeshConnection> {
   const { config, screen, traceparent } = context;
   if (config.edgeUrl !== "") return connectRemote(config, traceparent);
+  const store = new ProfileStore(config.directory);
+  const chosen = store.chosen(config.profile);
+  if (chosen !== undefined) return remote(createEdgeTransport(chosen.profile.url, profileToken(store, chosen.name), traceparent));
   const running = await referenceRunningMesh(config.directory);
   if (running !== undefined) return connectLocal(running, traceparent);
   const { startReferencedMesh } = await import("./start-referenced-mesh.ts");
@@ -53,7 +58,10 @@ function connectRemote({ edgeUrl, token }: CliConfig, traceparent: string): Mesh
       message: token === "" ? "HLVM_EDGE_URL is set and HLVM_TOKEN is not." : `HLVM_EDGE_URL is not an http address: ${edgeUrl}`,
       advice: "Set both to use an edge elsewhere, or neither to use this machine's mesh.",
     });
-  const transport = createEdgeTransport(edgeUrl, token, traceparent);
+  return remote(createEdgeTransport(edgeUrl, token, traceparent));
+}
+
+function remote(transport: Transport): MeshConnection {
   return { transport, state: undefined, lost: new Promise(() => {}), endsWithUs: false, release: async () => {} };
 }
 

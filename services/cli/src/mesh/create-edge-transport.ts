@@ -3,10 +3,13 @@ import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { newTraceparent } from "@hlvm/telemetry/new-traceparent";
 
-/** A connection to the edge: every call carries the token and belongs to one trace, and an edge that does not answer is said in words. */
-export function createEdgeTransport(edgeUrl: string, token: string, traceparent = newTraceparent()): Transport {
+/**
+ * A connection to the edge: every call carries the token and belongs to one trace, and an edge that does not answer is said in words.
+ * @param token asked for anew for each call where it can change
+ */
+export function createEdgeTransport(edgeUrl: string, token: string | (() => Promise<string>), traceparent = newTraceparent()): Transport {
   const authorize: Interceptor = (next) => async (request) => {
-    request.header.set("authorization", `Bearer ${token}`);
+    request.header.set("authorization", `Bearer ${typeof token === "string" ? token : await token()}`);
     request.header.set("traceparent", traceparent);
     try {
       return await next(request);

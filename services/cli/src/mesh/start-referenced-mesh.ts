@@ -17,11 +17,12 @@ export async function startReferencedMesh(
   { config, screen }: CommandContext,
   lifetime: Lifetime,
   signal: AbortSignal | undefined,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<ReferencedMesh> {
   const { startLocked } = await import("@hlvm/mesh/start-locked");
   const progress = startProgress(screen);
   try {
-    const state = await startLocked(SUPERVISOR, { directory: config.directory, lifetime, onProgress: progress.line, signal });
+    const state = await startLocked(SUPERVISOR, { directory: config.directory, lifetime, onProgress: progress.line, signal, settings });
     return { state, reference: await referenceMesh(state.controlSocket) };
   } finally {
     progress.end();

@@ -5,10 +5,13 @@ import { jsonOption } from "./values.ts";
 /** What starts, ends and examines this machine's mesh. */
 export function meshCommands(context: CommandContext, finish: Finish): Command[] {
   return [
-    new Command("up").description("start the mesh of this machine and keep it up until Ctrl-C").action(async () => {
-      const { up } = await import("../commands/up.ts");
-      finish(await up(context));
-    }),
+    new Command("up")
+      .description("start the mesh of this machine and keep it up until Ctrl-C")
+      .option("--team", "as a company has it: two people, who log in with an identity provider of the demonstration")
+      .action(async (flags: { team?: boolean }) => {
+        const { up } = await import("../commands/up.ts");
+        finish(await up(context, flags.team));
+      }),
     new Command("web")
       .description("open the page of this machine's mesh in a browser")
       .option("--print", "print the link, which is good once and for a minute, instead of opening it")

@@ -1,8 +1,9 @@
 import { Option, type Command } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
 import type { ExportWord } from "../commands/session-export.ts";
+import type { SessionShareFlags } from "../commands/session-share.ts";
 import type { SessionUndoFlags } from "../commands/session-undo.ts";
-import { jsonOption, sessionId, wholeNumber } from "./values.ts";
+import { jsonOption, later, sessionId, wholeNumber } from "./values.ts";
 
 interface Flags {
   readonly json?: boolean;
@@ -77,18 +78,42 @@ export function addSessionChangeCommands(session: Command, context: CommandConte
       const { sessionImport } = await import("../commands/session-import.ts");
       finish(await sessionImport(file, flags, context));
     });
+  one("share", "let others see or steer it; without --with, show with whom it is shared")
+    .option("--with <whom>", "user:NAME, team:NAME or organization")
+    .addOption(
+      new Option("--right <right>", "view: read and fork; comment: also comment; drive: also steer, interrupt, cancel")
+        .choices(RIGHTS)
+        .default("view"),
+    )
+    .addOption(new Option("--until <time>", "it ends by itself then").argParser(later))
+    .option("--remove", "do not share it with them any more")
+    .addOption(jsonOption())
+    .action(async (id: string, flags: SessionShareFlags) => {
+      const { sessionShare } = await import("../commands/session-share.ts");
+      finish(await sessionShare(id, flags, context));
+    });
+  one("comment", "say something about it that people see and its model does not")
+    .argument("<text>", "what is said")
+    .addOption(jsonOption())
+    .action(async (id: string, text: string, flags: { json?: boolean }) => {
+      const { sessionComment } = await import("../commands/session-share.ts");
+      finish(await sessionComment(id, text, flags, context));
+    });
   one("fork", "make one that begins as another did and goes its own way")
     .addOption(
       new Option("--at <sequence>", "the last event that it has (default: the last there is)").argParser(
         wholeNumber(1, Number.MAX_SAFE_INTEGER),
       ),
     )
+    .option("--files", "give it a copy of the files as they were then (default: it works in the same folder, as it is)")
     .addOption(jsonOption())
-    .action(async (id: string, flags: { at?: number; json?: boolean }) => {
+    .action(async (id: string, flags: { at?: number; files?: boolean; json?: boolean }) => {
       const { sessionFork } = await import("../commands/session-fork.ts");
       finish(await sessionFork(id, flags, context));
     });
 }
+
+const RIGHTS = ["view", "comment", "drive"];
 
 function yesOption(): Option {
   return new Option("--yes", "do not ask, as scripts need it");

@@ -52,6 +52,16 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
       finish(await sessionContext(id, flags, context));
     });
   session
+    .command("output")
+    .description("show all that a call came to, of which views show a part")
+    .argument("<session-id>", "see `hlvm session list`", sessionId)
+    .argument("<call-id>", "see `hlvm session show --json`")
+    .addOption(jsonOption())
+    .action(async (id: string, callId: string, flags: { json?: boolean }) => {
+      const { sessionOutput } = await import("../commands/session-output.ts");
+      finish(await sessionOutput(id, callId, flags, context));
+    });
+  session
     .command("send")
     .description("say something to the run that goes on in one, or begin one")
     .argument("<session-id>", "see `hlvm session list`", sessionId)

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { parseTime } from "../options/parse-time.ts";
+import { parseTime } from "@hlvm/ndjson/parse-time";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -42,4 +42,14 @@ export function wholeNumber(minimum: number, maximum: number): (value: string) =
 /** Of an option that may be repeated. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), value];
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time that is yet to come: `8h`, `7d`, or a date. */
+export function later(value: string): Date {
+  const [, count = "", unit = ""] = /^(\d{1,5})([mhd])$/.exec(value) ?? [];
+  const at = unit === "" ? Date.parse(value) : Date.now() + Number(count) * UNITS[unit]!;
+  if (Number.isFinite(at)) return new Date(at);
+  throw new InvalidArgumentError("Give how long from now, such as 8h or 7d, or a date such as 2027-01-31.");
 }

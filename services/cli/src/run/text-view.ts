@@ -75,6 +75,8 @@ export class TextView implements RunView {
         else if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
         if (this.#options.showsQuestions || this.#options.verbose) this.#attachments(payload.value.attachments);
         return;
+      case "comment":
+        return this.#screen.note(`${principal} comments: ${payload.value.text}`);
       case "messageQueued":
         this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);
         return this.#attachments(payload.value.attachments);

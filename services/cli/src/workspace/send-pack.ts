@@ -19,6 +19,8 @@ const BROKEN = new Set(["unavailable", "deadline_exceeded"]);
 export interface Sending {
   readonly sessionId: string;
   readonly pack: PackedFolder;
+  /** In which the session's commands run; absent: with the machine's programs. */
+  readonly image?: string;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
 }
@@ -54,13 +56,13 @@ export async function sendPack(client: Client<typeof SandboxService>, sending: S
 
 async function sendRest(
   client: Client<typeof SandboxService>,
-  { sessionId, pack, signal, onProgress }: Sending,
+  { sessionId, pack, image, signal, onProgress }: Sending,
   file: Awaited<ReturnType<typeof open>>,
   onReceived: (bytes: number) => void,
 ): Promise<void> {
   const options = { signal, timeoutMs: CALL_MILLISECONDS };
   const { name, head, snapshot, branch, shallow, sha256, size } = pack;
-  const begin = { sessionId, name, head, snapshot, branch, shallow: [...shallow], sha256, size: BigInt(size) };
+  const begin = { sessionId, name, head, snapshot, branch, shallow: [...shallow], sha256, size: BigInt(size), image };
   let received = Number((await client.beginUpload(begin, options)).received);
   const buffer = new Uint8Array(CHUNK_BYTES);
   while (received < size) {

@@ -9,24 +9,16 @@ import { TokenResolverService, TokenScopeSchema, type ResolveTokenResponse } fro
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { outgoing } from "@hlvm/rpc/call-context";
 import type { Authenticator, Caller, Scope } from "../domain/authenticator.ts";
+import { RememberedCallers } from "./remembered-callers.ts";
 
-/** So long a revoked token goes on to be accepted. */
-const REMEMBER_MILLISECONDS = 1_000;
-const MOST_REMEMBERED = 1_000;
 const DEADLINE_MILLISECONDS = 5_000;
-
-interface Remembered {
-  readonly caller: Promise<Caller>;
-  readonly until: number;
-}
 
 /** Asks policy whose an access token is; any other credential is for whoever comes next. */
 export class AccessTokenAuthenticator implements Authenticator {
   readonly #resolver: Client<typeof TokenResolverService>;
   readonly #minter: TokenMinter;
   readonly #others: Authenticator;
-  /** By hash, in the order in which they were asked for. */
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #callers = new RememberedCallers((sha256) => this.#resolve(sha256));
 
   constructor(policy: Transport, minter: TokenMinter, others: Authenticator) {
     this.#resolver = createClient(TokenResolverService, policy);
@@ -37,17 +29,7 @@ export class AccessTokenAuthenticator implements Authenticator {
   authenticate(authorization: string | undefined): Promise<Caller> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined || !isAccessToken(token)) return this.#others.authenticate(authorization);
-    const sha256 = hashAccessToken(token);
-    const now = performance.now();
-    const known = this.#remembered.get(sha256);
-    if (known !== undefined && known.until > now) return known.caller;
-    const caller = this.#resolve(sha256);
-    // What could not be told is asked again by the next.
-    caller.catch((thrown: unknown) => {
-      if (!(thrown instanceof HlvmError) || thrown.code !== "unauthenticated") this.#remembered.delete(sha256);
-    });
-    this.#remember(sha256, { caller, until: now + REMEMBER_MILLISECONDS });
-    return caller;
+    return this.#callers.of(hashAccessToken(token));
   }
 
   async #resolve(sha256: string): Promise<Caller> {
@@ -57,15 +39,6 @@ export class AccessTokenAuthenticator implements Authenticator {
     } catch (cause) {
       throw ConnectError.from(cause).code === Code.NotFound ? refused(cause) : unanswered(cause);
     }
-  }
-
-  #remember(sha256: string, remembered: Remembered): void {
-    this.#remembered.delete(sha256);
-    for (const [oldest, { until }] of this.#remembered) {
-      if (until > performance.now() && this.#remembered.size < MOST_REMEMBERED) break;
-      this.#remembered.delete(oldest);
-    }
-    this.#remembered.set(sha256, remembered);
   }
 }
 

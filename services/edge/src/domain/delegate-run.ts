@@ -9,12 +9,15 @@ import {
   type Approval,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
+  ForkSessionRequestSchema,
   StartRunRequestSchema,
   UndoToTurnRequestSchema,
+  type ForkSessionRequest,
   type StartRunRequest,
   type UndoToTurnRequest,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Teams } from "./teams.ts";
+import type { PutGrantRequest, RemoveGrantRequest } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { BudgetScope, PutBudgetRequestSchema, type PutBudgetRequest } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 /** The requests as the orchestrator gets them. */
@@ -27,6 +30,10 @@ export interface DelegateRun {
   readonly answer: (principal: Principal, request: AnswerApprovalRequest, asked: Approval) => Promise<AnswerApprovalRequest>;
   /** What the undo of a person lets the orchestrator do for them: with settings of which none was made. */
   readonly undo: (principal: Principal, request: UndoToTurnRequest) => UndoToTurnRequest;
+  /** The same of a change of who may use a session. */
+  readonly sharing: <Request extends PutGrantRequest | RemoveGrantRequest>(principal: Principal, request: Request) => Request;
+  /** The same of a fork. */
+  readonly fork: (principal: Principal, request: ForkSessionRequest) => ForkSessionRequest;
   /** What the change of a budget lets it do: have it recorded. It is of a session where the budget is. */
   readonly budgetChange: (principal: Principal, request: PutBudgetRequest) => PutBudgetRequest;
 }
@@ -46,17 +53,21 @@ export function createDelegateRun(delegations: DelegationSigner, teams: Teams): 
     const delegation = delegations.sign({ principal, sessionId: request.sessionId || newSessionId, runId, settings });
     return Object.assign(clone(StartRunRequestSchema, request), { newSessionId, runId, delegation });
   };
-  const undo = (principal: Principal, request: UndoToTurnRequest): UndoToTurnRequest => {
+  const withoutSettings = (principal: Principal, sessionId: string): { runId: string; delegation: string } => {
     const runId = randomUUID();
-    const { sessionId } = request;
-    const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
-    return Object.assign(clone(UndoToTurnRequestSchema, request), { runId, delegation });
+    return { runId, delegation: delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) }) };
   };
+  const undo = (principal: Principal, request: UndoToTurnRequest): UndoToTurnRequest =>
+    Object.assign(clone(UndoToTurnRequestSchema, request), withoutSettings(principal, request.sessionId));
+  const sharing = <Request extends PutGrantRequest | RemoveGrantRequest>(principal: Principal, request: Request): Request => ({
+    ...request,
+    ...withoutSettings(principal, request.sessionId),
+  });
+  const fork = (principal: Principal, request: ForkSessionRequest): ForkSessionRequest =>
+    Object.assign(clone(ForkSessionRequestSchema, request), withoutSettings(principal, request.sessionId));
   const budgetChange = (principal: Principal, request: PutBudgetRequest): PutBudgetRequest => {
-    const runId = randomUUID();
     const sessionId = request.scope === BudgetScope.SESSION ? request.subject : randomUUID();
-    const delegation = delegations.sign({ principal, sessionId, runId, settings: create(PermissionSettingsSchema) });
-    return Object.assign(clone(PutBudgetRequestSchema, request), { sessionId, runId, delegation });
+    return Object.assign(clone(PutBudgetRequestSchema, request), { sessionId, ...withoutSettings(principal, sessionId) });
   };
   const answer = async (
     person: Principal,
@@ -68,5 +79,5 @@ export function createDelegateRun(delegations: DelegationSigner, teams: Teams): 
     const delegation = delegations.sign({ principal, sessionId, runId, settings: chosen });
     return Object.assign(clone(AnswerApprovalRequestSchema, request), { delegation });
   };
-  return Object.assign(delegateRun, { undo, budgetChange, answer });
+  return Object.assign(delegateRun, { undo, sharing, fork, budgetChange, answer });
 }

@@ -3,41 +3,38 @@ import type { Principal } from "@hlvm/identity/principal";
 import type { Log } from "@hlvm/log/create-log";
 import { TracedCall } from "@hlvm/telemetry/traced-call";
 import type { Runs } from "../domain/chat.ts";
-import type { Authenticator, Caller } from "../domain/authenticator.ts";
+import type { Caller } from "../domain/authenticator.ts";
+import { demandRole } from "../domain/demand-role.ts";
 import { demandScope } from "../domain/demand-scope.ts";
-import type { PageLogins } from "../domain/page-logins.ts";
 import { chat } from "./chat.ts";
-import { isLoopbackHostHeader } from "./loopback-host.ts";
+import type { Admitted, Doors } from "./doors.ts";
 import type { PageFiles } from "./page-files.ts";
 import { setPageHeaders } from "./page-headers.ts";
-import { sendSecret, swapCode } from "./page-login.ts";
 import type { Request } from "./read-body.ts";
 import { sendError, type Response } from "./send-error.ts";
 
 export interface HttpEndpointsOptions {
-  readonly authenticator: Authenticator;
+  readonly doors: Doors;
   /** Told who sends a request, before anything else reads it. */
-  readonly onAuthenticated: (request: Request, caller: Caller) => void;
+  readonly onAdmitted: (request: Request, admitted: Admitted) => void;
   readonly runsOf: (principal: Principal) => Runs;
   readonly files: PageFiles;
-  readonly logins: PageLogins;
   readonly log: Log;
 }
 
 type Endpoint = (request: Request, response: Response, caller: Caller) => Promise<void> | void;
 
 /**
- * Every request passes here first: it is refused unless it is meant for this machine and the authenticator knows who
- * sends it. The page's files and the swap of its code are all that is there for anybody. Then the plain HTTP endpoints answer;
- * what is for none of them is left to Connect.
+ * Every request passes here first: it is refused unless it is addressed to us and the doors know who sends it. The page's files
+ * and what a login takes are all that is there for anybody. Then the plain HTTP endpoints answer; what is for none of them is
+ * left to Connect.
  * @returns what `startRpcServer` calls before everything else
  */
 export function httpEndpoints({
-  authenticator,
-  onAuthenticated,
+  doors,
+  onAdmitted,
   runsOf,
   files,
-  logins,
   log,
 }: HttpEndpointsOptions): (request: Request, response: Response) => Promise<boolean> {
   const endpoints: Readonly<Record<string, Endpoint>> = {
@@ -45,9 +42,10 @@ export function httpEndpoints({
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"status":"serving"}');
     },
-    "POST /auth/code": (_, response, caller) => sendSecret(response, { code: logins.issueCode(caller) }),
+    ...doors.endpoints,
     "POST /api/chat": (request, response, caller) => {
       demandScope(caller, ["run"], "/api/chat");
+      demandRole(caller, ["developer", "admin"], "/api/chat");
       const call = TracedCall.answered("POST /api/chat", header(request.headers.traceparent));
       return traced(call, () => chat(request, response, runsOf, caller.principal));
     },
@@ -55,17 +53,12 @@ export function httpEndpoints({
   return async (request, response) => {
     try {
       setPageHeaders(response);
-      checkHost(request);
-      if (files.answer(request, response)) return true;
-      const called = `${request.method} ${request.url?.split("?", 1)[0]}`;
-      if (called === "POST /auth/token") {
-        await swapCode(request, response, logins);
-        return true;
-      }
-      const caller = await authenticator.authenticate(request.headers.authorization);
-      onAuthenticated(request, caller);
-      const endpoint = endpoints[called];
-      await endpoint?.(request, response, caller);
+      doors.checkHost(request);
+      if (files.answer(request, response) || (await doors.answer(request, response))) return true;
+      const admitted = await doors.admit(request);
+      onAdmitted(request, admitted);
+      const endpoint = endpoints[`${request.method} ${request.url?.split("?", 1)[0]}`];
+      await endpoint?.(request, response, admitted.caller);
       return endpoint !== undefined;
     } catch (cause) {
       answerWith(cause, request, response, log);
@@ -89,21 +82,10 @@ function header(value: string | string[] | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function checkHost(request: Request): void {
-  const host = request.headers[":authority"] ?? request.headers.host;
-  if (isLoopbackHostHeader(typeof host === "string" ? host : undefined)) return;
-  throw new HlvmError({
-    code: "permission_denied",
-    reason: "host_refused",
-    message: "The request is addressed to a name that is not this machine's own.",
-    advice: "Call 127.0.0.1 or localhost: local mode serves this machine only.",
-  });
-}
-
 function answerWith(cause: unknown, request: Request, response: Response, log: Log): void {
   const error = cause instanceof HlvmError ? cause : unexpected(cause);
-  if (error.code === "internal") log.error({ err: cause, path: request.url }, "a request failed");
-  else log.info({ code: error.code, reason: error.reason, path: request.url }, "a request was refused");
+  if (error.code === "internal") log.error({ err: cause, path: pathOf(request) }, "a request failed");
+  else log.info({ code: error.code, reason: error.reason, path: pathOf(request) }, "a request was refused");
   if (response.headersSent) response.destroy();
   else if (!response.destroyed) sendError(response, error);
   // What was not read of a refused body must not be taken for the next request.
@@ -118,4 +100,9 @@ function unexpected(cause: unknown): HlvmError {
     advice: "logs/edge.log in the HLVM directory says what.",
     cause,
   });
+}
+
+/** Without what follows: a code or a state in it is nobody's business. */
+function pathOf({ url }: Request): string | undefined {
+  return url?.split("?", 1)[0];
 }

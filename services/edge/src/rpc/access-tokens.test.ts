@@ -15,6 +15,8 @@ const RECHECK_MILLISECONDS = 10_000;
 /** A mesh whose policy knows these tokens, and in which every method says who called it. */
 async function meshKnowing(tokens: Map<string, TokenScope[]>) {
   const asked: string[] = [];
+  /** Whose owner is no developer any more. */
+  const lost = new Set<string>();
   const called: string[] = [];
   const watched = new EventEmitter();
   const mesh = await meshWith((router) => {
@@ -25,7 +27,7 @@ async function meshKnowing(tokens: Map<string, TokenScope[]>) {
         const scopes = tokens.get(sha256);
         if (scopes === undefined) throw new ConnectError("no such token", Code.NotFound);
         if (scopes.length === 0) throw new ConnectError("the database is away", Code.Unavailable);
-        return { organization: "acme", principal: "user:bot", roles: ["developer"], scopes };
+        return { organization: "acme", principal: "user:bot", roles: lost.has(sha256) ? ["approver"] : ["developer"], scopes };
       },
     });
     router.service(TokenService, { createToken: () => ({ secret: "made" }), listTokens: () => ({}) });
@@ -51,7 +53,7 @@ async function meshKnowing(tokens: Map<string, TokenScope[]>) {
         return next(request);
       },
     ]);
-  return { asked, called, watched, transport };
+  return { asked, called, lost, watched, transport };
 }
 
 function tokenWith(...scopes: TokenScope[]) {
@@ -131,6 +133,22 @@ describe("access tokens at the edge", () => {
     tokens.clear();
     await vi.advanceTimersByTimeAsync(RECHECK_MILLISECONDS);
     expect(await end).toMatch(/^Unauthenticated: .*revoked/);
+    await isOver;
+  });
+
+  it("end them, too, once their owner has lost a role: what they show was chosen by it", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    const { token, tokens } = tokenWith(READ);
+    const { lost, watched, transport } = await meshKnowing(tokens);
+    const [isWatching, isOver] = [once(watched, "watching"), once(watched, "over")];
+    const watching = (async () => {
+      for await (const _ of createClient(SessionService, transport(token)).watch({ sessionId: crypto.randomUUID() }));
+    })();
+    const end = reasonOf(watching);
+    await isWatching;
+    lost.add(hashAccessToken(token));
+    await vi.advanceTimersByTimeAsync(RECHECK_MILLISECONDS);
+    expect(await end).toMatch(/^Unauthenticated: You have other roles than before/);
     await isOver;
   });
 });

@@ -8,7 +8,11 @@ import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
+import { ROLES, type Role } from "@hlvm/identity/principal";
+import { DeviceService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
+import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import type { NeededScopes } from "../domain/demand-scope.ts";
+import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy" | "memory";
@@ -16,14 +20,31 @@ export type BackendName = "orchestrator" | "model-gateway" | "sandbox" | "policy
 export interface PublicService {
   readonly service: DescService;
   readonly backend: BackendName;
-  /** The methods that clients may call, by name, and what a token needs for each. */
-  readonly methods: ReadonlyMap<string, NeededScopes>;
+  /** The methods that clients may call, by name, and what each takes. */
+  readonly methods: ReadonlyMap<string, Access>;
 }
 
-const LOOK = ["read", "run"] as const;
-const ASK = ["run"] as const;
-const ADMINISTER = ["admin"] as const;
-const PERSON = "person";
+/** What a method takes: of a token, and of the person. Which of several roles is enough may depend on what is asked: that the service decides. */
+export interface Access {
+  readonly scopes: NeededScopes;
+  readonly roles: readonly Role[];
+}
+
+const LOOK: Access = { scopes: ["read", "run"], roles: ROLES };
+const ASK: Access = { scopes: ["run"], roles: ["developer", "admin"] };
+const ADMINISTER: Access = { scopes: ["admin"], roles: ["admin"] };
+/** Of a session of one's own everybody sets the budget who may ask. */
+const SPEND: Access = { scopes: ["admin"], roles: ["developer", "admin"] };
+const SEE_APPROVALS: Access = { scopes: ["read", "run", "approve"], roles: ROLES };
+/** Who asked answers what their own run asks them. */
+const ANSWER: Access = { scopes: ["approve"], roles: ["developer", "approver", "admin"] };
+const AUDIT: Access = { scopes: ["audit"], roles: ["security-auditor", "admin"] };
+const SEE_MEMBERS: Access = { scopes: ["admin", "audit"], roles: ["admin", "security-auditor"] };
+const ASK_IN_PERSON: Access = { scopes: "person", roles: ["developer", "admin"] };
+const ADMINISTER_IN_PERSON: Access = { scopes: "person", roles: ["admin"] };
+/** What is one's own, whatever else one may. */
+const ONESELF: Access = { scopes: ["read", "run"], roles: [] };
+const ONESELF_IN_PERSON: Access = { scopes: "person", roles: [] };
 
 /** All that clients may call. A method that is not named here is closed, new ones too. */
 export const PUBLIC_SERVICES: readonly PublicService[] = [
@@ -31,6 +52,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     startRun: ASK,
     watch: LOOK,
     readEvents: LOOK,
+    readOutput: LOOK,
     cancelRun: ASK,
     sendMessage: ASK,
     listSessions: LOOK,
@@ -43,28 +65,46 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     forkSession: ASK,
     undoToTurn: ASK,
   }),
-  open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: ADMINISTER, queryUsage: LOOK }),
-  open(PolicyService, "policy", {
-    listApprovals: [...LOOK, "approve"],
-    getApproval: [...LOOK, "approve"],
-    answerApproval: ["approve"],
-    answerApprovals: ["approve"],
+  open(SharingService, "orchestrator", {
+    listGrants: LOOK,
+    putGrant: ASK,
+    removeGrant: ASK,
+    comment: { scopes: ["run"], roles: ROLES },
   }),
-  open(TrustService, "policy", { addTrust: PERSON, listTrust: LOOK, removeTrust: PERSON }),
-  open(TokenService, "policy", { createToken: PERSON, listTokens: LOOK, revokeToken: PERSON }),
+  open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: SPEND, queryUsage: LOOK }),
+  open(PolicyService, "policy", {
+    listApprovals: SEE_APPROVALS,
+    getApproval: SEE_APPROVALS,
+    answerApproval: ANSWER,
+    answerApprovals: ANSWER,
+  }),
+  open(TrustService, "policy", { addTrust: ASK_IN_PERSON, listTrust: LOOK, removeTrust: ASK_IN_PERSON }),
+  open(TokenService, "policy", { createToken: ONESELF_IN_PERSON, listTokens: ONESELF, revokeToken: ONESELF_IN_PERSON }),
   open(TeamService, "policy", {
-    listTeams: LOOK,
+    listTeams: ONESELF,
     createTeam: ADMINISTER,
     deleteTeam: ADMINISTER,
     addTeamMember: ADMINISTER,
     removeTeamMember: ADMINISTER,
   }),
+  open(MemberService, "policy", {
+    getMe: { scopes: ["read", "run", "approve", "audit", "admin"], roles: [] },
+    listMembers: SEE_MEMBERS,
+    listGroupMappings: SEE_MEMBERS,
+    putRole: ADMINISTER_IN_PERSON,
+    removeRole: ADMINISTER_IN_PERSON,
+    suspendMember: ADMINISTER_IN_PERSON,
+    resumeMember: ADMINISTER_IN_PERSON,
+    putGroupMapping: ADMINISTER_IN_PERSON,
+    removeGroupMapping: ADMINISTER_IN_PERSON,
+  }),
+  open(DeviceService, "policy", { findDevice: ONESELF_IN_PERSON, answerDevice: ONESELF_IN_PERSON }),
   open(AuditService, "policy", {
-    query: ["audit"],
-    whoApproved: ["audit"],
-    aggregate: ["audit"],
-    sessionTimeline: ["audit"],
-    tail: ["audit"],
+    query: AUDIT,
+    whoApproved: AUDIT,
+    aggregate: AUDIT,
+    sessionTimeline: AUDIT,
+    tail: AUDIT,
   }),
   open(MemoryService, "memory", { writeFact: ASK, searchFacts: LOOK, editFact: ASK }),
   open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
@@ -82,17 +122,17 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
 ];
 
 /** What the edge answers itself; it asks the services behind it in the caller's name. */
-const OWN_METHODS: ReadonlyMap<DescMethod, NeededScopes> = new Map([[WatchService.method.watch, LOOK]]);
+const OWN_METHODS: ReadonlyMap<DescMethod, Access> = new Map([[WatchService.method.watch, LOOK]]);
 
-/** What a token needs for a method; of those that are closed, and of health checks, nothing: other code answers them. */
-export function scopesOf(method: DescMethod): NeededScopes | undefined {
+/** What a method takes; of those that are closed, and of health checks, nothing: other code answers them. */
+export function accessOf(method: DescMethod): Access | undefined {
   return OWN_METHODS.get(method) ?? PUBLIC_SERVICES.find(({ service }) => service === method.parent)?.methods.get(method.localName);
 }
 
 function open<Service extends DescService>(
   service: Service,
   backend: BackendName,
-  methods: Readonly<Partial<Record<keyof Service["method"] & string, NeededScopes>>>,
+  methods: Readonly<Partial<Record<keyof Service["method"] & string, Access>>>,
 ): PublicService {
-  return { service, backend, methods: new Map(Object.entries<NeededScopes>(methods as Record<string, NeededScopes>)) };
+  return { service, backend, methods: new Map(Object.entries<Access>(methods as Record<string, Access>)) };
 }

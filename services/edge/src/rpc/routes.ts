@@ -1,5 +1,5 @@
 import { create, type DescMethod, type DescMethodServerStreaming, type DescMethodUnary } from "@bufbuild/protobuf";
-import type { ConnectRouter, MethodImpl } from "@connectrpc/connect";
+import type { ConnectRouter, HandlerContext, MethodImpl } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import {
@@ -10,6 +10,7 @@ import {
   PolicyService,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SharingService, type PutGrantRequest, type RemoveGrantRequest } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { DelegateRun } from "../domain/delegate-run.ts";
@@ -35,6 +36,12 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
         router.rpc(SessionService.method.startRun, startRunMethod(backend, minter, delegate));
       else if (isOpen && method === SessionService.method.undoToTurn)
         router.rpc(SessionService.method.undoToTurn, undoMethod(backend, minter, delegate));
+      else if (isOpen && method === SessionService.method.forkSession)
+        router.rpc(SessionService.method.forkSession, forkMethod(backend, minter, delegate));
+      else if (isOpen && method === SharingService.method.putGrant)
+        router.rpc(SharingService.method.putGrant, sharingMethod(SharingService.method.putGrant, backend, minter, delegate));
+      else if (isOpen && method === SharingService.method.removeGrant)
+        router.rpc(SharingService.method.removeGrant, sharingMethod(SharingService.method.removeGrant, backend, minter, delegate));
       else if (isOpen && method === SpendingService.method.putBudget)
         router.rpc(SpendingService.method.putBudget, putBudgetMethod(backend, minter, delegate));
       else if (isOpen && method === PolicyService.method.answerApproval)
@@ -79,6 +86,32 @@ function undoMethod(
     typeof SessionService.method.undoToTurn
   >;
   return (request, context) => forward(delegate.undo(callContext(context).principal, request), context);
+}
+
+function forkMethod(
+  orchestrator: Backend,
+  minter: TokenMinter,
+  delegate: DelegateRun,
+): MethodImpl<typeof SessionService.method.forkSession> {
+  const { forkSession } = SessionService.method;
+  const forward = forwardUnary(forkSession, orchestrator, minter) as MethodImpl<typeof forkSession>;
+  return (request, context) => forward(delegate.fork(callContext(context).principal, request), context);
+}
+
+/** With what lets the orchestrator have it recorded in the person's name. */
+function sharingMethod<Method extends typeof SharingService.method.putGrant | typeof SharingService.method.removeGrant>(
+  method: Method,
+  orchestrator: Backend,
+  minter: TokenMinter,
+  delegate: DelegateRun,
+): MethodImpl<Method> {
+  const forward = forwardUnary(method, orchestrator, minter) as (
+    request: PutGrantRequest | RemoveGrantRequest,
+    context: HandlerContext,
+  ) => unknown;
+  const answer = (request: PutGrantRequest | RemoveGrantRequest, context: HandlerContext) =>
+    forward(delegate.sharing(callContext(context).principal, request), context);
+  return answer as MethodImpl<Method>;
 }
 
 /** With what lets the orchestrator have the change recorded in the person's name. */

@@ -11,6 +11,8 @@ import { createTestIdentity } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { AccessTokenAuthenticator } from "../adapters/access-token-authenticator.ts";
 import { LocalAuthenticator } from "../adapters/local-authenticator.ts";
+import { PageLogins } from "../domain/page-logins.ts";
+import { LocalDoors } from "../http/local-doors.ts";
 import { connectBackends } from "../rpc/backends.ts";
 import type { BackendName } from "../rpc/public-methods.ts";
 import { startEdge } from "../start-edge.ts";
@@ -58,7 +60,9 @@ export async function startTestMesh(routes: (router: ConnectRouter) => void, web
     host: "127.0.0.1",
     port: 0,
     connectionAgeSeconds: 180,
-    authenticator: new AccessTokenAuthenticator(backends.policy.transport, identity.minter, new LocalAuthenticator(TOKEN, "ada")),
+    doors: new LocalDoors(
+      new PageLogins(new AccessTokenAuthenticator(backends.policy.transport, identity.minter, new LocalAuthenticator(TOKEN, "ada"))),
+    ),
     webDirectory,
     minter: identity.minter,
     delegations: identity.delegations,

@@ -22,7 +22,7 @@ export function listSessionsMethod({ store }: Orchestrator): ServiceImpl<typeof 
   return async (request, context) => {
     const { principal } = callContext(context);
     const filter = filterOf(request);
-    const page = await store.listOwned(principal, filter, request.limit || DEFAULT_LIMIT, decodePageToken(request.pageToken));
+    const page = await store.listFor(principal, filter, request.limit || DEFAULT_LIMIT, decodePageToken(request.pageToken));
     const { sessions, end } = page;
     return create(ListSessionsResponseSchema, {
       sessions: sessions.map(encodeSession),

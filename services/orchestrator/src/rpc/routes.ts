@@ -19,6 +19,7 @@ import { getContextMethod } from "./get-context.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 import { listSessionsMethod } from "./list-sessions.ts";
 import { readEventsMethod } from "./read-events.ts";
+import { readOutputMethod } from "./read-output.ts";
 import { startRunMethod } from "./start-run.ts";
 import { undoToTurnMethod } from "./undo-to-turn.ts";
 import { watchMethod } from "./watch.ts";
@@ -29,6 +30,7 @@ export function sessionRoutes(orchestrator: Orchestrator): (router: ConnectRoute
       startRun: startRunMethod(orchestrator),
       watch: watchMethod(orchestrator),
       readEvents: readEventsMethod(orchestrator),
+      readOutput: readOutputMethod(orchestrator),
       cancelRun: cancelRunMethod(orchestrator),
       sendMessage: sendMessageMethod(orchestrator),
       listSessions: listSessionsMethod(orchestrator),

@@ -5,6 +5,7 @@ import { PermissionSettingsSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { StartRunResponseSchema, type SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { requireDelegation } from "../domain/session/require-delegation.ts";
+import { startReplay } from "../domain/replay/start-replay.ts";
 import { startRun } from "../domain/session/start-run.ts";
 import { resolveAgent } from "../domain/workers/run-agent.ts";
 import type { Orchestrator } from "./orchestrator.ts";
@@ -34,8 +35,10 @@ export function startRunMethod(orchestrator: Orchestrator): ServiceImpl<typeof S
       delegation,
       signal,
     };
-    const { store, attached, runs, execute } = orchestrator;
-    const started = await startRun(asked, { store, attached, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) });
+    const { store, log, attached, runs, execute } = orchestrator;
+    const starter = { store, log, attached, runs, execute, mesh: orchestrator.mesh({ principal, delegation }) };
+    const { replay } = request;
+    const started = await (replay === undefined ? startRun(asked, starter) : startReplay(asked, replay, starter));
     return create(StartRunResponseSchema, { ...started, sequence: BigInt(started.sequence) });
   };
 }

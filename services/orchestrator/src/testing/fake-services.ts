@@ -7,6 +7,7 @@ import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService, type CountTokensRequest, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { TeamResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -135,6 +136,14 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       },
     });
     router.service(PolicyService, {
+      attachPreview: (request, context) => {
+        note(context);
+        return { preview: behaviour.attachPreview(request) };
+      },
+      judgeCalls: ({ calls }, context) => {
+        note(context);
+        return { verdicts: calls.map((call) => behaviour.judge(call)) };
+      },
       awaitApproval: async ({ approvalId }, context) => {
         note(context);
         return { verdict: await behaviour.awaitApproval(approvalId, context) };
@@ -145,6 +154,9 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         return {};
       },
     });
+    router.service(TeamResolverService, {
+      resolveTeams: ({ principal }) => ({ teams: behaviour.teams(principal) }),
+    });
     router.service(TrustService, {
       checkTrust: (request, context) => {
         note(context);
@@ -152,6 +164,11 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       },
     });
     router.service(AuditService, {
+      recordSharing: ({ changeJson, removed }, context) => {
+        note(context);
+        behaviour.recordSharing(changeJson, removed);
+        return {};
+      },
       recordBudgetChange: ({ changeJson, ofOwnSession }, context) => {
         note(context);
         behaviour.recordBudgetChange(changeJson, ofOwnSession);
@@ -187,6 +204,14 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         note(context);
         return behaviour.readInstructions(request);
       },
+      previewCall: (request, context) => {
+        note(context);
+        return behaviour.previewCall(request);
+      },
+      copyWorkspace: (request, context) => {
+        note(context);
+        return { workspace: { path: behaviour.copyWorkspace(request) } };
+      },
       rewindWorkspace: (request, context) => {
         note(context);
         return behaviour.rewind(request);
@@ -214,7 +239,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         port: 0,
         log,
         authenticate: verifier(service),
-        forServices: [RunAnswersService.typeName],
+        forServices: [RunAnswersService.typeName, TeamResolverService.typeName],
         services: [],
         routes,
       }),

@@ -5,6 +5,7 @@ import { createClient, type CallOptions, type Client } from "@connectrpc/connect
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import type { StartMessage } from "@hlvm/service/run-service";
@@ -15,6 +16,7 @@ export interface OrchestratorProcess {
   readonly pid: number;
   readonly client: Client<typeof SessionService>;
   readonly spending: Client<typeof SpendingService>;
+  readonly sharing: Client<typeof SharingService>;
   /** What it logged so far. */
   readonly output: () => string;
   /** Call options in somebody's name. */
@@ -37,6 +39,7 @@ export async function startOrchestratorProcess(
     pid: child.pid!,
     client: createClient(SessionService, transport),
     spending: createClient(SpendingService, transport),
+    sharing: createClient(SharingService, transport),
     output: () => output,
     as: async (principal, signal) => ({ headers: { authorization: `Bearer ${minter.mint(principal, "orchestrator")}` }, signal }),
     stop: async (signal = "SIGTERM") => {

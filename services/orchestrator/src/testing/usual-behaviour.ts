@@ -9,12 +9,23 @@ import type {
   ResolveModelResponseSchema,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { DecidingStep, Decision, type DecideRequest, type VerdictSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import {
+  DecidingStep,
+  Decision,
+  type ApprovalPreviewSchema,
+  type AttachPreviewRequest,
+  type DecideRequest,
+  type JudgeCallsRequest_One,
+  type VerdictSchema,
+} from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import {
   GetReceiptResponse_State,
+  type CopyWorkspaceRequest,
   type ExecuteRequest,
   type ExecuteResponseSchema,
   type GetReceiptResponseSchema,
+  type PreviewCallRequest,
+  type PreviewCallResponseSchema,
   type ReadInstructionsRequest,
   type ReadInstructionsResponseSchema,
   type RewindWorkspaceRequest,
@@ -34,10 +45,20 @@ export interface Behaviour {
   generate: (request: GenerateRequest, call: number, context: HandlerContext) => Deltas;
   countTokens: (request: CountTokensRequest) => Promise<number | undefined> | number | undefined;
   decide: (request: DecideRequest) => Promise<Verdict> | Verdict;
+  /** In which somebody is, as policy says. */
+  teams: (principal: string) => string[];
+  /** Throws where it cannot be recorded. */
+  recordSharing: (changeJson: string, removed: boolean) => void;
+  /** Of a call that waits for an answer. */
+  attachPreview: (request: AttachPreviewRequest) => MessageInitShape<typeof ApprovalPreviewSchema>;
+  previewCall: (request: PreviewCallRequest) => MessageInitShape<typeof PreviewCallResponseSchema>;
+  /** Of the calls of a replay. */
+  judge: (call: JudgeCallsRequest_One) => Verdict;
   awaitApproval: (approvalId: string, context: HandlerContext) => Promise<Verdict>;
   execute: (request: ExecuteRequest, context: HandlerContext) => ToolEvents;
   openWorkspace: (path: string, sessionId: string) => { path: string; gitRepository: boolean; gitBranch: string };
   receipt: (callId: string) => MessageInitShape<typeof GetReceiptResponseSchema>;
+  copyWorkspace: (request: CopyWorkspaceRequest) => string;
   rewind: (request: RewindWorkspaceRequest) => MessageInitShape<typeof RewindWorkspaceResponseSchema>;
   readInstructions: (request: ReadInstructionsRequest) => MessageInitShape<typeof ReadInstructionsResponseSchema>;
   checkTrust: (file: TrustedFile, workspace: string) => TrustState;
@@ -63,6 +84,11 @@ export const usualBehaviour: Readonly<Behaviour> = {
   },
   generate: () => refuse(new Error("the test gave the model nothing to say")),
   countTokens: () => undefined,
+  teams: () => [],
+  recordSharing: () => undefined,
+  attachPreview: ({ presentSha256 }) => ({ hash: presentSha256, present: true }),
+  previewCall: () => ({ presentSha256: "ab".repeat(32), diff: "@@ -1,1 +1,1 @@" }),
+  judge: () => ({ decision: Decision.ALLOW, step: DecidingStep.READ_ONLY, rule: "L0", reason: "It only reads." }),
   decide: (request) => ({
     decision: Decision.ALLOW,
     step: DecidingStep.READ_ONLY,
@@ -76,6 +102,7 @@ export const usualBehaviour: Readonly<Behaviour> = {
   },
   openWorkspace: (path) => ({ path, gitRepository: true, gitBranch: "main" }),
   receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
+  copyWorkspace: ({ newSessionId }) => `/copies/${newSessionId}`,
   rewind: () => ({ paths: [] }),
   readInstructions: () => ({ workspace: "/work" }),
   checkTrust: () => TrustState.UNTRUSTED,

@@ -6,6 +6,7 @@ const NEEDED = {
   answer_approvals: { roles: ["approver", "admin"], words: "answer approvals" },
   set_budgets: { roles: ["admin"], words: "set budgets" },
   manage_teams: { roles: ["admin"], words: "change teams" },
+  manage_members: { roles: ["admin"], words: "change members, roles and groups" },
   read_audit: { roles: ["security-auditor", "admin"], words: "read the audit log" },
 } as const satisfies Record<string, { roles: readonly Role[]; words: string }>;
 

@@ -83,7 +83,8 @@ async function decidedBefore(ports: DecideCallPorts, asked: AskedDecision, resol
   const { principal, call } = asked;
   const approval = await ports.approvals.findByCall(principal.organization, call.sessionId, call.callId);
   if (approval === undefined) return renewGrant(ports, asked, resolved);
-  if (approval.isUsed) return withAnswer(await renewGrant(ports, asked, resolved), approval);
+  if (approval.isUsed)
+    return withAnswer(await renewGrant(ports, { ...asked, expectedSha256: approval.preview?.presentSha256 }, resolved), approval);
   if (!isSameCall({ ...approval, principal: approval.requestedBy }, callIdentity(principal, call)))
     throw callAlreadyDecided(call.callId, "another_call");
   const { step, rule, reason, safetyLevel, trustTier } = approval;

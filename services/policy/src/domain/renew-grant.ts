@@ -44,7 +44,7 @@ export async function renewGrant(ports: RenewGrantPorts, asked: AskedDecision, r
   if (await ports.audit.appendRenewal({ ...event, ...approval })) {
     const { safetyLevel, trustTier } = event;
     const verdict = { ...ruling, safetyLevel, trustTier };
-    return isAllowed ? { ...verdict, grant: signGrantFor(ports.signGrant, principal, call, known) } : verdict;
+    return isAllowed ? { ...verdict, grant: signGrantFor(ports.signGrant, principal, call, known, asked.expectedSha256) } : verdict;
   }
   // Somebody else was first in the meantime, or it was renewed too often.
   const late = recordedDeny((await find())!);

@@ -13,6 +13,8 @@ export interface AskedDecision {
   readonly traceId: string;
   /** As the orchestrator attests: what came from outside into the context in which the model made the call. */
   readonly externalSource?: string;
+  /** What a person was shown of the file that the call writes. */
+  readonly expectedSha256?: string;
   /** The call that this one would make once more, of which nobody knows whether it took effect. */
   readonly repeats?: string;
 }

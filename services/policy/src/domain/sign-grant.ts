@@ -8,12 +8,13 @@ import { POLICY_VERSION } from "./policy-version.ts";
 /** Signs what the executor demands, for one use within a minute. */
 export type SignGrant = (grant: Omit<Grant, "id" | "expiresAt">) => string;
 
-/** A grant for exactly this call. The decision has to be committed before. */
+/** A grant for exactly this call, on a file as a person was shown it where that is said. The decision has to be committed before. */
 export function signGrantFor(
   signGrant: SignGrant,
   principal: Principal,
   { sessionId, runId, callId }: Pick<AskedCall, "sessionId" | "runId" | "callId">,
   { definition, definitionHash, arguments: given, judgement }: ResolvedCall,
+  expectedSha256?: string,
 ): string {
   return signGrant({
     organization: principal.organization,
@@ -26,5 +27,6 @@ export function signGrantFor(
     argumentsHash: given.hash,
     policyVersion: POLICY_VERSION,
     ...enforcementOf(definition, judgement.level, given.value),
+    ...(expectedSha256 === undefined ? {} : { expectedSha256 }),
   });
 }

@@ -38,13 +38,14 @@ export function approvalMethods(
       const approval = await getApproval(approvals, principal, approvalId);
       return { approval: encodeApproval(approval, await render(approval, WHOLE_RENDERING_BYTES)) };
     },
-    answerApproval: async ({ approvalId, answer, argumentsHash, text, mode, delegation: signed, reason, idempotencyKey }, context) => {
+    answerApproval: async (request, context) => {
+      const { approvalId, answer, argumentsHash, previewHash, text, mode, delegation: signed, reason, idempotencyKey } = request;
       const { principal, delegation, traceId } = callContext(context);
       demandPerson(delegation);
       // Where no answer was given the request was refused before; should it come here, it is a no.
       const word = wordOf(answers, answer) ?? "deny";
       const said = { text, mode: wordOf(modes, mode), delegation: signed, reason, idempotencyKey: idempotencyKey || undefined };
-      const given = { approvalId, answer: word, argumentsHash, ...said };
+      const given = { approvalId, answer: word, argumentsHash, previewHash, ...said };
       return { approval: encodeApproval(await answerApproval(approvals, principal, traceId, given)) };
     },
     answerApprovals: async ({ approvals: wanted, answer, reason, idempotencyKey }, context) => {

@@ -2,15 +2,19 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   ApprovalKind,
+  ApprovalPreviewSchema,
   ApprovalRenderingSchema,
   ApprovalSchema,
   PermissionSettingsSchema,
   RenderedSpan_Kind,
   type Approval,
+  type ApprovalPreview,
   type ApprovalRendering,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { PermissionSettings } from "../domain/decide/decision.ts";
 import type { Approval as DomainApproval } from "../domain/approval/approval.ts";
+import { previewHash } from "../domain/approval/attach-preview.ts";
+import { renderPreview } from "../domain/approval/render-preview.ts";
 import type { ApprovalRendering as DomainRendering, SpanKind } from "../domain/approval/approval-rendering.ts";
 import { levels, modes, states } from "./words.ts";
 
@@ -23,6 +27,7 @@ const KINDS: Readonly<Record<SpanKind, RenderedSpan_Kind>> = {
 
 const APPROVAL_KINDS = { action: ApprovalKind.UNSPECIFIED, plan: ApprovalKind.PLAN, question: ApprovalKind.QUESTION };
 
+/** Its preview comes with its lines where it comes with its rendering. */
 export function encodeApproval(approval: DomainApproval, rendering?: DomainRendering): Approval {
   const { settings, safetyLevel, state, requestedAt, expiresAt, answeredAt } = approval;
   return create(ApprovalSchema, {
@@ -45,6 +50,7 @@ export function encodeApproval(approval: DomainApproval, rendering?: DomainRende
     settings: settings === undefined ? undefined : encodeSettings(settings),
     answerText: approval.answerText,
     rendering: rendering === undefined ? undefined : encodeRendering(rendering),
+    preview: approval.preview && encodePreview(approval, rendering !== undefined),
   });
 }
 
@@ -74,6 +80,13 @@ function bothOf(inner: PermissionSettings, { within, ...outer }: PermissionSetti
     canAsk: inner.canAsk && around.canAsk,
     ...(onlyTools === undefined ? {} : { onlyTools }),
   };
+}
+
+export function encodePreview(approval: DomainApproval, withLines: boolean): ApprovalPreview {
+  const { presentSha256 = "", presentBytes = 0, diff = "" } = approval.preview ?? {};
+  const { lines, omittedCharacters } = encodeRendering(renderPreview(withLines ? diff : ""));
+  const file = { present: presentSha256 !== "", presentBytes: BigInt(presentBytes) };
+  return create(ApprovalPreviewSchema, { hash: previewHash(approval), ...file, lines, omittedCharacters });
 }
 
 function encodeRendering({ lines, omittedCharacters }: DomainRendering): ApprovalRendering {

@@ -1,11 +1,14 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
+import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { callContext, demandService } from "@hlvm/rpc/call-context";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
+import { attachPreview } from "../domain/approval/attach-preview.ts";
 import { awaitApproval, type AwaitApprovalPorts } from "../domain/approval/await-approval.ts";
 import { watchAnswers } from "../domain/approval/watch-answers.ts";
 import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
@@ -13,17 +16,23 @@ import type { AuditLog } from "../domain/audit/audit-log.ts";
 import type { AuditReports } from "../domain/audit/audit-reports.ts";
 import { recordBudgetChange } from "../domain/audit/record-budget-change.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
+import { recordSharing } from "../domain/audit/record-sharing.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer } from "../domain/approval/approval-renderer.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
+import { CurrentRoles } from "../domain/identity/current-roles.ts";
 import type { TeamStore } from "../domain/identity/team-store.ts";
 import type { TokenStore } from "../domain/identity/token-store.ts";
 import type { TrustStore } from "../domain/trust/trust-store.ts";
 import { approvalMethods } from "./approvals.ts";
 import { auditReportMethods } from "./audit-reports.ts";
-import { decideMethod } from "./decide.ts";
+import { encodePreview } from "./encode-approval.ts";
+import { decideMethod, judgeCallsMethod } from "./decide.ts";
 import { settingsOfDelegation } from "./decode-settings.ts";
+import { deviceMethods } from "./devices.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
+import { loginMethods, type LoginPorts } from "./logins.ts";
+import { memberMethods } from "./members.ts";
 import { queryMethod, whoApprovedMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
@@ -32,7 +41,7 @@ import { tokenMethods, tokenResolverMethods } from "./tokens.ts";
 import { trustMethods } from "./trust.ts";
 import { outcomes, wordOf } from "./words.ts";
 
-export interface PolicyPorts extends DecideCallPorts {
+export interface PolicyPorts extends DecideCallPorts, LoginPorts {
   readonly reports: AuditReports;
   readonly trust: TrustStore;
   readonly tokens: TokenStore;
@@ -41,7 +50,8 @@ export interface PolicyPorts extends DecideCallPorts {
 
 export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => void {
   const render = createApprovalRenderer(ports);
-  const decide = decideMethod(ports, render);
+  const roles = new CurrentRoles(ports.members);
+  const decide = decideMethod(ports, render, roles);
   const recordOutcome = recordOutcomeMethod(ports.audit);
   return (router) => {
     router.service(RunPolicyService, { streamCalls: streamCallsMethod(decide, recordOutcome) });
@@ -53,8 +63,14 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
     });
     router.service(PolicyService, {
       decide,
-      awaitApproval: awaitApprovalMethod(ports),
+      judgeCalls: judgeCallsMethod(ports, roles),
+      awaitApproval: awaitApprovalMethod(ports, roles),
       ...approvalMethods(ports.approvals, render),
+      attachPreview: async ({ approvalId, presentSha256, presentBytes, diff }, context) => {
+        const delegation = demandDelegation(callContext(context).delegation);
+        const preview = { presentSha256, presentBytes: Number(presentBytes), diff };
+        return { preview: encodePreview(await attachPreview(ports.approvals, delegation, approvalId, preview), false) };
+      },
       withdrawApprovals: withdrawApprovalsMethod(ports.approvals),
     });
     router.service(TrustService, trustMethods(ports.trust));
@@ -62,6 +78,9 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
     router.service(TokenResolverService, tokenResolverMethods(ports.tokens));
     router.service(TeamService, teamMethods(ports.teams));
     router.service(TeamResolverService, teamResolverMethods(ports.teams));
+    router.service(MemberService, memberMethods(ports.members));
+    router.service(LoginService, loginMethods(ports));
+    router.service(DeviceService, deviceMethods(ports.devices));
     router.service(AuditService, {
       recordOutcome,
       recordBudgetChange: async ({ changeJson, ofOwnSession }, context) => {
@@ -70,6 +89,12 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
         refuseControlCharacters({ change_json: changeJson });
         return { id: await recordBudgetChange(ports.audit, principal, traceId, { json: changeJson, ofOwnSession, sessionId }) };
       },
+      recordSharing: async ({ changeJson, removed }, context) => {
+        const { principal, delegation, traceId } = callContext(context);
+        const { sessionId } = demandDelegation(delegation);
+        refuseControlCharacters({ change_json: changeJson });
+        return { id: await recordSharing(ports.audit, principal, traceId, { sessionId, json: changeJson, removed }) };
+      },
       query: queryMethod(ports.audit),
       whoApproved: whoApprovedMethod(ports.audit),
       ...auditReportMethods(ports.reports),
@@ -77,10 +102,11 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
   };
 }
 
-function awaitApprovalMethod(ports: AwaitApprovalPorts): ServiceImpl<typeof PolicyService>["awaitApproval"] {
+function awaitApprovalMethod(ports: AwaitApprovalPorts, roles: CurrentRoles): ServiceImpl<typeof PolicyService>["awaitApproval"] {
   return async ({ approvalId }, context) => {
     const { delegation: given, traceId, signal } = callContext(context);
-    const delegation = demandDelegation(given);
+    const delegated = demandDelegation(given);
+    const delegation = { ...delegated, principal: await roles.within(delegated.principal) };
     const run = { delegation, settings: settingsOfDelegation(delegation), traceId };
     return { verdict: encodeVerdict(await awaitApproval(ports, run, approvalId, signal)) };
   };

@@ -31,7 +31,7 @@ export function teamMethods(store: TeamStore): ServiceImpl<typeof TeamService> {
 export function teamResolverMethods(store: TeamStore): ServiceImpl<typeof TeamResolverService> {
   return {
     resolveTeams: async ({ organization, principal }, context) => {
-      demandService(context, "edge");
+      demandService(context, "edge", "orchestrator");
       return { teams: await store.of(organization, principal) };
     },
   };

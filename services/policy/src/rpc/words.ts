@@ -17,10 +17,13 @@ import {
   type PermissionMode,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { TokenScopeSchema, type TokenScope } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { MemberRole, MemberStateSchema, RoleSourceSchema, type MemberState, type RoleSource } from "@hlvm/proto/hlvm/identity/v1/member_pb";
+import type { Role as RoleWord } from "@hlvm/identity/principal";
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { ApprovalAnswer as AnswerWord, ApprovalState as StateWord } from "../domain/approval/approval.ts";
 import type { AuditKind as KindWord, OutcomeStatus as OutcomeWord } from "../domain/audit/audit-event.ts";
 import type { TokenScope as ScopeWord } from "../domain/identity/access-token.ts";
+import type { HeldRole, Member } from "../domain/identity/member.ts";
 import type { DecidingStep as StepWord, Decision as DecisionWord, PermissionMode as ModeWord } from "../domain/decide/decision.ts";
 
 /** The contract's number for each of the domain's words. */
@@ -33,6 +36,14 @@ export const answers = numbersOf<AnswerWord, ApprovalAnswer>(ApprovalAnswerSchem
 export const states = numbersOf<StateWord, ApprovalState>(ApprovalStateSchema);
 export const kinds = numbersOf<KindWord, AuditKind>(AuditKindSchema);
 export const scopes = numbersOf<ScopeWord, TokenScope>(TokenScopeSchema);
+export const memberStates = numbersOf<Member["state"], MemberState>(MemberStateSchema);
+export const roleSources = numbersOf<HeldRole["source"], RoleSource>(RoleSourceSchema);
+export const roles: Numbers<RoleWord, MemberRole> = {
+  developer: MemberRole.DEVELOPER,
+  approver: MemberRole.APPROVER,
+  admin: MemberRole.ADMIN,
+  "security-auditor": MemberRole.SECURITY_AUDITOR,
+};
 export const outcomes = numbersOf<OutcomeWord, OutcomeStatus>(OutcomeStatusSchema);
 
 export const levels: Numbers<"L0" | "L1" | "L2", SafetyLevel> = { L0: SafetyLevel.L0, L1: SafetyLevel.L1, L2: SafetyLevel.L2 };

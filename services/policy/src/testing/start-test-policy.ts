@@ -6,6 +6,8 @@ import type { Principal } from "@hlvm/identity/principal";
 import { Notifications } from "@hlvm/postgres/notifications";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { TeamResolverService, TeamService, TokenResolverService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
+import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
@@ -14,7 +16,7 @@ import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
-import { createTestIdentity, type TestRun } from "@hlvm/testing/test-identity";
+import { createTestIdentity, type TestIdentity, type TestRun } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import { findNativeTool } from "@hlvm/tools/native-tools";
@@ -23,6 +25,9 @@ import { APPROVAL_CHANNEL, ApprovalNotices } from "../adapters/postgres/approval
 import { PostgresApprovalStore } from "../adapters/postgres/postgres-approval-store.ts";
 import { PostgresAuditLog } from "../adapters/postgres/postgres-audit-log.ts";
 import { PostgresAuditReports } from "../adapters/postgres/postgres-audit-reports.ts";
+import { PostgresDeviceStore } from "../adapters/postgres/postgres-device-store.ts";
+import { PostgresLoginStore } from "../adapters/postgres/postgres-login-store.ts";
+import { PostgresMemberStore } from "../adapters/postgres/postgres-member-store.ts";
 import { PostgresTeamStore } from "../adapters/postgres/postgres-team-store.ts";
 import { PostgresTokenStore } from "../adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "../adapters/postgres/postgres-trust-store.ts";
@@ -47,6 +52,8 @@ export interface TestPolicy {
   /** Call options of a worker of a run, whose delegation was narrowed for it. */
   readonly forWorker: (run: TestRun, narrowing: Narrowing) => CallOptions;
   readonly gate: () => GrantGate;
+  /** All keys of the mesh that it believes to be in. */
+  readonly identity: TestIdentity;
   readonly database: TestDatabase;
   /** Tools whose definition differs from the platform's, by name: put one in to change it under way. */
   readonly changedTools: Map<string, ToolDefinition>;
@@ -70,6 +77,9 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       trust: new PostgresTrustStore(database.database),
       tokens: new PostgresTokenStore(database.database),
       teams: new PostgresTeamStore(database.database),
+      members: new PostgresMemberStore(database.database),
+      logins: new PostgresLoginStore(database.database),
+      devices: new PostgresDeviceStore(database.database),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
       judgeCall: createCallJudge(openCommandJudge),
       signGrant: identity.signer.sign.bind(identity.signer),
@@ -82,8 +92,10 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       TrustService.typeName,
       TokenService.typeName,
       TeamService.typeName,
+      MemberService.typeName,
+      DeviceService.typeName,
     ],
-    forServices: [RunAnswersService.typeName, TokenResolverService.typeName, TeamResolverService.typeName],
+    forServices: [RunAnswersService.typeName, TokenResolverService.typeName, TeamResolverService.typeName, LoginService.typeName],
     authenticate: identity.verifier("policy"),
   });
   const url = `http://127.0.0.1:${server.port}`;
@@ -100,6 +112,7 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
     forWorker: (run, narrowing) =>
       bearing(identity.runMinter.mint(run.principal, "policy", identity.narrow(identity.delegate(run), narrowing))),
     gate: identity.gate,
+    identity,
     database,
     changedTools,
     close: async () => {

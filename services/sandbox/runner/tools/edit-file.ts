@@ -20,13 +20,8 @@ export function editFile(given: EditFileArguments, context: ToolContext): Promis
 
 async function edit(given: EditFileArguments, context: ToolContext): Promise<ToolAnswer> {
   const { text } = await readTextFile(given.path);
-  const places = placesOf(text, given.old_text);
-  if (places.length === 0) throw new ToolFailure("no_match", notFound(text, given));
-  if (places.length > 1 && given.replace_all !== true) throw new ToolFailure("no_match", ambiguous(text, places, given.path));
-  if (given.old_text === given.new_text)
-    throw new ToolFailure("invalid_arguments", "old_text and new_text are the same; there is nothing to change.");
-
-  await replaceFile(given.path, text.split(given.old_text).join(given.new_text), context);
+  const { places, edited } = editedText(text, given);
+  await replaceFile(given.path, edited, context);
   const diff = unifiedDiff(given.path, text, places, given.old_text, given.new_text);
   const isLong = diff.length > SHOWN_DIFF_CHARACTERS;
   return {
@@ -35,6 +30,16 @@ async function edit(given: EditFileArguments, context: ToolContext): Promise<Too
     resultBytes: Buffer.byteLength(diff),
     truncated: isLong,
   };
+}
+
+/** What an edit makes of a file's text, and where. @throws ToolFailure `no_match`, `invalid_arguments` */
+export function editedText(text: string, given: EditFileArguments): { readonly places: readonly number[]; readonly edited: string } {
+  const places = placesOf(text, given.old_text);
+  if (places.length === 0) throw new ToolFailure("no_match", notFound(text, given));
+  if (places.length > 1 && given.replace_all !== true) throw new ToolFailure("no_match", ambiguous(text, places, given.path));
+  if (given.old_text === given.new_text)
+    throw new ToolFailure("invalid_arguments", "old_text and new_text are the same; there is nothing to change.");
+  return { places, edited: text.split(given.old_text).join(given.new_text) };
 }
 
 /** Where it occurs, without overlap, as `split` and `join` replace it. */

@@ -1,4 +1,9 @@
-import type { RestoredPath, RunnerResponse_Compared, RunnerResponse_Instructions } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
+import type {
+  RestoredPath,
+  RunnerResponse_Compared,
+  RunnerResponse_Instructions,
+  RunnerResponse_Previewed,
+} from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { Enforcement, SandboxProfile } from "@hlvm/grant/grant";
 import type { ProtectedChange } from "./protected-change.ts";
 import type { ToolOutput, ToolResult } from "./tool-event.ts";
@@ -7,7 +12,7 @@ import type { WorkspaceFolder } from "./workspace-folder.ts";
 /** What a sandbox is made for. */
 export interface SandboxRequest {
   readonly sessionId: string;
-  readonly workspace: Pick<WorkspaceFolder, "path" | "identity">;
+  readonly workspace: Pick<WorkspaceFolder, "path" | "identity" | "image">;
 }
 
 /** One tool call, decided and checked. */
@@ -58,6 +63,8 @@ export interface Runner extends Sandbox {
   readonly rewind: (request: RewindRequest) => Promise<Rewound>;
   /** What the workspace holds otherwise than at its first checkpoint. */
   readonly compare: () => Promise<Compared>;
+  /** What a call of a file tool would change; it changes nothing. */
+  readonly preview: (tool: string, argumentsJson: string) => Promise<Previewed>;
   /** The files with instructions for the agent. */
   readonly readInstructions: (asked: InstructionsAsked) => Promise<FoundInstructions>;
 }
@@ -90,6 +97,9 @@ export interface Rewound {
   /** Of the first of the turns nothing is kept any more. */
   readonly incomplete: boolean;
 }
+
+/** As the runner tells it. */
+export type Previewed = Pick<RunnerResponse_Previewed, "failure" | "presentSha256" | "presentBytes" | "before" | "after">;
 
 /** As the runner tells it. */
 export type Compared = Pick<RunnerResponse_Compared, "failure" | "changes" | "changeCount">;
@@ -146,6 +156,8 @@ export interface Isolation {
   readonly startRunner: (request: SandboxRequest) => Promise<Runner>;
   /** Makes a sandbox that stands by for one command. @throws as `startRunner` does */
   readonly startCommand: (request: SandboxRequest, profile: SandboxProfile) => Promise<CommandSandbox>;
+  /** Gives a session, whose workspace is a copy of another's, that one's checkpoints, which it has none of its own yet. */
+  readonly copyCheckpoints: (from: SandboxRequest, to: SandboxRequest) => Promise<void>;
   /** Removes what the session keeps besides its workspace: the home of its open commands. */
   readonly forget: (sessionId: string) => Promise<void>;
   readonly describe: () => IsolationDescription;

@@ -31,6 +31,7 @@ it("has one sandbox stand by until the first command, and two from then on", asy
       started++;
       return bubblewrap.startCommand(request, profile);
     },
+    copyCheckpoints: (from, to) => bubblewrap.copyCheckpoints(from, to),
     forget: (sessionId) => bubblewrap.forget(sessionId),
     describe: () => bubblewrap.describe(),
   };

@@ -15,6 +15,7 @@ import type {
   RewindRequest,
   Rewound,
   Runner,
+  Previewed,
   SandboxRequest,
   TakeOutput,
   ToolRun,
@@ -118,9 +119,28 @@ export class SessionSandbox {
     }
   }
 
+  /** While nothing writes in the workspace and all that was written is noted. @throws HlvmError `workspace_in_use` while something runs in it */
+  async whileStill(work: () => Promise<void>): Promise<void> {
+    if (this.isInUse) throw inUse();
+    this.#users++;
+    try {
+      await this.#checkpoints.noted();
+      await work();
+    } finally {
+      this.#users--;
+      this.#watchIdle();
+      this.#onIdle();
+    }
+  }
+
   /** What has changed since the session's first checkpoint, also while something runs. */
   compare(): Promise<Compared> {
     return this.#look(() => this.#checkpoints.compare());
+  }
+
+  /** What a call of a file tool would change, also while something runs. */
+  preview(tool: string, argumentsJson: string): Promise<Previewed> {
+    return this.#look(async () => (await this.#runner.up()).preview(tool, argumentsJson));
   }
 
   /** The files with instructions in its workspace, also while something runs. */

@@ -42,6 +42,11 @@ export class TurnCheckpoints {
     return rewound;
   }
 
+  /** Resolves when what is being noted is. */
+  async noted(): Promise<void> {
+    await this.#last;
+  }
+
   /** What has changed since the first one, when what is being noted is. */
   compare(): Promise<Compared> {
     const compared = this.#last.then(async () => (await this.#runner()).compare());

@@ -1,3 +1,4 @@
+import type { ImageRoot } from "./image-root.ts";
 import type { Owner } from "./receipts.ts";
 
 /** A folder that a session works on, and facts of it for the prompt. */
@@ -9,6 +10,8 @@ export interface WorkspaceFolder {
   readonly isGitRepository: boolean;
   /** Empty where there is none. */
   readonly gitBranch: string;
+  /** In which its commands run; undefined: with the machine's programs. */
+  readonly image?: ImageRoot;
 }
 
 /** Looks at a folder of this machine before it becomes a workspace. */

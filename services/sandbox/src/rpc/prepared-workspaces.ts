@@ -27,7 +27,7 @@ export async function* cloneWorkspace(
 
 export async function beginUpload(prepared: PreparedWorkspaces, request: BeginUploadRequest, context: HandlerContext) {
   const { sessionId, name, head, snapshot, branch, shallow, sha256 } = request;
-  const upload = { name, head, snapshot, branch, shallow, sha256, size: Number(request.size) };
+  const upload = { name, head, snapshot, branch, shallow, sha256, size: Number(request.size), image: request.image || undefined };
   return { received: BigInt(await prepared.beginUpload(callContext(context).principal, sessionId, upload)) };
 }
 

@@ -3,12 +3,17 @@ import {
   GetReceiptResponse_State,
   SandboxService,
   type CloseWorkspaceRequest,
+  type CopyWorkspaceRequest,
   type GetReceiptRequest,
   type OpenWorkspaceRequest,
+  type PreviewCallRequest,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { Isolation } from "../domain/isolation.ts";
+import { previewCall } from "../domain/preview-call.ts";
 import type { Placements } from "../domain/placement/placements.ts";
+import type { CopiedWorkspaces } from "../domain/prepared/copied-workspaces.ts";
 import type { PreparedWorkspaces } from "../domain/prepared/prepared-workspaces.ts";
 import type { Sessions } from "../domain/sessions.ts";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
@@ -32,6 +37,7 @@ const states = {
 export interface Domain {
   readonly sessions: Sessions;
   readonly prepared: PreparedWorkspaces;
+  readonly copied: CopiedWorkspaces;
   readonly placements: Placements;
   readonly executor: ToolExecutor;
   readonly isolation: Isolation;
@@ -39,7 +45,7 @@ export interface Domain {
   readonly capacity: string;
 }
 
-export function routes(router: ConnectRouter, { sessions, prepared, placements, executor, isolation, capacity }: Domain): void {
+export function routes(router: ConnectRouter, { sessions, prepared, copied, placements, executor, isolation, capacity }: Domain): void {
   router.service(SandboxService, {
     openWorkspace: tellingMoved((request, context) => openWorkspace(sessions, request, context)),
     closeWorkspace: tellingMoved((request, context) => closeWorkspace(sessions, prepared, request, context)),
@@ -47,6 +53,8 @@ export function routes(router: ConnectRouter, { sessions, prepared, placements, 
     beginUpload: tellingMoved((request, context) => beginUpload(prepared, request, context)),
     uploadChunk: tellingMoved((request, context) => uploadChunk(prepared, request, context)),
     finishUpload: tellingMoved((request, context) => finishUpload(prepared, request, context)),
+    previewCall: tellingMoved((request, context) => previewOf(sessions, request, context)),
+    copyWorkspace: tellingMoved((request, context) => copyWorkspace(sessions, copied, request, context)),
     getChanges: tellingMoved((request, context) => getChanges({ sessions, prepared, placements }, request, context)),
     readInstructions: tellingMoved((request, context) => readInstructions({ sessions, prepared, placements }, request, context)),
     execute: (request, context) => execute(executor, request, context),
@@ -62,6 +70,17 @@ export function routes(router: ConnectRouter, { sessions, prepared, placements, 
 async function openWorkspace(sessions: Sessions, request: OpenWorkspaceRequest, context: HandlerContext) {
   const { path, isGitRepository, gitBranch } = await sessions.open(callContext(context).principal, request.sessionId, request.path);
   return { path, gitRepository: isGitRepository, gitBranch };
+}
+
+async function previewOf(sessions: Sessions, { sessionId, tool, argumentsJson }: PreviewCallRequest, context: HandlerContext) {
+  const { sandbox } = await sessions.get(callContext(context).principal, sessionId);
+  return previewCall(sandbox, tool, canonicalArguments(argumentsJson).json);
+}
+
+async function copyWorkspace(sessions: Sessions, copied: CopiedWorkspaces, request: CopyWorkspaceRequest, context: HandlerContext) {
+  const { principal, signal } = callContext(context);
+  const turns = request.turns.map(({ runId, turn }) => `${runId}/${turn}`);
+  return { workspace: await copied.copy(principal, { ...request, turns }, sessions, signal) };
 }
 
 async function closeWorkspace(

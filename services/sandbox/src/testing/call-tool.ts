@@ -23,13 +23,16 @@ export interface TestCall {
   /** Of the run; left out, no checkpoint is made. */
   readonly turn?: number;
   readonly definitionHash?: string;
+  /** Of the file that it writes. */
+  readonly expectedSha256?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly onOutput?: (text: string) => void;
   readonly onWaiting?: (position: number) => void;
 }
 
-type GrantedTestCall = Required<Pick<TestCall, "sessionId" | "tool" | "given" | "callId" | "runId" | "principal">>;
+type GrantedTestCall = Required<Pick<TestCall, "sessionId" | "tool" | "given" | "callId" | "runId" | "principal">> &
+  Pick<TestCall, "expectedSha256">;
 
 /** Options of a call to the sandbox in somebody's name. */
 export function callOptions(identity: TestIdentity, principal = testPrincipal): CallOptions {
@@ -48,13 +51,15 @@ export function signGrant(identity: TestIdentity, call: GrantedTestCall): string
     argumentsHash: canonicalArguments(JSON.stringify(call.given)).hash,
     policyVersion: "test",
     ...testEnforcement,
+    ...(call.expectedSha256 === undefined ? {} : { expectedSha256: call.expectedSha256 }),
   });
 }
 
 /** Has the service run a call, and follows it to its end. */
 export async function callTool(identity: TestIdentity, client: Client<typeof SandboxService>, call: TestCall): Promise<ToolResult> {
   const { principal = testPrincipal, callId = randomUUID(), runId = randomUUID(), sessionId, tool, given } = call;
-  const grant = call.grant ?? signGrant(identity, { principal, callId, runId, sessionId, tool, given });
+  const grant =
+    call.grant ?? signGrant(identity, { principal, callId, runId, sessionId, tool, given, expectedSha256: call.expectedSha256 });
   const hash = call.definitionHash ?? definitionHash(findNativeTool(tool)!);
   const request = {
     call: { sessionId, runId, callId, tool, argumentsJson: JSON.stringify(given), definitionHash: hash },

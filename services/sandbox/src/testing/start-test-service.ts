@@ -38,8 +38,16 @@ export async function startTestService(
     const store = new PostgresPlacements(placed.database, { name: "sandbox", volume: stateVolume(stateDirectory) });
     const lease = new ReplicaLease(store, testLog);
     const placements = new Placements(store, lease);
-    const settings = { stateDirectory, workspaceMebibytes: 8, workspaceDays: 14, gitPrivateHosts: [], gitFolders: [], ...options };
-    const { prepared, folders } = openPreparedWorkspaces(settings, { isolation, placements, protectedPaths: [stateDirectory] });
+    const settings = {
+      stateDirectory,
+      workspaceMebibytes: 8,
+      workspaceDays: 14,
+      gitPrivateHosts: [],
+      gitFolders: [],
+      images: "",
+      ...options,
+    };
+    const { prepared, copied, folders } = openPreparedWorkspaces(settings, { isolation, placements, protectedPaths: [stateDirectory] });
     const sessions = new Sessions({
       isolation,
       folders,
@@ -54,7 +62,7 @@ export async function startTestService(
       host: "127.0.0.1",
       port: 0,
       log: testLog,
-      routes: (router) => routes(router, { sessions, prepared, placements, executor, isolation, capacity: "8" }),
+      routes: (router) => routes(router, { sessions, prepared, copied, placements, executor, isolation, capacity: "8" }),
       services: [SandboxService.typeName],
       authenticate: identity.verifier("sandbox"),
     });

@@ -18,10 +18,13 @@ export interface Clients {
   readonly watch: Client<typeof WatchService>;
 }
 
-/** @param onSignedOut called when the edge does not know the token any more */
-export function createClients(token: string, onSignedOut: () => void): Clients {
+/**
+ * @param token undefined: the browser's cookie says who it is
+ * @param onSignedOut called when the edge does not know the one or the other any more
+ */
+export function createClients(token: string | undefined, onSignedOut: () => void): Clients {
   const authorize: Interceptor = (next) => async (request) => {
-    request.header.set("authorization", `Bearer ${token}`);
+    if (token !== undefined) request.header.set("authorization", `Bearer ${token}`);
     try {
       return await next(request);
     } catch (thrown) {
@@ -48,15 +51,18 @@ export function createClients(token: string, onSignedOut: () => void): Clients {
 export interface Trouble {
   readonly message: string;
   readonly advice: string;
+  /** It takes a right that the person does not have: to try again changes nothing. */
+  readonly isRefused?: boolean;
 }
 
 export function troubleOf(thrown: unknown): Trouble {
   const error = ConnectError.from(thrown);
   const [details] = error.findDetails(ErrorAdviceSchema);
-  if (details !== undefined) return { message: error.rawMessage, advice: details.advice };
+  const isRefused = error.code === Code.PermissionDenied;
+  if (details !== undefined) return { message: error.rawMessage, advice: details.advice, isRefused };
   if (thrown instanceof Error && !(thrown instanceof ConnectError) && !(thrown instanceof TypeError))
     return { message: thrown.message, advice: "" };
   if (error.code === Code.Unavailable || error.code === Code.Unknown)
     return { message: "The edge does not answer.", advice: "Check that the mesh is up (hlvm status), and try again." };
-  return { message: error.rawMessage, advice: "" };
+  return { message: error.rawMessage, advice: "", isRefused };
 }

@@ -1,10 +1,10 @@
-import { ApprovalAnswer, ApprovalKind, PermissionMode, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalAnswer, ApprovalKind, PermissionMode, type Approval, type ApprovalPreview } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { Eye } from "lucide-react";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { useAction, useCall } from "../api/use-call.ts";
 import { Button } from "../parts/button.tsx";
-import { RenderedLines } from "../parts/code-lines.tsx";
+import { ChangedLines, RenderedLines } from "../parts/code-lines.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import parts from "../parts/parts.module.css";
@@ -33,8 +33,9 @@ export function ApprovalQuestion({ approval: listed }: { readonly approval: Appr
   const whole = useCall(approvalId, (signal) => clients.policy.getApproval({ approvalId }, { signal }));
   const approval = whole.value?.approval ?? listed;
   const answering = useAction(async ({ answer, text = "", mode = PermissionMode.UNSPECIFIED, reason = "" }: Answer) => {
-    const { argumentsHash } = approval;
-    await clients.policy.answerApproval({ approvalId, answer, text, mode, reason, argumentsHash, idempotencyKey: idempotencyKey(answer) });
+    const { argumentsHash, preview } = approval;
+    const shown = { argumentsHash, previewHash: preview?.hash };
+    await clients.policy.answerApproval({ approvalId, answer, text, mode, reason, ...shown, idempotencyKey: idempotencyKey(answer) });
     lists.forgetApproval(approvalId);
   });
   const question = { approval, isBusy: answering.isBusy, onAnswer: answering.run };
@@ -59,7 +60,7 @@ interface QuestionProps {
 }
 
 function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { readonly isWhole: boolean }) {
-  const { rendering, reason, safetyLevel, tool } = approval;
+  const { rendering, preview, reason, safetyLevel, tool } = approval;
   const [why, setWhy] = useState("");
   const [end, isSeen] = useSeen(rendering?.lines.length ?? 0);
   const omitted = rendering?.omittedCharacters ?? 0;
@@ -71,6 +72,7 @@ function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { reado
       {omitted === 0 ? null : (
         <p className={parts.warn}>{omitted.toLocaleString()} characters are left out at the end, so nobody can say yes to this here.</p>
       )}
+      {preview === undefined ? null : <WhatChanges preview={preview} />}
       <dl className={parts.pairs}>
         <dt>Why asked</dt>
         <dd>{reason}</dd>
@@ -102,6 +104,22 @@ function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { reado
           </span>
         )}
       </div>
+    </>
+  );
+}
+
+/** Of a file that is written, as it was when this was asked; the answer holds for that file and no other. */
+function WhatChanges({ preview: { present, presentBytes, lines, omittedCharacters } }: { readonly preview: ApprovalPreview }) {
+  if (!present) return <p className={parts.advice}>The file is new.</p>;
+  const bytes = `the ${presentBytes.toLocaleString()} bytes that are there now`;
+  if (lines.length === 0) return <p className={parts.advice}>It takes the place of {bytes}.</p>;
+  return (
+    <>
+      <p className={parts.advice}>What changes in {bytes}:</p>
+      <ChangedLines lines={lines} />
+      {omittedCharacters === 0 ? null : (
+        <p className={parts.warn}>{omittedCharacters.toLocaleString()} more characters are left out here.</p>
+      )}
     </>
   );
 }

@@ -20,7 +20,7 @@ import parts from "../parts/parts.module.css";
 import { RelativeTime } from "../parts/relative-time.tsx";
 import { shownProse } from "../parts/shown-text.ts";
 import { StateMark } from "../parts/state-mark.tsx";
-import { modeWord, personName } from "../parts/words.ts";
+import { countWord, modeWord, personName } from "../parts/words.ts";
 import styles from "./items.module.css";
 
 export function UserCard({ item: { author, text, at, attachments, isPending } }: { readonly item: UserItem }) {
@@ -69,8 +69,8 @@ export function ThinkingLine({ item: { text, isOpen } }: { readonly item: Thinki
 
 export function MemoryLine({ item: { recalled, written, notice } }: { readonly item: MemoryItem }) {
   const words = [
-    recalled.length === 0 ? "" : `Recalled ${count(recalled, "fact")}`,
-    written.length === 0 ? "" : `Remembered ${count(written, "fact")}`,
+    recalled.length === 0 ? "" : `Recalled ${countWord(recalled.length, "fact")}`,
+    written.length === 0 ? "" : `Remembered ${countWord(written.length, "fact")}`,
     notice,
   ];
   const facts = [...recalled, ...written];
@@ -160,8 +160,4 @@ function Quiet({ icon, line, children }: { readonly icon: LucideIcon; readonly l
       <div className={styles.opened}>{children}</div>
     </details>
   );
-}
-
-function count(list: readonly unknown[], word: string): string {
-  return `${list.length} ${word}${list.length === 1 ? "" : "s"}`;
 }

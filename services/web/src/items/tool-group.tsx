@@ -2,6 +2,7 @@ import type { CallState, ToolCallView, ToolsItem } from "@hlvm/conversation/item
 import { ChevronRight, CircleX, FilePen, FileSearch, FileText, Globe, Hammer, Hourglass, Terminal, type LucideIcon } from "lucide-react";
 import { useState } from "react";
 import { VisibleLines } from "../parts/code-lines.tsx";
+import { CommandOutput } from "../parts/command-output.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { shownCode } from "../parts/shown-text.ts";
 import { StateMark, type Tone } from "../parts/state-mark.tsx";
@@ -81,7 +82,7 @@ function CallBody({ call: { tool, argumentsJson, output, omittedCharacters, outc
       </div>
       {output === "" ? null : (
         <div className={styles.output} tabIndex={0} role="group" aria-label={`Output of ${tool}`}>
-          {shownCode(output)}
+          <CommandOutput text={output} />
         </div>
       )}
       {omittedCharacters === 0 && outcome === "" ? null : (

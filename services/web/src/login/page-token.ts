@@ -4,6 +4,11 @@ const ASK_MILLISECONDS = 300;
 
 type Message = { readonly kind: "asked" } | { readonly kind: "token"; readonly token: string };
 
+/** Whether this tab has a token, or a code for one in its address: then nobody has to be asked how people get in here. */
+export function hasPageToken(): boolean {
+  return location.hash.startsWith("#code=") || sessionStorage.getItem(KEY) !== null;
+}
+
 /**
  * The token that this page sends: swapped for the code in its address, kept for this tab, or given by another tab of the same
  * origin. No cookie: every port of this machine would get it.

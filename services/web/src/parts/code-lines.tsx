@@ -19,6 +19,23 @@ export function RenderedLines({ lines, end }: { readonly lines: readonly Rendere
   );
 }
 
+const CHANGES: Readonly<Record<string, string | undefined>> = { "+": parts.added, "-": parts.removed };
+
+/** The hunks of a diff: the first span of a line says what becomes of it. */
+export function ChangedLines({ lines }: { readonly lines: readonly RenderedLine[] }) {
+  return (
+    <Lines>
+      {lines.map(({ spans }) => (
+        <span key="line" className={CHANGES[spans[0]?.text ?? ""]}>
+          {spans.map(({ text, kind }, at) => (
+            <Span key={at} text={text} className={CLASSES[kind]} />
+          ))}
+        </span>
+      ))}
+    </Lines>
+  );
+}
+
 /** Any text that somebody decides on: what cannot be seen is shown as what it is. */
 export function VisibleLines({ text }: { readonly text: string }) {
   return (

@@ -1,6 +1,6 @@
 import { lexer, type Token, type Tokens } from "marked";
-import remend from "remend";
-import { memo, type ReactNode } from "react";
+import { memo, useEffect, useState, type ReactNode } from "react";
+import { GrowingBlocks } from "./growing-blocks.ts";
 import { shownProse } from "./shown-text.ts";
 import styles from "./markdown.module.css";
 
@@ -13,12 +13,36 @@ const LONGEST = 200_000;
  */
 export const Markdown = memo(function Markdown({ text, isOpen }: { readonly text: string; readonly isOpen: boolean }) {
   if (text.length > LONGEST) return <pre className={styles.plain}>{shownProse(text)}</pre>;
-  return <div className={styles.markdown}>{blocksOf(shownProse(text), isOpen)}</div>;
+  return (
+    <div className={styles.markdown}>{isOpen ? <OpenBlocks text={shownProse(text)} /> : <ClosedBlocks text={shownProse(text)} />}</div>
+  );
 });
 
-function blocksOf(text: string, isOpen: boolean): ReactNode {
+/** Loaded with the first text that streams; until then what is half written is shown as it is. */
+let closeText = (open: string): string => open;
+let isClosing = false;
+
+async function loadClosing(): Promise<void> {
+  const { default: remend } = await import("remend");
+  closeText = (open) => remend(open, { linkMode: "text-only", images: false });
+}
+
+function ClosedBlocks({ text }: { readonly text: string }) {
+  return shownBlocks(text, lexer);
+}
+
+function OpenBlocks({ text }: { readonly text: string }) {
+  useEffect(() => {
+    if (!isClosing) void loadClosing();
+    isClosing = true;
+  }, []);
+  const [growing] = useState(() => new GrowingBlocks((open) => closeText(open)));
+  return shownBlocks(text, (given) => growing.blocksOf(given));
+}
+
+function shownBlocks(text: string, lex: (text: string) => readonly Token[]): ReactNode {
   try {
-    return blocks(lexer(isOpen ? remend(text, { linkMode: "text-only", images: false }) : text));
+    return blocks(lex(text));
   } catch {
     // Text that the lexer gives up on, such as thousands of quotes in each other, is text all the same.
     return <p className={styles.plain}>{text}</p>;
@@ -29,7 +53,7 @@ function blocks(tokens: readonly Token[]): ReactNode {
   return tokens.map((token, at) => <Block key={at} token={token} />);
 }
 
-function Block({ token }: { readonly token: Token }): ReactNode {
+const Block = memo(function Block({ token }: { readonly token: Token }): ReactNode {
   switch (token.type) {
     case "space":
     case "def":
@@ -69,7 +93,7 @@ function Block({ token }: { readonly token: Token }): ReactNode {
     default:
       return <span className={styles.plain}>{token.raw}</span>;
   }
-}
+});
 
 function Table({ header, rows }: Tokens.Table) {
   return (

@@ -1,4 +1,4 @@
-import { OctagonAlert } from "lucide-react";
+import { Lock, OctagonAlert } from "lucide-react";
 import type { Trouble } from "../api/clients.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -9,12 +9,12 @@ export function TroubleNote({ trouble, onAgain }: { readonly trouble: Trouble | 
   if (trouble === undefined) return null;
   return (
     <div className={parts.trouble} role="alert">
-      <Icon of={OctagonAlert} />
+      <Icon of={trouble.isRefused === true ? Lock : OctagonAlert} />
       <div>
         <p>{trouble.message}</p>
         {trouble.advice === "" ? null : <p className={parts.advice}>{trouble.advice}</p>}
       </div>
-      {onAgain === undefined ? null : <Button onClick={onAgain}>Try again</Button>}
+      {onAgain === undefined || trouble.isRefused === true ? null : <Button onClick={onAgain}>Try again</Button>}
     </div>
   );
 }

@@ -38,6 +38,11 @@ export function costWord(cost: Cost | undefined): string {
   return cost.unpricedCalls === 0 ? dollars : cost.nanoDollars === 0n ? "unknown" : `${dollars} +`;
 }
 
+/** `1 event`, `1,514 events`. */
+export function countWord(count: number | bigint, word: string): string {
+  return `${count.toLocaleString()} ${word}${Number(count) === 1 ? "" : "s"}`;
+}
+
 export function secondsWord(milliseconds: number): string {
   if (milliseconds < 100) return `${milliseconds} ms`;
   return milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : `${Math.round(milliseconds / 60_000)} min`;

@@ -1,81 +1,98 @@
-import { BookOpenText, Brain, Cpu, MessagesSquare, Settings, ShieldCheck, type LucideIcon } from "lucide-react";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
-import { SessionPage } from "../pages/session/session-page.tsx";
-import { SessionsPage } from "../pages/sessions/sessions-page.tsx";
 import { useLists } from "../store/list-store.ts";
 import { usePage } from "../store/page-context.ts";
-import { readSettings } from "../pages/settings/page-settings.ts";
 import parts from "../parts/parts.module.css";
-import { isField } from "./is-field.ts";
+import { DialogContext, type ShellDialog } from "./dialog-context.ts";
+import { PLACES } from "./places.ts";
 import styles from "./shell.module.css";
+import { useShellKeys } from "./use-shell-keys.ts";
 
+const SessionsPage = lazy(async () => ({ default: (await import("../pages/sessions/sessions-page.tsx")).SessionsPage }));
+const SessionPage = lazy(async () => ({ default: (await import("../pages/session/session-page.tsx")).SessionPage }));
 const ApprovalsPage = lazy(async () => ({ default: (await import("../pages/approvals/approvals-page.tsx")).ApprovalsPage }));
 const MemoryPage = lazy(async () => ({ default: (await import("../pages/memory/memory-page.tsx")).MemoryPage }));
 const AuditPage = lazy(async () => ({ default: (await import("../pages/audit/audit-page.tsx")).AuditPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("../pages/models/models-page.tsx")).ModelsPage }));
+const PeoplePage = lazy(async () => ({ default: (await import("../pages/people/people-page.tsx")).PeoplePage }));
+const DevicePage = lazy(async () => ({ default: (await import("../pages/device/device-page.tsx")).DevicePage }));
+const TokensPage = lazy(async () => ({ default: (await import("../pages/settings/tokens-page.tsx")).TokensPage }));
 const SettingsPage = lazy(async () => ({ default: (await import("../pages/settings/settings-page.tsx")).SettingsPage }));
 
-interface Place {
-  readonly path: string;
-  readonly name: string;
-  readonly icon: LucideIcon;
-  /** Pressed after `g`. */
-  readonly key: string;
-}
+const palette = async () => ({ default: (await import("./palette.tsx")).Palette });
+const Palette = lazy(palette);
+const KeysDialog = lazy(async () => ({ default: (await import("./keys-dialog.tsx")).KeysDialog }));
 
-const PLACES: readonly Place[] = [
-  { path: "/", name: "Sessions", icon: MessagesSquare, key: "s" },
-  { path: "/approvals", name: "Approvals", icon: ShieldCheck, key: "a" },
-  { path: "/memory", name: "Memory", icon: Brain, key: "u" },
-  { path: "/audit", name: "Audit", icon: BookOpenText, key: "d" },
-  { path: "/models", name: "Models", icon: Cpu, key: "m" },
-  { path: "/settings", name: "Settings", icon: Settings, key: "," },
-];
-
-const GO_MILLISECONDS = 1_000;
+/** After what is looked at has been painted. */
+const PALETTE_MILLISECONDS = 1_500;
 
 /** The rail, and the page that the address names. */
 export function Shell() {
-  useGoKeys();
+  const [dialog, setDialog] = useState<ShellDialog | undefined>(undefined);
+  useShellKeys(setDialog);
+  // What is told late of the one before must not close the one that took its place.
+  const close = (closed: ShellDialog) => (): void => setDialog((open) => (open === closed ? undefined : open));
+  // There by the time that somebody types into it.
+  useEffect(() => {
+    const timer = setTimeout(() => void palette(), PALETTE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
-    <div className={styles.shell}>
-      <a className={styles.skip} href="#content">
-        Skip to content
-      </a>
-      <Rail />
-      <Suspense fallback={<Skeleton rows={6} />}>
-        <Switch>
-          <Route path="/">
-            <SessionsPage />
-          </Route>
-          <Route path="/s/:id">{({ id }) => <SessionPage key={id} sessionId={id} />}</Route>
-          <Route path="/approvals/:id?">{({ id }) => <ApprovalsPage approvalId={id} />}</Route>
-          <Route path="/memory/:view?">
-            <MemoryPage />
-          </Route>
-          <Route path="/audit">
-            <AuditPage />
-          </Route>
-          <Route path="/models">
-            <ModelsPage />
-          </Route>
-          <Route path="/settings">
-            <SettingsPage />
-          </Route>
-          <Route>
-            <main id="content">
-              <Empty title="There is nothing at this address">
-                <Link href="/">All sessions</Link>
-              </Empty>
-            </main>
-          </Route>
-        </Switch>
-      </Suspense>
-    </div>
+    <DialogContext value={setDialog}>
+      <div className={styles.shell}>
+        <a className={styles.skip} href="#content">
+          Skip to content
+        </a>
+        <Rail />
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <Switch>
+            <Route path="/">
+              <SessionsPage />
+            </Route>
+            <Route path="/s/:id">{({ id }) => <SessionPage key={id} sessionId={id} />}</Route>
+            <Route path="/approvals/:id?">{({ id }) => <ApprovalsPage approvalId={id} />}</Route>
+            <Route path="/memory/:view?">
+              <MemoryPage />
+            </Route>
+            <Route path="/audit">
+              <AuditPage />
+            </Route>
+            <Route path="/models">
+              <ModelsPage />
+            </Route>
+            <Route path="/people">
+              <PeoplePage />
+            </Route>
+            <Route path="/device">
+              <DevicePage />
+            </Route>
+            <Route path="/settings/tokens">
+              <TokensPage />
+            </Route>
+            <Route path="/settings">
+              <SettingsPage />
+            </Route>
+            <Route>
+              <main id="content">
+                <Empty title="There is nothing at this address">
+                  <Link href="/">All sessions</Link>
+                </Empty>
+              </main>
+            </Route>
+          </Switch>
+        </Suspense>
+        <Suspense fallback={null}>
+          {dialog === "palette" ? (
+            <Palette onClose={close("palette")} />
+          ) : dialog === "keys" ? (
+            <KeysDialog onClose={close("keys")} />
+          ) : null}
+        </Suspense>
+      </div>
+    </DialogContext>
   );
 }
 
@@ -89,12 +106,12 @@ function Rail() {
         H
       </span>
       <ul>
-        {PLACES.map(({ path, name, icon }) => {
+        {PLACES.map(({ path, name, icon, key }) => {
           const isHere = path === "/" ? location === "/" || location.startsWith("/s/") : location.startsWith(path);
           const count = path === "/approvals" ? waiting : 0;
           return (
-            <li key={path}>
-              <Link href={path} className={styles.entry} aria-current={isHere ? "page" : undefined} title={name}>
+            <li key={path} className={path === "/people" ? styles.wideOnly : undefined}>
+              <Link href={path} className={styles.entry} aria-current={isHere ? "page" : undefined} title={`${name} (g ${key})`}>
                 <Icon of={icon} size={18} />
                 <span className={styles.name}>{name}</span>
                 {count === 0 ? null : (
@@ -111,20 +128,4 @@ function Rail() {
       </ul>
     </nav>
   );
-}
-
-/** `g`, then the letter of a place. Never in a field. */
-function useGoKeys(): void {
-  const [, navigate] = useLocation();
-  useEffect(() => {
-    let goAt = -Infinity;
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !readSettings().hasKeys) return;
-      const place = PLACES.find(({ key }) => key === event.key);
-      if (event.timeStamp - goAt < GO_MILLISECONDS && place !== undefined) navigate(place.path);
-      goAt = event.key === "g" ? event.timeStamp : -Infinity;
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [navigate]);
 }

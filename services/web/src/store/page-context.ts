@@ -8,6 +8,8 @@ export interface PageServices {
   readonly clients: Clients;
   readonly watch: WatchConnection;
   readonly lists: ListStore;
+  /** Whether people log in here, with a cookie; else there is one user, and the page has a token. */
+  readonly isTeam: boolean;
 }
 
 export const PageContext = createContext<PageServices | undefined>(undefined);

@@ -5,6 +5,8 @@ import type { Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { troubleOf, type Clients, type Trouble } from "../api/clients.ts";
 import type { Frame, WatchConnection } from "../watch/watch-connection.ts";
 
+/** Enough for a few screens; those before come as one reads towards them. */
+const FIRST_EVENTS = 150;
 const PAGE_EVENTS = 500;
 
 /** A session as the page shows it; replaced as a whole, its items one by one. */
@@ -29,6 +31,7 @@ export class SessionStore {
   #events: Event[] = [];
   #arrived: Event[] = [];
   #frame: number | undefined;
+  #isLoadingEarlier = false;
   #view: SessionView = {
     session: undefined,
     items: [],
@@ -79,25 +82,38 @@ export class SessionStore {
       const { sessionId } = this;
       const [{ session }, { events, hasMore }] = await Promise.all([
         this.#clients.sessions.getSession({ sessionId }),
-        this.#clients.sessions.readEvents({ sessionId, limit: PAGE_EVENTS, settled: true }),
+        this.#clients.sessions.readEvents({ sessionId, limit: FIRST_EVENTS, settled: true }),
       ]);
       this.#events = events;
-      this.#fold();
+      this.#fold(hasMore);
       this.#set({ session, hasEarlier: hasMore, isLoaded: true, trouble: undefined });
     } catch (thrown) {
       this.#set({ trouble: troubleOf(thrown) });
     }
   }
 
-  async loadEarlier(): Promise<void> {
+  /** Those before the first one that there is; again only once these have come. */
+  readonly loadEarlier = (): void => {
+    if (this.#isLoadingEarlier) return;
+    this.#isLoadingEarlier = true;
+    void this.#loadEarlier().finally(() => {
+      this.#isLoadingEarlier = false;
+    });
+  };
+
+  async #loadEarlier(): Promise<void> {
     const before = this.#events[0]?.sequence;
     if (before === undefined || !this.#view.hasEarlier) return;
     const { sessionId } = this;
-    const { events, hasMore } = await this.#clients.sessions.readEvents({ sessionId, before, limit: PAGE_EVENTS, settled: true });
-    if (this.#events[0]?.sequence !== before) return;
-    this.#events = [...events, ...this.#events];
-    this.#fold();
-    this.#set({ hasEarlier: hasMore });
+    try {
+      const { events, hasMore } = await this.#clients.sessions.readEvents({ sessionId, before, limit: PAGE_EVENTS, settled: true });
+      if (this.#events[0]?.sequence !== before) return;
+      this.#events = [...events, ...this.#events];
+      this.#fold(hasMore);
+      this.#set({ hasEarlier: hasMore });
+    } catch {
+      // They are asked for again when somebody scrolls on; the connection's own line says what is wrong.
+    }
   }
 
   #onFrame(frame: Frame): void {
@@ -118,9 +134,12 @@ export class SessionStore {
     this.#set({});
   }
 
-  #fold(): void {
+  /** A turn that is not there from its beginning waits for the page before it: what stands first would change under the reader. */
+  #fold(hasEarlier: boolean): void {
+    const { runId, turn } = this.#events[0] ?? {};
+    const whole = hasEarlier ? this.#events.findIndex((event) => event.runId !== runId || event.turn !== turn) : 0;
     this.#conversation = new Conversation();
-    this.#conversation.add(this.#events);
+    this.#conversation.add(this.#events.slice(Math.max(0, whole)));
   }
 
   #lastSequence(): bigint {

@@ -4,6 +4,6 @@
 
 // The audit log: who asked for what, who decided, by which step, and what came of it.
 
-export const auditKindWords = ["intent", "outcome", "approval_requested", "approval_answered", "audit_read", "approval_withdrawn", "grant_renewed", "renewal_denied", "trust_added", "trust_removed", "budget_changed", "token_created", "token_revoked", "team_created", "team_deleted", "team_member_added", "team_member_removed"] as const;
+export const auditKindWords = ["intent", "outcome", "approval_requested", "approval_answered", "audit_read", "approval_withdrawn", "grant_renewed", "renewal_denied", "trust_added", "trust_removed", "budget_changed", "token_created", "token_revoked", "team_created", "team_deleted", "team_member_added", "team_member_removed", "member_logged_in", "login_failed", "member_logged_out", "member_role_added", "member_role_removed", "group_mapped", "group_unmapped", "member_suspended", "member_resumed", "member_groups_changed", "administrator_named", "device_answered", "credential_reused", "session_shared", "session_unshared"] as const;
 export const outcomeStatusWords = ["succeeded", "failed", "timed_out", "cancelled", "refused", "unknown"] as const;
 export const auditFieldWords = ["tool", "principal", "session", "decision", "step", "rule", "safety_level", "mode", "outcome"] as const;

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/policy/v1/policy.proto.
  */
 export const file_hlvm_policy_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIs8CCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsEjMKDXBlcnNvbl9hbnN3ZXIYRiABKAsyHC5obHZtLnBvbGljeS52MS5QZXJzb25BbnN3ZXIicwoMUGVyc29uQW5zd2VyEgwKBHRleHQYASABKAkSEwoLYW5zd2VyZWRfYnkYAiABKAkSLAoEbW9kZRgDIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEhIKCmRlbGVnYXRpb24YBCABKAki7AQKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmcSKgoEa2luZBhGIAEoDjIcLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsS2luZBI0CghzZXR0aW5ncxhHIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgthbnN3ZXJfdGV4dBhIIAEoCSJcChFBcHByb3ZhbFJlbmRlcmluZxIrCgVsaW5lcxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkTGluZRIaChJvbWl0dGVkX2NoYXJhY3RlcnMYAiABKA0iOwoMUmVuZGVyZWRMaW5lEisKBXNwYW5zGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuIq4BCgxSZW5kZXJlZFNwYW4SDAoEdGV4dBgBIAEoCRIvCgRraW5kGAIgASgOMiEuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuLktpbmQiXwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDgoKS0lORF9QTEFJThABEg4KCktJTkRfTEFCRUwQAhIQCgxLSU5EX0VTQ0FQRUQQAxIPCgtLSU5EX01BUktFRBAEIs8BCg1EZWNpZGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARI+CghzZXR0aW5ncxgCIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IIGAG6SAPYAQMSLQoLdHJ1c3RfZmxvb3IYKCABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vchIhCg9yZXBlYXRzX2NhbGxfaWQYPCABKAlCCLpIBXIDKIACIjoKDkRlY2lkZVJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IjUKFEF3YWl0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChVBd2FpdEFwcHJvdmFsUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiugMKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEkEKBnN0YXRlcxigASADKA4yHS5obHZtLnBvbGljeS52MS5BcHByb3ZhbFN0YXRlQhG6SA6SAQsQBSIHggEEEAEgABIXCgR0b29sGKEBIAEoCUIIukgFcgMYgAESOgoMc2FmZXR5X2xldmVsGKIBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESHwoMcmVxdWVzdGVkX2J5GKMBIAEoCUIIukgFcgMYgAISHgoLYW5zd2VyZWRfYnkYpAEgASgJQgi6SAVyAxiAAhI1ChByZXF1ZXN0ZWRfYmVmb3JlGKUBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoPcmVxdWVzdGVkX3NpbmNlGKYBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoJcGFnZV9zaXplGKcBIAEoDUIIukgFKgMY9AMSHQoKcGFnZV90b2tlbhioASABKAlCCLpIBXIDGMgBIl4KFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIrCglhcHByb3ZhbHMYASADKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbBIYCg9uZXh0X3BhZ2VfdG9rZW4YoAEgASgJIjMKEkdldEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoTR2V0QXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsItYCChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAEjAKDmFyZ3VtZW50c19oYXNoGAMgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQSFwoEdGV4dBhGIAEoCUIJukgGcgQogIAQEjYKBG1vZGUYRyABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESHQoKZGVsZWdhdGlvbhhIIAEoCUIJukgGcgQogIAEEhkKBnJlYXNvbhigASABKAlCCLpIBXIDKKAfEiUKD2lkZW1wb3RlbmN5X2tleRihASABKAlCC7pICNgBAXIDsAEBIkQKFkFuc3dlckFwcHJvdmFsUmVzcG9uc2USKgoIYXBwcm92YWwYASABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCK3AgoWQW5zd2VyQXBwcm92YWxzUmVxdWVzdBJJCglhcHByb3ZhbHMYASADKAsyKi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbHNSZXF1ZXN0Lk9uZUIKukgHkgEECAEQZBI6CgZhbnN3ZXIYAiABKA4yHi5obHZtLnBvbGljeS52MS5BcHByb3ZhbEFuc3dlckIKukgHggEEGAEYAxIYCgZyZWFzb24YAyABKAlCCLpIBXIDKKAfEiQKD2lkZW1wb3RlbmN5X2tleRgEIAEoCUILukgI2AEBcgOwAQEaVgoDT25lEh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABARIwCg5hcmd1bWVudHNfaGFzaBgCIAEoCUIYukgV2AEBchAyDl5bMC05YS1mXXs2NH0kItEBChdBbnN3ZXJBcHByb3ZhbHNSZXNwb25zZRI9CghhbnN3ZXJlZBgBIAMoCzIrLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsc1Jlc3BvbnNlLk9uZRp3CgNPbmUSEwoLYXBwcm92YWxfaWQYASABKAkSKgoIYXBwcm92YWwYAiABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbBIWCg5yZWZ1c2VkX3JlYXNvbhgDIAEoCRIXCg9yZWZ1c2VkX21lc3NhZ2UYBCABKAkiNAoYV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgOwAQEiMQoZV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZRIUCgxhcHByb3ZhbF9pZHMYASADKAkq0AEKDlBlcm1pc3Npb25Nb2RlEh8KG1BFUk1JU1NJT05fTU9ERV9VTlNQRUNJRklFRBAAEhsKF1BFUk1JU1NJT05fTU9ERV9ERUZBVUxUEAESGAoUUEVSTUlTU0lPTl9NT0RFX1BMQU4QAhIgChxQRVJNSVNTSU9OX01PREVfQUNDRVBUX0VESVRTEAMSJgoiUEVSTUlTU0lPTl9NT0RFX0JZUEFTU19QRVJNSVNTSU9OUxAEEhwKGFBFUk1JU1NJT05fTU9ERV9ET05UX0FTSxAFKl0KCERlY2lzaW9uEhgKFERFQ0lTSU9OX1VOU1BFQ0lGSUVEEAASEgoOREVDSVNJT05fQUxMT1cQARIQCgxERUNJU0lPTl9BU0sQAhIRCg1ERUNJU0lPTl9ERU5ZEAMq8wIKDERlY2lkaW5nU3RlcBIdChlERUNJRElOR19TVEVQX1VOU1BFQ0lGSUVEEAASHAoYREVDSURJTkdfU1RFUF9ERUZJTklUSU9OEAESGwoXREVDSURJTkdfU1RFUF9ERU5ZX0xJU1QQAhIgChxERUNJRElOR19TVEVQX0VYUExJQ0lUX0FMTE9XEAMSGwoXREVDSURJTkdfU1RFUF9SRUFEX09OTFkQBBIdChlERUNJRElOR19TVEVQX0RFU1RSVUNUSVZFEAUSIAocREVDSURJTkdfU1RFUF9DT01NQU5EX1NBRkVUWRAGEhYKEkRFQ0lESU5HX1NURVBfTU9ERRAHEhoKFkRFQ0lESU5HX1NURVBfQVBQUk9WQUwQCBIdChlERUNJRElOR19TVEVQX1RSVVNUX0ZMT09SEAkSGgoWREVDSURJTkdfU1RFUF9JTl9ET1VCVBAKEhoKFkRFQ0lESU5HX1NURVBfUVVFU1RJT04QRiptCglUcnVzdFRpZXISGgoWVFJVU1RfVElFUl9VTlNQRUNJRklFRBAAEhcKE1RSVVNUX1RJRVJfQlVJTFRfSU4QARIVChFUUlVTVF9USUVSX1BMVUdJThACEhQKEFRSVVNUX1RJRVJfU0tJTEwQAyphCgxBcHByb3ZhbEtpbmQSHQoZQVBQUk9WQUxfS0lORF9VTlNQRUNJRklFRBAAEhYKEkFQUFJPVkFMX0tJTkRfUExBThBGEhoKFkFQUFJPVkFMX0tJTkRfUVVFU1RJT04QRyq9AQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhkKFUFQUFJPVkFMX1NUQVRFX0RFTklFRBADEhoKFkFQUFJPVkFMX1NUQVRFX0VYUElSRUQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBSqCAQoOQXBwcm92YWxBbnN3ZXISHwobQVBQUk9WQUxfQU5TV0VSX1VOU1BFQ0lGSUVEEAASGAoUQVBQUk9WQUxfQU5TV0VSX09OQ0UQARIbChdBUFBST1ZBTF9BTlNXRVJfU0VTU0lPThACEhgKFEFQUFJPVkFMX0FOU1dFUl9ERU5ZEAMyqgUKDVBvbGljeVNlcnZpY2USRwoGRGVjaWRlEh0uaGx2bS5wb2xpY3kudjEuRGVjaWRlUmVxdWVzdBoeLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlc3BvbnNlEmEKDUF3YWl0QXBwcm92YWwSJC5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVxdWVzdBolLmhsdm0ucG9saWN5LnYxLkF3YWl0QXBwcm92YWxSZXNwb25zZSIDkAICEmEKDUxpc3RBcHByb3ZhbHMSJC5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBolLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZSIDkAICElsKC0dldEFwcHJvdmFsEiIuaGx2bS5wb2xpY3kudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiMuaGx2bS5wb2xpY3kudjEuR2V0QXBwcm92YWxSZXNwb25zZSIDkAICEl8KDkFuc3dlckFwcHJvdmFsEiUuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxSZXF1ZXN0GiYuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxSZXNwb25zZRJiCg9BbnN3ZXJBcHByb3ZhbHMSJi5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbHNSZXF1ZXN0GicuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxzUmVzcG9uc2USaAoRV2l0aGRyYXdBcHByb3ZhbHMSKC5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1JlcXVlc3QaKS5obHZtLnBvbGljeS52MS5XaXRoZHJhd0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3BvbGljeS92MS9wb2xpY3kucHJvdG8SDmhsdm0ucG9saWN5LnYxIj8KCVRvb2xCb3VuZBIyCgV0b29scxgBIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQiiQIKElBlcm1pc3Npb25TZXR0aW5ncxI4CgRtb2RlGAEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCrpIB4IBBBABIAASOgoNYWxsb3dlZF90b29scxgCIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSPQoQZGlzYWxsb3dlZF90b29scxgDIAMoCUIjukggkgEdEIACIhhyFjIUXlthLXpdW2EtejAtOV9dKlwqPyQSDwoHY2FuX2FzaxgEIAEoCBItCgpvbmx5X3Rvb2xzGFogASgLMhkuaGx2bS5wb2xpY3kudjEuVG9vbEJvdW5kIs8CCgdWZXJkaWN0EioKCGRlY2lzaW9uGAEgASgOMhguaGx2bS5wb2xpY3kudjEuRGVjaXNpb24SKgoEc3RlcBgCIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcBIMCgRydWxlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIvCgxzYWZldHlfbGV2ZWwYBSABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSLQoKdHJ1c3RfdGllchgGIAEoDjIZLmhsdm0ucG9saWN5LnYxLlRydXN0VGllchINCgVncmFudBgHIAEoCRIqCghhcHByb3ZhbBgIIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsEjMKDXBlcnNvbl9hbnN3ZXIYRiABKAsyHC5obHZtLnBvbGljeS52MS5QZXJzb25BbnN3ZXIicwoMUGVyc29uQW5zd2VyEgwKBHRleHQYASABKAkSEwoLYW5zd2VyZWRfYnkYAiABKAkSLAoEbW9kZRgDIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEhIKCmRlbGVnYXRpb24YBCABKAkinwUKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkSDgoGcnVuX2lkGAMgASgJEg8KB2NhbGxfaWQYBCABKAkSDAoEdG9vbBgFIAEoCRIWCg5hcmd1bWVudHNfanNvbhgGIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgHIAEoCRIvCgxzYWZldHlfbGV2ZWwYCCABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWwSDgoGcmVhc29uGAkgASgJEiwKBXN0YXRlGAogASgOMh0uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxTdGF0ZRIwCgxyZXF1ZXN0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJlcXVlc3RlZF9ieRgNIAEoCRITCgthbnN3ZXJlZF9ieRgOIAEoCRIvCgthbnN3ZXJlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVuZGVyaW5nGBQgASgLMiEuaGx2bS5wb2xpY3kudjEuQXBwcm92YWxSZW5kZXJpbmcSKgoEa2luZBhGIAEoDjIcLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsS2luZBI0CghzZXR0aW5ncxhHIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgthbnN3ZXJfdGV4dBhIIAEoCRIxCgdwcmV2aWV3GI4CIAEoCzIfLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsUHJldmlldyKQAQoPQXBwcm92YWxQcmV2aWV3EgwKBGhhc2gYASABKAkSFQoNcHJlc2VudF9ieXRlcxgCIAEoBBIPCgdwcmVzZW50GAMgASgIEisKBWxpbmVzGAQgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRMaW5lEhoKEm9taXR0ZWRfY2hhcmFjdGVycxgFIAEoDSJcChFBcHByb3ZhbFJlbmRlcmluZxIrCgVsaW5lcxgBIAMoCzIcLmhsdm0ucG9saWN5LnYxLlJlbmRlcmVkTGluZRIaChJvbWl0dGVkX2NoYXJhY3RlcnMYAiABKA0iOwoMUmVuZGVyZWRMaW5lEisKBXNwYW5zGAEgAygLMhwuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuIq4BCgxSZW5kZXJlZFNwYW4SDAoEdGV4dBgBIAEoCRIvCgRraW5kGAIgASgOMiEuaGx2bS5wb2xpY3kudjEuUmVuZGVyZWRTcGFuLktpbmQiXwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDgoKS0lORF9QTEFJThABEg4KCktJTkRfTEFCRUwQAhIQCgxLSU5EX0VTQ0FQRUQQAxIPCgtLSU5EX01BUktFRBAEIs8BCg1EZWNpZGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARI+CghzZXR0aW5ncxgCIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5nc0IIGAG6SAPYAQMSLQoLdHJ1c3RfZmxvb3IYKCABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vchIhCg9yZXBlYXRzX2NhbGxfaWQYPCABKAlCCLpIBXIDKIACIjoKDkRlY2lkZVJlc3BvbnNlEigKB3ZlcmRpY3QYASABKAsyFy5obHZtLnBvbGljeS52MS5WZXJkaWN0IsYBChFKdWRnZUNhbGxzUmVxdWVzdBJACgVjYWxscxgBIAMoCzIlLmhsdm0ucG9saWN5LnYxLkp1ZGdlQ2FsbHNSZXF1ZXN0Lk9uZUIKukgHkgEECAEQZBpvCgNPbmUSFgoEdG9vbBgBIAEoCUIIukgFcgMogAISIQoOYXJndW1lbnRzX2pzb24YAiABKAlCCbpIBnIEKICAQBItCgt0cnVzdF9mbG9vchgDIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj8KEkp1ZGdlQ2FsbHNSZXNwb25zZRIpCgh2ZXJkaWN0cxgBIAMoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QilwEKFEF0dGFjaFByZXZpZXdSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABARIwCg5wcmVzZW50X3NoYTI1NhgCIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kEhUKDXByZXNlbnRfYnl0ZXMYAyABKAQSFwoEZGlmZhgEIAEoCUIJukgGcgQogIBAIkkKFUF0dGFjaFByZXZpZXdSZXNwb25zZRIwCgdwcmV2aWV3GAEgASgLMh8uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxQcmV2aWV3IjUKFEF3YWl0QXBwcm92YWxSZXF1ZXN0Eh0KC2FwcHJvdmFsX2lkGAEgASgJQgi6SAVyA7ABASJBChVBd2FpdEFwcHJvdmFsUmVzcG9uc2USKAoHdmVyZGljdBgBIAEoCzIXLmhsdm0ucG9saWN5LnYxLlZlcmRpY3QiugMKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEkEKBnN0YXRlcxigASADKA4yHS5obHZtLnBvbGljeS52MS5BcHByb3ZhbFN0YXRlQhG6SA6SAQsQBSIHggEEEAEgABIXCgR0b29sGKEBIAEoCUIIukgFcgMYgAESOgoMc2FmZXR5X2xldmVsGKIBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESHwoMcmVxdWVzdGVkX2J5GKMBIAEoCUIIukgFcgMYgAISHgoLYW5zd2VyZWRfYnkYpAEgASgJQgi6SAVyAxiAAhI1ChByZXF1ZXN0ZWRfYmVmb3JlGKUBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoPcmVxdWVzdGVkX3NpbmNlGKYBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoJcGFnZV9zaXplGKcBIAEoDUIIukgFKgMY9AMSHQoKcGFnZV90b2tlbhioASABKAlCCLpIBXIDGMgBIl4KFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIrCglhcHByb3ZhbHMYASADKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbBIYCg9uZXh0X3BhZ2VfdG9rZW4YoAEgASgJIjMKEkdldEFwcHJvdmFsUmVxdWVzdBIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQEiQQoTR2V0QXBwcm92YWxSZXNwb25zZRIqCghhcHByb3ZhbBgBIAEoCzIYLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsIocDChVBbnN3ZXJBcHByb3ZhbFJlcXVlc3QSHQoLYXBwcm92YWxfaWQYASABKAlCCLpIBXIDsAEBEjoKBmFuc3dlchgCIAEoDjIeLmhsdm0ucG9saWN5LnYxLkFwcHJvdmFsQW5zd2VyQgq6SAeCAQQQASAAEjAKDmFyZ3VtZW50c19oYXNoGAMgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQSFwoEdGV4dBhGIAEoCUIJukgGcgQogIAQEjYKBG1vZGUYRyABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESHQoKZGVsZWdhdGlvbhhIIAEoCUIJukgGcgQogIAEEhkKBnJlYXNvbhigASABKAlCCLpIBXIDKKAfEiUKD2lkZW1wb3RlbmN5X2tleRihASABKAlCC7pICNgBAXIDsAEBEi8KDHByZXZpZXdfaGFzaBiOAiABKAlCGLpIFdgBAXIQMg5eWzAtOWEtZl17NjR9JCJEChZBbnN3ZXJBcHByb3ZhbFJlc3BvbnNlEioKCGFwcHJvdmFsGAEgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwitwIKFkFuc3dlckFwcHJvdmFsc1JlcXVlc3QSSQoJYXBwcm92YWxzGAEgAygLMiouaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxzUmVxdWVzdC5PbmVCCrpIB5IBBAgBEGQSOgoGYW5zd2VyGAIgASgOMh4uaGx2bS5wb2xpY3kudjEuQXBwcm92YWxBbnN3ZXJCCrpIB4IBBBgBGAMSGAoGcmVhc29uGAMgASgJQgi6SAVyAyigHxIkCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCC7pICNgBAXIDsAEBGlYKA09uZRIdCgthcHByb3ZhbF9pZBgBIAEoCUIIukgFcgOwAQESMAoOYXJndW1lbnRzX2hhc2gYAiABKAlCGLpIFdgBAXIQMg5eWzAtOWEtZl17NjR9JCLRAQoXQW5zd2VyQXBwcm92YWxzUmVzcG9uc2USPQoIYW5zd2VyZWQYASADKAsyKy5obHZtLnBvbGljeS52MS5BbnN3ZXJBcHByb3ZhbHNSZXNwb25zZS5PbmUadwoDT25lEhMKC2FwcHJvdmFsX2lkGAEgASgJEioKCGFwcHJvdmFsGAIgASgLMhguaGx2bS5wb2xpY3kudjEuQXBwcm92YWwSFgoOcmVmdXNlZF9yZWFzb24YAyABKAkSFwoPcmVmdXNlZF9tZXNzYWdlGAQgASgJIjQKGFdpdGhkcmF3QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDsAEBIjEKGVdpdGhkcmF3QXBwcm92YWxzUmVzcG9uc2USFAoMYXBwcm92YWxfaWRzGAEgAygJKtABCg5QZXJtaXNzaW9uTW9kZRIfChtQRVJNSVNTSU9OX01PREVfVU5TUEVDSUZJRUQQABIbChdQRVJNSVNTSU9OX01PREVfREVGQVVMVBABEhgKFFBFUk1JU1NJT05fTU9ERV9QTEFOEAISIAocUEVSTUlTU0lPTl9NT0RFX0FDQ0VQVF9FRElUUxADEiYKIlBFUk1JU1NJT05fTU9ERV9CWVBBU1NfUEVSTUlTU0lPTlMQBBIcChhQRVJNSVNTSU9OX01PREVfRE9OVF9BU0sQBSpdCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhIKDkRFQ0lTSU9OX0FMTE9XEAESEAoMREVDSVNJT05fQVNLEAISEQoNREVDSVNJT05fREVOWRADKvMCCgxEZWNpZGluZ1N0ZXASHQoZREVDSURJTkdfU1RFUF9VTlNQRUNJRklFRBAAEhwKGERFQ0lESU5HX1NURVBfREVGSU5JVElPThABEhsKF0RFQ0lESU5HX1NURVBfREVOWV9MSVNUEAISIAocREVDSURJTkdfU1RFUF9FWFBMSUNJVF9BTExPVxADEhsKF0RFQ0lESU5HX1NURVBfUkVBRF9PTkxZEAQSHQoZREVDSURJTkdfU1RFUF9ERVNUUlVDVElWRRAFEiAKHERFQ0lESU5HX1NURVBfQ09NTUFORF9TQUZFVFkQBhIWChJERUNJRElOR19TVEVQX01PREUQBxIaChZERUNJRElOR19TVEVQX0FQUFJPVkFMEAgSHQoZREVDSURJTkdfU1RFUF9UUlVTVF9GTE9PUhAJEhoKFkRFQ0lESU5HX1NURVBfSU5fRE9VQlQQChIaChZERUNJRElOR19TVEVQX1FVRVNUSU9OEEYqbQoJVHJ1c3RUaWVyEhoKFlRSVVNUX1RJRVJfVU5TUEVDSUZJRUQQABIXChNUUlVTVF9USUVSX0JVSUxUX0lOEAESFQoRVFJVU1RfVElFUl9QTFVHSU4QAhIUChBUUlVTVF9USUVSX1NLSUxMEAMqYQoMQXBwcm92YWxLaW5kEh0KGUFQUFJPVkFMX0tJTkRfVU5TUEVDSUZJRUQQABIWChJBUFBST1ZBTF9LSU5EX1BMQU4QRhIaChZBUFBST1ZBTF9LSU5EX1FVRVNUSU9OEEcqvQEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIZChVBUFBST1ZBTF9TVEFURV9ERU5JRUQQAxIaChZBUFBST1ZBTF9TVEFURV9FWFBJUkVEEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUqggEKDkFwcHJvdmFsQW5zd2VyEh8KG0FQUFJPVkFMX0FOU1dFUl9VTlNQRUNJRklFRBAAEhgKFEFQUFJPVkFMX0FOU1dFUl9PTkNFEAESGwoXQVBQUk9WQUxfQU5TV0VSX1NFU1NJT04QAhIYChRBUFBST1ZBTF9BTlNXRVJfREVOWRADMucGCg1Qb2xpY3lTZXJ2aWNlEkcKBkRlY2lkZRIdLmhsdm0ucG9saWN5LnYxLkRlY2lkZVJlcXVlc3QaHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZRJYCgpKdWRnZUNhbGxzEiEuaGx2bS5wb2xpY3kudjEuSnVkZ2VDYWxsc1JlcXVlc3QaIi5obHZtLnBvbGljeS52MS5KdWRnZUNhbGxzUmVzcG9uc2UiA5ACAhJhCg1BdHRhY2hQcmV2aWV3EiQuaGx2bS5wb2xpY3kudjEuQXR0YWNoUHJldmlld1JlcXVlc3QaJS5obHZtLnBvbGljeS52MS5BdHRhY2hQcmV2aWV3UmVzcG9uc2UiA5ACAhJhCg1Bd2FpdEFwcHJvdmFsEiQuaGx2bS5wb2xpY3kudjEuQXdhaXRBcHByb3ZhbFJlcXVlc3QaJS5obHZtLnBvbGljeS52MS5Bd2FpdEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJhCg1MaXN0QXBwcm92YWxzEiQuaGx2bS5wb2xpY3kudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaJS5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiA5ACAhJbCgtHZXRBcHByb3ZhbBIiLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVxdWVzdBojLmhsdm0ucG9saWN5LnYxLkdldEFwcHJvdmFsUmVzcG9uc2UiA5ACAhJfCg5BbnN3ZXJBcHByb3ZhbBIlLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVxdWVzdBomLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsUmVzcG9uc2USYgoPQW5zd2VyQXBwcm92YWxzEiYuaGx2bS5wb2xpY3kudjEuQW5zd2VyQXBwcm92YWxzUmVxdWVzdBonLmhsdm0ucG9saWN5LnYxLkFuc3dlckFwcHJvdmFsc1Jlc3BvbnNlEmgKEVdpdGhkcmF3QXBwcm92YWxzEiguaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXF1ZXN0GikuaGx2bS5wb2xpY3kudjEuV2l0aGRyYXdBcHByb3ZhbHNSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * The only tools of which a run may use any: it allows none of them, it denies all others.
@@ -446,6 +446,13 @@ export type Approval = Message<"hlvm.policy.v1.Approval"> & {
    * @generated from field: string answer_text = 72;
    */
   answerText: string;
+
+  /**
+   * Of a call that writes a file: what that would change, as the sandbox saw it when it was asked. Its lines come with GetApproval.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalPreview preview = 270;
+   */
+  preview?: ApprovalPreview | undefined;
 };
 
 /**
@@ -557,6 +564,13 @@ export type ApprovalJson = {
    * @generated from field: string answer_text = 72;
    */
   answerText?: string;
+
+  /**
+   * Of a call that writes a file: what that would change, as the sandbox saw it when it was asked. Its lines come with GetApproval.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalPreview preview = 270;
+   */
+  preview?: ApprovalPreviewJson;
 };
 
 /**
@@ -565,6 +579,95 @@ export type ApprovalJson = {
  */
 export const ApprovalSchema: GenMessage<Approval, {jsonType: ApprovalJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_policy_v1_policy, 4);
+
+/**
+ * Made where the files are. The grant that an answer comes to holds the executor to the file as it was looked at.
+ *
+ * @generated from message hlvm.policy.v1.ApprovalPreview
+ */
+export type ApprovalPreview = Message<"hlvm.policy.v1.ApprovalPreview"> & {
+  /**
+   * Of the file as it was looked at, and of the call's arguments: an answer to what was shown names it.
+   *
+   * @generated from field: string hash = 1;
+   */
+  hash: string;
+
+  /**
+   * Of the file that is there; 0 where there is none.
+   *
+   * @generated from field: uint64 present_bytes = 2;
+   */
+  presentBytes: bigint;
+
+  /**
+   * @generated from field: bool present = 3;
+   */
+  present: boolean;
+
+  /**
+   * What would change, as the hunks of a unified diff: the first span of a line is `+`, `-`, ` `, `\\` or the line `@@ … @@`.
+   * Empty where that cannot be told.
+   *
+   * @generated from field: repeated hlvm.policy.v1.RenderedLine lines = 4;
+   */
+  lines: RenderedLine[];
+
+  /**
+   * That are left out at the end, since there are too many.
+   *
+   * @generated from field: uint32 omitted_characters = 5;
+   */
+  omittedCharacters: number;
+};
+
+/**
+ * Made where the files are. The grant that an answer comes to holds the executor to the file as it was looked at.
+ *
+ * @generated from message hlvm.policy.v1.ApprovalPreview
+ */
+export type ApprovalPreviewJson = {
+  /**
+   * Of the file as it was looked at, and of the call's arguments: an answer to what was shown names it.
+   *
+   * @generated from field: string hash = 1;
+   */
+  hash?: string;
+
+  /**
+   * Of the file that is there; 0 where there is none.
+   *
+   * @generated from field: uint64 present_bytes = 2;
+   */
+  presentBytes?: string;
+
+  /**
+   * @generated from field: bool present = 3;
+   */
+  present?: boolean;
+
+  /**
+   * What would change, as the hunks of a unified diff: the first span of a line is `+`, `-`, ` `, `\\` or the line `@@ … @@`.
+   * Empty where that cannot be told.
+   *
+   * @generated from field: repeated hlvm.policy.v1.RenderedLine lines = 4;
+   */
+  lines?: RenderedLineJson[];
+
+  /**
+   * That are left out at the end, since there are too many.
+   *
+   * @generated from field: uint32 omitted_characters = 5;
+   */
+  omittedCharacters?: number;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.ApprovalPreview.
+ * Use `create(ApprovalPreviewSchema)` to create a new message.
+ */
+export const ApprovalPreviewSchema: GenMessage<ApprovalPreview, {jsonType: ApprovalPreviewJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 5);
 
 /**
  * A call's arguments for a person, made of `arguments_json`: nothing hides in it, and nothing of it is lost, so arguments that
@@ -619,7 +722,7 @@ export type ApprovalRenderingJson = {
  * Use `create(ApprovalRenderingSchema)` to create a new message.
  */
 export const ApprovalRenderingSchema: GenMessage<ApprovalRendering, {jsonType: ApprovalRenderingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 5);
+  messageDesc(file_hlvm_policy_v1_policy, 6);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedLine
@@ -646,7 +749,7 @@ export type RenderedLineJson = {
  * Use `create(RenderedLineSchema)` to create a new message.
  */
 export const RenderedLineSchema: GenMessage<RenderedLine, {jsonType: RenderedLineJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 6);
+  messageDesc(file_hlvm_policy_v1_policy, 7);
 
 /**
  * @generated from message hlvm.policy.v1.RenderedSpan
@@ -683,7 +786,7 @@ export type RenderedSpanJson = {
  * Use `create(RenderedSpanSchema)` to create a new message.
  */
 export const RenderedSpanSchema: GenMessage<RenderedSpan, {jsonType: RenderedSpanJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 7);
+  messageDesc(file_hlvm_policy_v1_policy, 8);
 
 /**
  * @generated from enum hlvm.policy.v1.RenderedSpan.Kind
@@ -738,7 +841,7 @@ export type RenderedSpan_KindJson = "KIND_UNSPECIFIED" | "KIND_PLAIN" | "KIND_LA
  * Describes the enum hlvm.policy.v1.RenderedSpan.Kind.
  */
 export const RenderedSpan_KindSchema: GenEnum<RenderedSpan_Kind, RenderedSpan_KindJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_policy_v1_policy, 7, 0);
+  enumDesc(file_hlvm_policy_v1_policy, 8, 0);
 
 /**
  * @generated from message hlvm.policy.v1.DecideRequest
@@ -811,7 +914,7 @@ export type DecideRequestJson = {
  * Use `create(DecideRequestSchema)` to create a new message.
  */
 export const DecideRequestSchema: GenMessage<DecideRequest, {jsonType: DecideRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 8);
+  messageDesc(file_hlvm_policy_v1_policy, 9);
 
 /**
  * @generated from message hlvm.policy.v1.DecideResponse
@@ -838,7 +941,208 @@ export type DecideResponseJson = {
  * Use `create(DecideResponseSchema)` to create a new message.
  */
 export const DecideResponseSchema: GenMessage<DecideResponse, {jsonType: DecideResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 9);
+  messageDesc(file_hlvm_policy_v1_policy, 10);
+
+/**
+ * @generated from message hlvm.policy.v1.JudgeCallsRequest
+ */
+export type JudgeCallsRequest = Message<"hlvm.policy.v1.JudgeCallsRequest"> & {
+  /**
+   * @generated from field: repeated hlvm.policy.v1.JudgeCallsRequest.One calls = 1;
+   */
+  calls: JudgeCallsRequest_One[];
+};
+
+/**
+ * @generated from message hlvm.policy.v1.JudgeCallsRequest
+ */
+export type JudgeCallsRequestJson = {
+  /**
+   * @generated from field: repeated hlvm.policy.v1.JudgeCallsRequest.One calls = 1;
+   */
+  calls?: JudgeCallsRequest_OneJson[];
+};
+
+/**
+ * Describes the message hlvm.policy.v1.JudgeCallsRequest.
+ * Use `create(JudgeCallsRequestSchema)` to create a new message.
+ */
+export const JudgeCallsRequestSchema: GenMessage<JudgeCallsRequest, {jsonType: JudgeCallsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 11);
+
+/**
+ * @generated from message hlvm.policy.v1.JudgeCallsRequest.One
+ */
+export type JudgeCallsRequest_One = Message<"hlvm.policy.v1.JudgeCallsRequest.One"> & {
+  /**
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string arguments_json = 2;
+   */
+  argumentsJson: string;
+
+  /**
+   * What the orchestrator attests of the context in which it was made.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 3;
+   */
+  trustFloor?: TrustFloor | undefined;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.JudgeCallsRequest.One
+ */
+export type JudgeCallsRequest_OneJson = {
+  /**
+   * @generated from field: string tool = 1;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string arguments_json = 2;
+   */
+  argumentsJson?: string;
+
+  /**
+   * What the orchestrator attests of the context in which it was made.
+   *
+   * @generated from field: hlvm.tool.v1.TrustFloor trust_floor = 3;
+   */
+  trustFloor?: TrustFloorJson;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.JudgeCallsRequest.One.
+ * Use `create(JudgeCallsRequest_OneSchema)` to create a new message.
+ */
+export const JudgeCallsRequest_OneSchema: GenMessage<JudgeCallsRequest_One, {jsonType: JudgeCallsRequest_OneJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 11, 0);
+
+/**
+ * @generated from message hlvm.policy.v1.JudgeCallsResponse
+ */
+export type JudgeCallsResponse = Message<"hlvm.policy.v1.JudgeCallsResponse"> & {
+  /**
+   * In the order of the calls, without grants and approvals.
+   *
+   * @generated from field: repeated hlvm.policy.v1.Verdict verdicts = 1;
+   */
+  verdicts: Verdict[];
+};
+
+/**
+ * @generated from message hlvm.policy.v1.JudgeCallsResponse
+ */
+export type JudgeCallsResponseJson = {
+  /**
+   * In the order of the calls, without grants and approvals.
+   *
+   * @generated from field: repeated hlvm.policy.v1.Verdict verdicts = 1;
+   */
+  verdicts?: VerdictJson[];
+};
+
+/**
+ * Describes the message hlvm.policy.v1.JudgeCallsResponse.
+ * Use `create(JudgeCallsResponseSchema)` to create a new message.
+ */
+export const JudgeCallsResponseSchema: GenMessage<JudgeCallsResponse, {jsonType: JudgeCallsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 12);
+
+/**
+ * @generated from message hlvm.policy.v1.AttachPreviewRequest
+ */
+export type AttachPreviewRequest = Message<"hlvm.policy.v1.AttachPreviewRequest"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * SHA-256, hexadecimal, of the file that the call would write; empty where there is none.
+   *
+   * @generated from field: string present_sha256 = 2;
+   */
+  presentSha256: string;
+
+  /**
+   * @generated from field: uint64 present_bytes = 3;
+   */
+  presentBytes: bigint;
+
+  /**
+   * @generated from field: string diff = 4;
+   */
+  diff: string;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.AttachPreviewRequest
+ */
+export type AttachPreviewRequestJson = {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId?: string;
+
+  /**
+   * SHA-256, hexadecimal, of the file that the call would write; empty where there is none.
+   *
+   * @generated from field: string present_sha256 = 2;
+   */
+  presentSha256?: string;
+
+  /**
+   * @generated from field: uint64 present_bytes = 3;
+   */
+  presentBytes?: string;
+
+  /**
+   * @generated from field: string diff = 4;
+   */
+  diff?: string;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.AttachPreviewRequest.
+ * Use `create(AttachPreviewRequestSchema)` to create a new message.
+ */
+export const AttachPreviewRequestSchema: GenMessage<AttachPreviewRequest, {jsonType: AttachPreviewRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 13);
+
+/**
+ * @generated from message hlvm.policy.v1.AttachPreviewResponse
+ */
+export type AttachPreviewResponse = Message<"hlvm.policy.v1.AttachPreviewResponse"> & {
+  /**
+   * Without its lines.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalPreview preview = 1;
+   */
+  preview?: ApprovalPreview | undefined;
+};
+
+/**
+ * @generated from message hlvm.policy.v1.AttachPreviewResponse
+ */
+export type AttachPreviewResponseJson = {
+  /**
+   * Without its lines.
+   *
+   * @generated from field: hlvm.policy.v1.ApprovalPreview preview = 1;
+   */
+  preview?: ApprovalPreviewJson;
+};
+
+/**
+ * Describes the message hlvm.policy.v1.AttachPreviewResponse.
+ * Use `create(AttachPreviewResponseSchema)` to create a new message.
+ */
+export const AttachPreviewResponseSchema: GenMessage<AttachPreviewResponse, {jsonType: AttachPreviewResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_policy_v1_policy, 14);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalRequest
@@ -865,7 +1169,7 @@ export type AwaitApprovalRequestJson = {
  * Use `create(AwaitApprovalRequestSchema)` to create a new message.
  */
 export const AwaitApprovalRequestSchema: GenMessage<AwaitApprovalRequest, {jsonType: AwaitApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 10);
+  messageDesc(file_hlvm_policy_v1_policy, 15);
 
 /**
  * @generated from message hlvm.policy.v1.AwaitApprovalResponse
@@ -896,7 +1200,7 @@ export type AwaitApprovalResponseJson = {
  * Use `create(AwaitApprovalResponseSchema)` to create a new message.
  */
 export const AwaitApprovalResponseSchema: GenMessage<AwaitApprovalResponse, {jsonType: AwaitApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 11);
+  messageDesc(file_hlvm_policy_v1_policy, 16);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsRequest
@@ -1033,7 +1337,7 @@ export type ListApprovalsRequestJson = {
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest, {jsonType: ListApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 12);
+  messageDesc(file_hlvm_policy_v1_policy, 17);
 
 /**
  * @generated from message hlvm.policy.v1.ListApprovalsResponse
@@ -1080,7 +1384,7 @@ export type ListApprovalsResponseJson = {
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse, {jsonType: ListApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 13);
+  messageDesc(file_hlvm_policy_v1_policy, 18);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalRequest
@@ -1107,7 +1411,7 @@ export type GetApprovalRequestJson = {
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest, {jsonType: GetApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 14);
+  messageDesc(file_hlvm_policy_v1_policy, 19);
 
 /**
  * @generated from message hlvm.policy.v1.GetApprovalResponse
@@ -1138,7 +1442,7 @@ export type GetApprovalResponseJson = {
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse, {jsonType: GetApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 15);
+  messageDesc(file_hlvm_policy_v1_policy, 20);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalRequest
@@ -1198,6 +1502,13 @@ export type AnswerApprovalRequest = Message<"hlvm.policy.v1.AnswerApprovalReques
    * @generated from field: string idempotency_key = 161;
    */
   idempotencyKey: string;
+
+  /**
+   * Of the preview that the person was shown. Where it is set and is not the approval's, a yes is refused (`preview_differs`).
+   *
+   * @generated from field: string preview_hash = 270;
+   */
+  previewHash: string;
 };
 
 /**
@@ -1258,6 +1569,13 @@ export type AnswerApprovalRequestJson = {
    * @generated from field: string idempotency_key = 161;
    */
   idempotencyKey?: string;
+
+  /**
+   * Of the preview that the person was shown. Where it is set and is not the approval's, a yes is refused (`preview_differs`).
+   *
+   * @generated from field: string preview_hash = 270;
+   */
+  previewHash?: string;
 };
 
 /**
@@ -1265,7 +1583,7 @@ export type AnswerApprovalRequestJson = {
  * Use `create(AnswerApprovalRequestSchema)` to create a new message.
  */
 export const AnswerApprovalRequestSchema: GenMessage<AnswerApprovalRequest, {jsonType: AnswerApprovalRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 16);
+  messageDesc(file_hlvm_policy_v1_policy, 21);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalResponse
@@ -1292,7 +1610,7 @@ export type AnswerApprovalResponseJson = {
  * Use `create(AnswerApprovalResponseSchema)` to create a new message.
  */
 export const AnswerApprovalResponseSchema: GenMessage<AnswerApprovalResponse, {jsonType: AnswerApprovalResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 17);
+  messageDesc(file_hlvm_policy_v1_policy, 22);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalsRequest
@@ -1357,7 +1675,7 @@ export type AnswerApprovalsRequestJson = {
  * Use `create(AnswerApprovalsRequestSchema)` to create a new message.
  */
 export const AnswerApprovalsRequestSchema: GenMessage<AnswerApprovalsRequest, {jsonType: AnswerApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 18);
+  messageDesc(file_hlvm_policy_v1_policy, 23);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalsRequest.One
@@ -1398,7 +1716,7 @@ export type AnswerApprovalsRequest_OneJson = {
  * Use `create(AnswerApprovalsRequest_OneSchema)` to create a new message.
  */
 export const AnswerApprovalsRequest_OneSchema: GenMessage<AnswerApprovalsRequest_One, {jsonType: AnswerApprovalsRequest_OneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 18, 0);
+  messageDesc(file_hlvm_policy_v1_policy, 23, 0);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalsResponse
@@ -1429,7 +1747,7 @@ export type AnswerApprovalsResponseJson = {
  * Use `create(AnswerApprovalsResponseSchema)` to create a new message.
  */
 export const AnswerApprovalsResponseSchema: GenMessage<AnswerApprovalsResponse, {jsonType: AnswerApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 19);
+  messageDesc(file_hlvm_policy_v1_policy, 24);
 
 /**
  * @generated from message hlvm.policy.v1.AnswerApprovalsResponse.One
@@ -1494,7 +1812,7 @@ export type AnswerApprovalsResponse_OneJson = {
  * Use `create(AnswerApprovalsResponse_OneSchema)` to create a new message.
  */
 export const AnswerApprovalsResponse_OneSchema: GenMessage<AnswerApprovalsResponse_One, {jsonType: AnswerApprovalsResponse_OneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 19, 0);
+  messageDesc(file_hlvm_policy_v1_policy, 24, 0);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsRequest
@@ -1521,7 +1839,7 @@ export type WithdrawApprovalsRequestJson = {
  * Use `create(WithdrawApprovalsRequestSchema)` to create a new message.
  */
 export const WithdrawApprovalsRequestSchema: GenMessage<WithdrawApprovalsRequest, {jsonType: WithdrawApprovalsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 20);
+  messageDesc(file_hlvm_policy_v1_policy, 25);
 
 /**
  * @generated from message hlvm.policy.v1.WithdrawApprovalsResponse
@@ -1552,7 +1870,7 @@ export type WithdrawApprovalsResponseJson = {
  * Use `create(WithdrawApprovalsResponseSchema)` to create a new message.
  */
 export const WithdrawApprovalsResponseSchema: GenMessage<WithdrawApprovalsResponse, {jsonType: WithdrawApprovalsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_policy_v1_policy, 21);
+  messageDesc(file_hlvm_policy_v1_policy, 26);
 
 /**
  * @generated from enum hlvm.policy.v1.PermissionMode
@@ -1943,6 +2261,27 @@ export const PolicyService: GenService<{
     methodKind: "unary";
     input: typeof DecideRequestSchema;
     output: typeof DecideResponseSchema;
+  },
+  /**
+   * What the rules say of calls that nobody makes, under the settings of the caller's delegation. Nothing is allowed by it, nobody
+   * is asked, and what people allowed for a session does not count.
+   *
+   * @generated from rpc hlvm.policy.v1.PolicyService.JudgeCalls
+   */
+  judgeCalls: {
+    methodKind: "unary";
+    input: typeof JudgeCallsRequestSchema;
+    output: typeof JudgeCallsResponseSchema;
+  },
+  /**
+   * For the run that asked: says once what its call would change.
+   *
+   * @generated from rpc hlvm.policy.v1.PolicyService.AttachPreview
+   */
+  attachPreview: {
+    methodKind: "unary";
+    input: typeof AttachPreviewRequestSchema;
+    output: typeof AttachPreviewResponseSchema;
   },
   /**
    * Waits until the approval is answered or expires; the caller's deadline bounds the wait and it may be called again, also

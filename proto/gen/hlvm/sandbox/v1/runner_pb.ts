@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/runner.proto.
  */
 export const file_hlvm_sandbox_v1_runner: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiPwoQRm91bmRJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkSDwoHcmVmdXNhbBgDIAEoCSLvCAoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAASPwoKY2hlY2twb2ludBgUIAEoCzIpLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNoZWNrcG9pbnRIABI3CgZyZXdpbmQYFSABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXdpbmRIABI5Cgdjb21wYXJlGBYgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuQ29tcGFyZUgAEkwKEXJlYWRfaW5zdHJ1Y3Rpb25zGG4gASgLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmVhZEluc3RydWN0aW9uc0gAGooBCgdFeGVjdXRlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgEIAEoDRIXCg9wcm90ZWN0ZWRfcGF0aHMYBSADKAkSEQoJcmVhZF9vbmx5GAYgASgIGhkKBkNhbmNlbBIPCgdjYWxsX2lkGAEgASgJGhoKB1Byb3RlY3QSDwoHY2FsbF9pZBgBIAEoCRoxCgdSZXN0b3JlEg8KB2NhbGxfaWQYASABKAkSFQoNa2VlcF93YXRjaGluZxgCIAEoCBpLCgVBcHBseRIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKCkNoZWNrcG9pbnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0dXJuGAIgASgJGkwKBlJld2luZBIPCgdjYWxsX2lkGAEgASgJEg0KBXR1cm5zGAIgAygJEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIGhoKB0NvbXBhcmUSDwoHY2FsbF9pZBgBIAEoCRpUChBSZWFkSW5zdHJ1Y3Rpb25zEg8KB2NhbGxfaWQYASABKAkSDwoHZm9sZGVycxgCIAMoCRILCgNhbGwYAyABKAgSEQoIcHJvZmlsZXMYlgEgASgIQgkKB3JlcXVlc3Qi8QsKDlJ1bm5lclJlc3BvbnNlEjYKBXJlYWR5GAEgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlYWR5SAASPAoGb3V0cHV0GAIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLk91dHB1dEICGAFIABI4CgZyZXN1bHQYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdWx0SAASPgoJcHJvdGVjdGVkGAQgASgLMikuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlByb3RlY3RlZEgAEjwKCHJlc3RvcmVkGAUgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlc3RvcmVkSAASOgoHYXBwbGllZBgGIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5BcHBsaWVkSAASRAoMY2hlY2twb2ludGVkGBQgASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNoZWNrcG9pbnRlZEgAEjoKB3Jld291bmQYFSABKAsyJy5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmV3b3VuZEgAEjwKCGNvbXBhcmVkGBYgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNvbXBhcmVkSAASRAoMaW5zdHJ1Y3Rpb25zGG4gASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkluc3RydWN0aW9uc0gAGgcKBVJlYWR5GkMKBk91dHB1dBIPCgdjYWxsX2lkGAEgASgJEigKBm91dHB1dBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sT3V0cHV0GkMKBlJlc3VsdBIPCgdjYWxsX2lkGAEgASgJEigKBnJlc3VsdBgCIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0GhwKCVByb3RlY3RlZBIPCgdjYWxsX2lkGAEgASgJGk4KCFJlc3RvcmVkEg8KB2NhbGxfaWQYASABKAkSMQoHY2hhbmdlcxgCIAMoCzIgLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRDaGFuZ2UaKwoHQXBwbGllZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkaMAoMQ2hlY2twb2ludGVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRqBAQoHUmV3b3VuZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSLAoFcGF0aHMYAyADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYBCABKA0SEgoKaW5jb21wbGV0ZRgFIAEoCBqdAgoIQ29tcGFyZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJEkAKB2NoYW5nZXMYAyADKAsyLy5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuQ29tcGFyZWQuQ2hhbmdlEhQKDGNoYW5nZV9jb3VudBgEIAEoDRqWAQoGQ2hhbmdlEi8KBmJlZm9yZRgBIAEoCzIfLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeRIuCgVhZnRlchgCIAEoCzIfLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeRIZChFjaGFuZ2VkX2J5X290aGVycxgDIAEoCBIQCghsZWZ0X291dBgEIAEoCRpfCgxJbnN0cnVjdGlvbnMSDwoHY2FsbF9pZBgBIAEoCRIwCgVmaWxlcxgCIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Gb3VuZEluc3RydWN0aW9uEgwKBG1vcmUYAyABKAhCCgoIcmVzcG9uc2ViBnByb3RvMw", [file_hlvm_tool_v1_tool]);
+  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiPwoQRm91bmRJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkSDwoHcmVmdXNhbBgDIAEoCSKgCgoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAASPwoKY2hlY2twb2ludBgUIAEoCzIpLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNoZWNrcG9pbnRIABI3CgZyZXdpbmQYFSABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXdpbmRIABI5Cgdjb21wYXJlGBYgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuQ29tcGFyZUgAEkwKEXJlYWRfaW5zdHJ1Y3Rpb25zGG4gASgLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmVhZEluc3RydWN0aW9uc0gAEjoKB3ByZXZpZXcYjgIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJldmlld0gAGr0BCgdFeGVjdXRlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgEIAEoDRIXCg9wcm90ZWN0ZWRfcGF0aHMYBSADKAkSEQoJcmVhZF9vbmx5GAYgASgIEh0KD2V4cGVjdGVkX3NoYTI1NhiOAiABKAlIAIgBAUISChBfZXhwZWN0ZWRfc2hhMjU2GhkKBkNhbmNlbBIPCgdjYWxsX2lkGAEgASgJGhoKB1Byb3RlY3QSDwoHY2FsbF9pZBgBIAEoCRoxCgdSZXN0b3JlEg8KB2NhbGxfaWQYASABKAkSFQoNa2VlcF93YXRjaGluZxgCIAEoCBpLCgVBcHBseRIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKCkNoZWNrcG9pbnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0dXJuGAIgASgJGkwKBlJld2luZBIPCgdjYWxsX2lkGAEgASgJEg0KBXR1cm5zGAIgAygJEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIGhoKB0NvbXBhcmUSDwoHY2FsbF9pZBgBIAEoCRpUChBSZWFkSW5zdHJ1Y3Rpb25zEg8KB2NhbGxfaWQYASABKAkSDwoHZm9sZGVycxgCIAMoCRILCgNhbGwYAyABKAgSEQoIcHJvZmlsZXMYlgEgASgIGkAKB1ByZXZpZXcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJQgkKB3JlcXVlc3Qizw0KDlJ1bm5lclJlc3BvbnNlEjYKBXJlYWR5GAEgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlYWR5SAASPAoGb3V0cHV0GAIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLk91dHB1dEICGAFIABI4CgZyZXN1bHQYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdWx0SAASPgoJcHJvdGVjdGVkGAQgASgLMikuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlByb3RlY3RlZEgAEjwKCHJlc3RvcmVkGAUgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlc3RvcmVkSAASOgoHYXBwbGllZBgGIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5BcHBsaWVkSAASRAoMY2hlY2twb2ludGVkGBQgASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNoZWNrcG9pbnRlZEgAEjoKB3Jld291bmQYFSABKAsyJy5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmV3b3VuZEgAEjwKCGNvbXBhcmVkGBYgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNvbXBhcmVkSAASRAoMaW5zdHJ1Y3Rpb25zGG4gASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkluc3RydWN0aW9uc0gAEj8KCXByZXZpZXdlZBiOAiABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJldmlld2VkSAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQaHAoJUHJvdGVjdGVkEg8KB2NhbGxfaWQYASABKAkaTgoIUmVzdG9yZWQSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgdBcHBsaWVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRowCgxDaGVja3BvaW50ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGoEBCgdSZXdvdW5kEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIsCgVwYXRocxgDIAMoCzIdLmhsdm0uc2FuZGJveC52MS5SZXN0b3JlZFBhdGgSEgoKcGF0aF9jb3VudBgEIAEoDRISCgppbmNvbXBsZXRlGAUgASgIGp0CCghDb21wYXJlZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSQAoHY2hhbmdlcxgDIAMoCzIvLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5Db21wYXJlZC5DaGFuZ2USFAoMY2hhbmdlX2NvdW50GAQgASgNGpYBCgZDaGFuZ2USLwoGYmVmb3JlGAEgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5Ei4KBWFmdGVyGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5EhkKEWNoYW5nZWRfYnlfb3RoZXJzGAMgASgIEhAKCGxlZnRfb3V0GAQgASgJGl8KDEluc3RydWN0aW9ucxIPCgdjYWxsX2lkGAEgASgJEjAKBWZpbGVzGAIgAygLMiEuaGx2bS5zYW5kYm94LnYxLkZvdW5kSW5zdHJ1Y3Rpb24SDAoEbW9yZRgDIAEoCBqaAQoJUHJldmlld2VkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIWCg5wcmVzZW50X3NoYTI1NhgDIAEoCRIVCg1wcmVzZW50X2J5dGVzGAQgASgEEhMKBmJlZm9yZRgFIAEoCUgAiAEBEhIKBWFmdGVyGAYgASgJSAGIAQFCCQoHX2JlZm9yZUIICgZfYWZ0ZXJCCgoIcmVzcG9uc2ViBnByb3RvMw", [file_hlvm_tool_v1_tool]);
 
 /**
  * What stands at a path.
@@ -452,6 +452,12 @@ export type RunnerRequest = Message<"hlvm.sandbox.v1.RunnerRequest"> & {
      */
     value: RunnerRequest_ReadInstructions;
     case: "readInstructions";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerRequest.Preview preview = 270;
+     */
+    value: RunnerRequest_Preview;
+    case: "preview";
   } | { case: undefined; value?: undefined };
 };
 
@@ -503,6 +509,11 @@ export type RunnerRequestJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerRequest.ReadInstructions read_instructions = 110;
    */
   readInstructions?: RunnerRequest_ReadInstructionsJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerRequest.Preview preview = 270;
+   */
+  preview?: RunnerRequest_PreviewJson;
 };
 
 /**
@@ -549,6 +560,13 @@ export type RunnerRequest_Execute = Message<"hlvm.sandbox.v1.RunnerRequest.Execu
    * @generated from field: bool read_only = 6;
    */
   readOnly: boolean;
+
+  /**
+   * Set: the file that is written has to be this one; SHA-256 in hexadecimal, empty where there must be none.
+   *
+   * @generated from field: optional string expected_sha256 = 270;
+   */
+  expectedSha256?: string | undefined;
 };
 
 /**
@@ -588,6 +606,13 @@ export type RunnerRequest_ExecuteJson = {
    * @generated from field: bool read_only = 6;
    */
   readOnly?: boolean;
+
+  /**
+   * Set: the file that is written has to be this one; SHA-256 in hexadecimal, empty where there must be none.
+   *
+   * @generated from field: optional string expected_sha256 = 270;
+   */
+  expectedSha256?: string;
 };
 
 /**
@@ -960,6 +985,57 @@ export const RunnerRequest_ReadInstructionsSchema: GenMessage<RunnerRequest_Read
   messageDesc(file_hlvm_sandbox_v1_runner, 4, 8);
 
 /**
+ * Tells what a call of a file tool would change, and changes nothing.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Preview
+ */
+export type RunnerRequest_Preview = Message<"hlvm.sandbox.v1.RunnerRequest.Preview"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string arguments_json = 3;
+   */
+  argumentsJson: string;
+};
+
+/**
+ * Tells what a call of a file tool would change, and changes nothing.
+ *
+ * @generated from message hlvm.sandbox.v1.RunnerRequest.Preview
+ */
+export type RunnerRequest_PreviewJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string arguments_json = 3;
+   */
+  argumentsJson?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerRequest.Preview.
+ * Use `create(RunnerRequest_PreviewSchema)` to create a new message.
+ */
+export const RunnerRequest_PreviewSchema: GenMessage<RunnerRequest_Preview, {jsonType: RunnerRequest_PreviewJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 4, 9);
+
+/**
  * @generated from message hlvm.sandbox.v1.RunnerResponse
  */
 export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
@@ -1029,6 +1105,12 @@ export type RunnerResponse = Message<"hlvm.sandbox.v1.RunnerResponse"> & {
      */
     value: RunnerResponse_Instructions;
     case: "instructions";
+  } | {
+    /**
+     * @generated from field: hlvm.sandbox.v1.RunnerResponse.Previewed previewed = 270;
+     */
+    value: RunnerResponse_Previewed;
+    case: "previewed";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1088,6 +1170,11 @@ export type RunnerResponseJson = {
    * @generated from field: hlvm.sandbox.v1.RunnerResponse.Instructions instructions = 110;
    */
   instructions?: RunnerResponse_InstructionsJson;
+
+  /**
+   * @generated from field: hlvm.sandbox.v1.RunnerResponse.Previewed previewed = 270;
+   */
+  previewed?: RunnerResponse_PreviewedJson;
 };
 
 /**
@@ -1595,4 +1682,93 @@ export type RunnerResponse_InstructionsJson = {
  */
 export const RunnerResponse_InstructionsSchema: GenMessage<RunnerResponse_Instructions, {jsonType: RunnerResponse_InstructionsJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_sandbox_v1_runner, 5, 9);
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Previewed
+ */
+export type RunnerResponse_Previewed = Message<"hlvm.sandbox.v1.RunnerResponse.Previewed"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Why it cannot be told; empty where it can.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure: string;
+
+  /**
+   * Of the file that is there now; empty where there is none.
+   *
+   * @generated from field: string present_sha256 = 3;
+   */
+  presentSha256: string;
+
+  /**
+   * @generated from field: uint64 present_bytes = 4;
+   */
+  presentBytes: bigint;
+
+  /**
+   * The file's text before and after; not set where either is no text, or too long.
+   *
+   * @generated from field: optional string before = 5;
+   */
+  before?: string | undefined;
+
+  /**
+   * @generated from field: optional string after = 6;
+   */
+  after?: string | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.RunnerResponse.Previewed
+ */
+export type RunnerResponse_PreviewedJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * Why it cannot be told; empty where it can.
+   *
+   * @generated from field: string failure = 2;
+   */
+  failure?: string;
+
+  /**
+   * Of the file that is there now; empty where there is none.
+   *
+   * @generated from field: string present_sha256 = 3;
+   */
+  presentSha256?: string;
+
+  /**
+   * @generated from field: uint64 present_bytes = 4;
+   */
+  presentBytes?: string;
+
+  /**
+   * The file's text before and after; not set where either is no text, or too long.
+   *
+   * @generated from field: optional string before = 5;
+   */
+  before?: string;
+
+  /**
+   * @generated from field: optional string after = 6;
+   */
+  after?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.RunnerResponse.Previewed.
+ * Use `create(RunnerResponse_PreviewedSchema)` to create a new message.
+ */
+export const RunnerResponse_PreviewedSchema: GenMessage<RunnerResponse_Previewed, {jsonType: RunnerResponse_PreviewedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 10);
 

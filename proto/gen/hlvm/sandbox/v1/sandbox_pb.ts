@@ -21,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/sandbox.proto.
  */
 export const file_hlvm_sandbox_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgibwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0SEgoKaW5jb21wbGV0ZRgDIAEoCCJBChFQcmVwYXJlZFdvcmtzcGFjZRIMCgRwYXRoGAEgASgJEg4KBmNvbW1pdBgCIAEoCRIOCgZicmFuY2gYAyABKAkiZQoVQ2xvbmVXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhcKA3VybBgCIAEoCUIKukgHcgUQASiAIBIVCgNyZWYYAyABKAlCCLpIBXIDKP8BInUKFkNsb25lV29ya3NwYWNlUmVzcG9uc2USEgoIcHJvZ3Jlc3MYASABKAlIABI3Cgl3b3Jrc3BhY2UYAiABKAsyIi5obHZtLnNhbmRib3gudjEuUHJlcGFyZWRXb3Jrc3BhY2VIAEIOCgVldmVudBIFukgCCAEipQIKEkJlZ2luVXBsb2FkUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEiYKBGhlYWQYAyABKAlCGLpIFXITMhFeKFswLTlhLWZdezQwfSk/JBInCghzbmFwc2hvdBgEIAEoCUIVukgSchAyDl5bMC05YS1mXXs0MH0kEhgKBmJyYW5jaBgFIAEoCUIIukgFcgMo/wESLgoHc2hhbGxvdxgGIAMoCUIdukgakgEXEOgHIhJyEDIOXlswLTlhLWZdezQwfSQSFQoEc2l6ZRgHIAEoBEIHukgEMgIoARIlCgZzaGEyNTYYCCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JCInChNCZWdpblVwbG9hZFJlc3BvbnNlEhAKCHJlY2VpdmVkGAEgASgEIl4KElVwbG9hZENodW5rUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIOCgZvZmZzZXQYAiABKAQSGgoEZGF0YRgDIAEoDEIMukgJegcQARiAgIACIicKE1VwbG9hZENodW5rUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAQiMwoTRmluaXNoVXBsb2FkUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASJNChRGaW5pc2hVcGxvYWRSZXNwb25zZRI1Cgl3b3Jrc3BhY2UYASABKAsyIi5obHZtLnNhbmRib3gudjEuUHJlcGFyZWRXb3Jrc3BhY2UiSAoRR2V0Q2hhbmdlc1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNYW55X3dvcmtzcGFjZRgCIAEoCCLGAgoLQ2hhbmdlZEZpbGUSDAoEcGF0aBgBIAEoDBI0CgZiZWZvcmUYAiABKAsyJC5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudBIzCgVhZnRlchgDIAEoCzIkLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50EhkKEWNoYW5nZWRfYnlfb3RoZXJzGAQgASgIGqIBCgdDb250ZW50EjcKBGtpbmQYASABKA4yKS5obHZtLnNhbmRib3gudjEuQ2hhbmdlZEZpbGUuQ29udGVudC5LaW5kEg0KBWJ5dGVzGAIgASgMIk8KBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg0KCUtJTkRfRklMRRABEhMKD0tJTkRfRVhFQ1VUQUJMRRACEg0KCUtJTkRfTElOSxADIioKDUxlZnRPdXRDaGFuZ2USDAoEcGF0aBgBIAEoDBILCgN3aHkYAiABKAkipgEKEkdldENoYW5nZXNSZXNwb25zZRIrCgVmaWxlcxgBIAMoCzIcLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZRIQCghsZWZ0X291dBgCIAMoCRI4ChBsZWZ0X291dF9jaGFuZ2VzGAMgAygLMh4uaGx2bS5zYW5kYm94LnYxLkxlZnRPdXRDaGFuZ2USFwoPZnVydGhlcl9jaGFuZ2VzGAQgASgNIpsBChdSZWFkSW5zdHJ1Y3Rpb25zUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABARIcCgRwYXRoGAIgASgJQg66SAvYAQFyBiiAIDoBLxIhCgdmb2xkZXJzGAMgAygJQhC6SA2SAQoQgAEiBXIDKIAgEgsKA2FsbBgEIAEoCBIRCghwcm9maWxlcxiWASABKAgiVwoUV29ya3NwYWNlSW5zdHJ1Y3Rpb24SLwoEZmlsZRgBIAEoCzIhLmhsdm0uc2FuZGJveC52MS5Gb3VuZEluc3RydWN0aW9uEg4KBnNoYTI1NhgCIAEoCSJxChhSZWFkSW5zdHJ1Y3Rpb25zUmVzcG9uc2USEQoJd29ya3NwYWNlGAEgASgJEjQKBWZpbGVzGAIgAygLMiUuaGx2bS5zYW5kYm94LnYxLldvcmtzcGFjZUluc3RydWN0aW9uEgwKBG1vcmUYAyABKAgiGgoYRGVzY3JpYmVJc29sYXRpb25SZXF1ZXN0IkAKEElzb2xhdGlvbkZlYXR1cmUSDAoEbmFtZRgBIAEoCRIOCgZhY3RpdmUYAiABKAgSDgoGZGV0YWlsGAMgASgJIngKGURlc2NyaWJlSXNvbGF0aW9uUmVzcG9uc2USDgoGZHJpdmVyGAEgASgJEhYKDmRyaXZlcl92ZXJzaW9uGAIgASgJEjMKCGZlYXR1cmVzGAMgAygLMiEuaGx2bS5zYW5kYm94LnYxLklzb2xhdGlvbkZlYXR1cmUiLgoMU2FuZGJveE1vdmVkEg8KB2FkZHJlc3MYASABKAkSDQoFZXBvY2gYAiABKAQywgsKDlNhbmRib3hTZXJ2aWNlEl4KDU9wZW5Xb3Jrc3BhY2USJS5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlc3BvbnNlEmEKDkNsb3NlV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlc3BvbnNlEk4KB0V4ZWN1dGUSHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3QaIC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlMAESXAoLU3RyZWFtQ2FsbHMSIy5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABEloKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlIgOQAgISZAoPUmV3aW5kV29ya3NwYWNlEicuaGx2bS5zYW5kYm94LnYxLlJld2luZFdvcmtzcGFjZVJlcXVlc3QaKC5obHZtLnNhbmRib3gudjEuUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USYwoNTGlzdFByb2Nlc3NlcxIlLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVzcG9uc2UiA5ACAhJYCgtTdG9wUHJvY2VzcxIjLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXNwb25zZRJjCg5DbG9uZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9uZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvbmVXb3Jrc3BhY2VSZXNwb25zZTABEl0KC0JlZ2luVXBsb2FkEiMuaGx2bS5zYW5kYm94LnYxLkJlZ2luVXBsb2FkUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5CZWdpblVwbG9hZFJlc3BvbnNlIgOQAgISXQoLVXBsb2FkQ2h1bmsSIy5obHZtLnNhbmRib3gudjEuVXBsb2FkQ2h1bmtSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlVwbG9hZENodW5rUmVzcG9uc2UiA5ACAhJgCgxGaW5pc2hVcGxvYWQSJC5obHZtLnNhbmRib3gudjEuRmluaXNoVXBsb2FkUmVxdWVzdBolLmhsdm0uc2FuZGJveC52MS5GaW5pc2hVcGxvYWRSZXNwb25zZSIDkAICEloKCkdldENoYW5nZXMSIi5obHZtLnNhbmRib3gudjEuR2V0Q2hhbmdlc1JlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0Q2hhbmdlc1Jlc3BvbnNlIgOQAgISbAoQUmVhZEluc3RydWN0aW9ucxIoLmhsdm0uc2FuZGJveC52MS5SZWFkSW5zdHJ1Y3Rpb25zUmVxdWVzdBopLmhsdm0uc2FuZGJveC52MS5SZWFkSW5zdHJ1Y3Rpb25zUmVzcG9uc2UiA5ACAhJvChFEZXNjcmliZUlzb2xhdGlvbhIpLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlcXVlc3QaKi5obHZtLnNhbmRib3gudjEuRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3NhbmRib3gvdjEvc2FuZGJveC5wcm90bxIPaGx2bS5zYW5kYm94LnYxIlIKFE9wZW5Xb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvIlEKFU9wZW5Xb3Jrc3BhY2VSZXNwb25zZRIMCgRwYXRoGAEgASgJEhYKDmdpdF9yZXBvc2l0b3J5GAIgASgIEhIKCmdpdF9icmFuY2gYAyABKAkiNQoVQ2xvc2VXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhgKFkNsb3NlV29ya3NwYWNlUmVzcG9uc2UiggEKDkV4ZWN1dGVSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgDIAEoDRIMCgR0dXJuGBQgASgNItMBCg9FeGVjdXRlUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXRIABIqCgZyZXN1bHQYAiABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdEgAEjsKB3dhaXRpbmcYAyABKAsyKC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlLldhaXRpbmdIABobCgdXYWl0aW5nEhAKCHBvc2l0aW9uGAEgASgNQg4KBWV2ZW50EgW6SAIIASK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CgdleGVjdXRlGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLkV4ZWN1dGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoHZXhlY3V0ZRgCIAEoCzIgLmhsdm0uc2FuZGJveC52MS5FeGVjdXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIk4KEUdldFJlY2VpcHRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKB2NhbGxfaWQYAiABKAlCCrpIB3IFEAEYgAEi5wEKEkdldFJlY2VpcHRSZXNwb25zZRI4CgVzdGF0ZRgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5HZXRSZWNlaXB0UmVzcG9uc2UuU3RhdGUSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQibQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIXChNTVEFURV9ORVZFUl9TVEFSVEVEEAESEQoNU1RBVEVfUlVOTklORxACEg4KClNUQVRFX0RPTkUQAxIRCg1TVEFURV9VTktOT1dOEAQihQEKEUJhY2tncm91bmRQcm9jZXNzEhIKCnByb2Nlc3NfaWQYASABKA0SDwoHY29tbWFuZBgCIAEoCRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNlbmQYBCABKAkSDgoGb3V0cHV0GAUgASgJIjQKFExpc3RQcm9jZXNzZXNSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk4KFUxpc3RQcm9jZXNzZXNSZXNwb25zZRI1Cglwcm9jZXNzZXMYASADKAsyIi5obHZtLnNhbmRib3gudjEuQmFja2dyb3VuZFByb2Nlc3MiTwoSU3RvcFByb2Nlc3NSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhsKCnByb2Nlc3NfaWQYAiABKA1CB7pIBCoCKAEiSgoTU3RvcFByb2Nlc3NSZXNwb25zZRIzCgdwcm9jZXNzGAEgASgLMiIuaGx2bS5zYW5kYm94LnYxLkJhY2tncm91bmRQcm9jZXNzIjoKB1J1blR1cm4SGAoGcnVuX2lkGAEgASgJQgi6SAVyA7ABARIVCgR0dXJuGAIgASgNQge6SAQqAigBIo8BChZSZXdpbmRXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjMKBXR1cm5zGAIgAygLMhguaGx2bS5zYW5kYm94LnYxLlJ1blR1cm5CCrpIB5IBBBCgjQYSDwoHcHJldmlldxgDIAEoCBIRCglvdmVyd3JpdGUYBCABKAgibwoXUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USLAoFcGF0aHMYASADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAiABKA0SEgoKaW5jb21wbGV0ZRgDIAEoCCJBChFQcmVwYXJlZFdvcmtzcGFjZRIMCgRwYXRoGAEgASgJEg4KBmNvbW1pdBgCIAEoCRIOCgZicmFuY2gYAyABKAkiZQoVQ2xvbmVXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhcKA3VybBgCIAEoCUIKukgHcgUQASiAIBIVCgNyZWYYAyABKAlCCLpIBXIDKP8BInUKFkNsb25lV29ya3NwYWNlUmVzcG9uc2USEgoIcHJvZ3Jlc3MYASABKAlIABI3Cgl3b3Jrc3BhY2UYAiABKAsyIi5obHZtLnNhbmRib3gudjEuUHJlcGFyZWRXb3Jrc3BhY2VIAEIOCgVldmVudBIFukgCCAEi5gIKEkJlZ2luVXBsb2FkUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEiYKBGhlYWQYAyABKAlCGLpIFXITMhFeKFswLTlhLWZdezQwfSk/JBInCghzbmFwc2hvdBgEIAEoCUIVukgSchAyDl5bMC05YS1mXXs0MH0kEhgKBmJyYW5jaBgFIAEoCUIIukgFcgMo/wESLgoHc2hhbGxvdxgGIAMoCUIdukgakgEXEOgHIhJyEDIOXlswLTlhLWZdezQwfSQSFQoEc2l6ZRgHIAEoBEIHukgEMgIoARIlCgZzaGEyNTYYCCABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JBI/CgVpbWFnZRiEAiABKAlCL7pILHIqMiheKFtBLVphLXowLTldW0EtWmEtejAtOS5fLzpALV17MCwyNTR9KT8kIicKE0JlZ2luVXBsb2FkUmVzcG9uc2USEAoIcmVjZWl2ZWQYASABKAQiXgoSVXBsb2FkQ2h1bmtSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEg4KBm9mZnNldBgCIAEoBBIaCgRkYXRhGAMgASgMQgy6SAl6BxABGICAgAIiJwoTVXBsb2FkQ2h1bmtSZXNwb25zZRIQCghyZWNlaXZlZBgBIAEoBCIzChNGaW5pc2hVcGxvYWRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIk0KFEZpbmlzaFVwbG9hZFJlc3BvbnNlEjUKCXdvcmtzcGFjZRgBIAEoCzIiLmhsdm0uc2FuZGJveC52MS5QcmVwYXJlZFdvcmtzcGFjZSJIChFHZXRDaGFuZ2VzUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1hbnlfd29ya3NwYWNlGAIgASgIIsYCCgtDaGFuZ2VkRmlsZRIMCgRwYXRoGAEgASgMEjQKBmJlZm9yZRgCIAEoCzIkLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50EjMKBWFmdGVyGAMgASgLMiQuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlLkNvbnRlbnQSGQoRY2hhbmdlZF9ieV9vdGhlcnMYBCABKAgaogEKB0NvbnRlbnQSNwoEa2luZBgBIAEoDjIpLmhsdm0uc2FuZGJveC52MS5DaGFuZ2VkRmlsZS5Db250ZW50LktpbmQSDQoFYnl0ZXMYAiABKAwiTwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDQoJS0lORF9GSUxFEAESEwoPS0lORF9FWEVDVVRBQkxFEAISDQoJS0lORF9MSU5LEAMiKgoNTGVmdE91dENoYW5nZRIMCgRwYXRoGAEgASgMEgsKA3doeRgCIAEoCSKmAQoSR2V0Q2hhbmdlc1Jlc3BvbnNlEisKBWZpbGVzGAEgAygLMhwuaGx2bS5zYW5kYm94LnYxLkNoYW5nZWRGaWxlEhAKCGxlZnRfb3V0GAIgAygJEjgKEGxlZnRfb3V0X2NoYW5nZXMYAyADKAsyHi5obHZtLnNhbmRib3gudjEuTGVmdE91dENoYW5nZRIXCg9mdXJ0aGVyX2NoYW5nZXMYBCABKA0imwEKF1JlYWRJbnN0cnVjdGlvbnNSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhwKBHBhdGgYAiABKAlCDrpIC9gBAXIGKIAgOgEvEiEKB2ZvbGRlcnMYAyADKAlCELpIDZIBChCAASIFcgMogCASCwoDYWxsGAQgASgIEhEKCHByb2ZpbGVzGJYBIAEoCCJXChRXb3Jrc3BhY2VJbnN0cnVjdGlvbhIvCgRmaWxlGAEgASgLMiEuaGx2bS5zYW5kYm94LnYxLkZvdW5kSW5zdHJ1Y3Rpb24SDgoGc2hhMjU2GAIgASgJInEKGFJlYWRJbnN0cnVjdGlvbnNSZXNwb25zZRIRCgl3b3Jrc3BhY2UYASABKAkSNAoFZmlsZXMYAiADKAsyJS5obHZtLnNhbmRib3gudjEuV29ya3NwYWNlSW5zdHJ1Y3Rpb24SDAoEbW9yZRgDIAEoCCIaChhEZXNjcmliZUlzb2xhdGlvblJlcXVlc3QiQAoQSXNvbGF0aW9uRmVhdHVyZRIMCgRuYW1lGAEgASgJEg4KBmFjdGl2ZRgCIAEoCBIOCgZkZXRhaWwYAyABKAkieAoZRGVzY3JpYmVJc29sYXRpb25SZXNwb25zZRIOCgZkcml2ZXIYASABKAkSFgoOZHJpdmVyX3ZlcnNpb24YAiABKAkSMwoIZmVhdHVyZXMYAyADKAsyIS5obHZtLnNhbmRib3gudjEuSXNvbGF0aW9uRmVhdHVyZSIuCgxTYW5kYm94TW92ZWQSDwoHYWRkcmVzcxgBIAEoCRINCgVlcG9jaBgCIAEoBCJuChJQcmV2aWV3Q2FsbFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFgoEdG9vbBgCIAEoCUIIukgFcgMogAISIgoOYXJndW1lbnRzX2pzb24YAyABKAlCCrpIB3IFKICAgAIiUgoTUHJldmlld0NhbGxSZXNwb25zZRIWCg5wcmVzZW50X3NoYTI1NhgBIAEoCRIVCg1wcmVzZW50X2J5dGVzGAIgASgEEgwKBGRpZmYYAyABKAkipgEKFENvcHlXb3Jrc3BhY2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHBhdGgYAiABKAlCC7pICHIGKIAgOgEvEiAKDm5ld19zZXNzaW9uX2lkGAMgASgJQgi6SAVyA7ABARIzCgV0dXJucxgEIAMoCzIYLmhsdm0uc2FuZGJveC52MS5SdW5UdXJuQgq6SAeSAQQQoI0GIk4KFUNvcHlXb3Jrc3BhY2VSZXNwb25zZRI1Cgl3b3Jrc3BhY2UYASABKAsyIi5obHZtLnNhbmRib3gudjEuUHJlcGFyZWRXb3Jrc3BhY2UygQ0KDlNhbmRib3hTZXJ2aWNlEl4KDU9wZW5Xb3Jrc3BhY2USJS5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlcXVlc3QaJi5obHZtLnNhbmRib3gudjEuT3BlbldvcmtzcGFjZVJlc3BvbnNlEmEKDkNsb3NlV29ya3NwYWNlEiYuaGx2bS5zYW5kYm94LnYxLkNsb3NlV29ya3NwYWNlUmVxdWVzdBonLmhsdm0uc2FuZGJveC52MS5DbG9zZVdvcmtzcGFjZVJlc3BvbnNlEk4KB0V4ZWN1dGUSHy5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlcXVlc3QaIC5obHZtLnNhbmRib3gudjEuRXhlY3V0ZVJlc3BvbnNlMAESXAoLU3RyZWFtQ2FsbHMSIy5obHZtLnNhbmRib3gudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABEloKCkdldFJlY2VpcHQSIi5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5obHZtLnNhbmRib3gudjEuR2V0UmVjZWlwdFJlc3BvbnNlIgOQAgISZAoPUmV3aW5kV29ya3NwYWNlEicuaGx2bS5zYW5kYm94LnYxLlJld2luZFdvcmtzcGFjZVJlcXVlc3QaKC5obHZtLnNhbmRib3gudjEuUmV3aW5kV29ya3NwYWNlUmVzcG9uc2USYwoNTGlzdFByb2Nlc3NlcxIlLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5MaXN0UHJvY2Vzc2VzUmVzcG9uc2UiA5ACAhJYCgtTdG9wUHJvY2VzcxIjLmhsdm0uc2FuZGJveC52MS5TdG9wUHJvY2Vzc1JlcXVlc3QaJC5obHZtLnNhbmRib3gudjEuU3RvcFByb2Nlc3NSZXNwb25zZRJjCg5DbG9uZVdvcmtzcGFjZRImLmhsdm0uc2FuZGJveC52MS5DbG9uZVdvcmtzcGFjZVJlcXVlc3QaJy5obHZtLnNhbmRib3gudjEuQ2xvbmVXb3Jrc3BhY2VSZXNwb25zZTABEl0KC0JlZ2luVXBsb2FkEiMuaGx2bS5zYW5kYm94LnYxLkJlZ2luVXBsb2FkUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5CZWdpblVwbG9hZFJlc3BvbnNlIgOQAgISXQoLVXBsb2FkQ2h1bmsSIy5obHZtLnNhbmRib3gudjEuVXBsb2FkQ2h1bmtSZXF1ZXN0GiQuaGx2bS5zYW5kYm94LnYxLlVwbG9hZENodW5rUmVzcG9uc2UiA5ACAhJgCgxGaW5pc2hVcGxvYWQSJC5obHZtLnNhbmRib3gudjEuRmluaXNoVXBsb2FkUmVxdWVzdBolLmhsdm0uc2FuZGJveC52MS5GaW5pc2hVcGxvYWRSZXNwb25zZSIDkAICEl0KC1ByZXZpZXdDYWxsEiMuaGx2bS5zYW5kYm94LnYxLlByZXZpZXdDYWxsUmVxdWVzdBokLmhsdm0uc2FuZGJveC52MS5QcmV2aWV3Q2FsbFJlc3BvbnNlIgOQAgISXgoNQ29weVdvcmtzcGFjZRIlLmhsdm0uc2FuZGJveC52MS5Db3B5V29ya3NwYWNlUmVxdWVzdBomLmhsdm0uc2FuZGJveC52MS5Db3B5V29ya3NwYWNlUmVzcG9uc2USWgoKR2V0Q2hhbmdlcxIiLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVxdWVzdBojLmhsdm0uc2FuZGJveC52MS5HZXRDaGFuZ2VzUmVzcG9uc2UiA5ACAhJsChBSZWFkSW5zdHJ1Y3Rpb25zEiguaGx2bS5zYW5kYm94LnYxLlJlYWRJbnN0cnVjdGlvbnNSZXF1ZXN0GikuaGx2bS5zYW5kYm94LnYxLlJlYWRJbnN0cnVjdGlvbnNSZXNwb25zZSIDkAICEm8KEURlc2NyaWJlSXNvbGF0aW9uEikuaGx2bS5zYW5kYm94LnYxLkRlc2NyaWJlSXNvbGF0aW9uUmVxdWVzdBoqLmhsdm0uc2FuZGJveC52MS5EZXNjcmliZUlzb2xhdGlvblJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call, file_hlvm_sandbox_v1_runner, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.sandbox.v1.OpenWorkspaceRequest
@@ -1188,6 +1188,13 @@ export type BeginUploadRequest = Message<"hlvm.sandbox.v1.BeginUploadRequest"> &
    * @generated from field: string sha256 = 8;
    */
   sha256: string;
+
+  /**
+   * The image in which the session's commands run, where the operator has unpacked it; empty: with the machine's programs.
+   *
+   * @generated from field: string image = 260;
+   */
+  image: string;
 };
 
 /**
@@ -1247,6 +1254,13 @@ export type BeginUploadRequestJson = {
    * @generated from field: string sha256 = 8;
    */
   sha256?: string;
+
+  /**
+   * The image in which the session's commands run, where the operator has unpacked it; empty: with the machine's programs.
+   *
+   * @generated from field: string image = 260;
+   */
+  image?: string;
 };
 
 /**
@@ -2080,6 +2094,211 @@ export const SandboxMovedSchema: GenMessage<SandboxMoved, {jsonType: SandboxMove
  * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
  * what is asked about it with FAILED_PRECONDITION, reason `sandbox_moved` and a SandboxMoved, until that one is gone.
  *
+ * @generated from message hlvm.sandbox.v1.PreviewCallRequest
+ */
+export type PreviewCallRequest = Message<"hlvm.sandbox.v1.PreviewCallRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string arguments_json = 3;
+   */
+  argumentsJson: string;
+};
+
+/**
+ * With more than one replica each session has one that holds it, the one at which its workspace was opened. The others refuse
+ * what is asked about it with FAILED_PRECONDITION, reason `sandbox_moved` and a SandboxMoved, until that one is gone.
+ *
+ * @generated from message hlvm.sandbox.v1.PreviewCallRequest
+ */
+export type PreviewCallRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string arguments_json = 3;
+   */
+  argumentsJson?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.PreviewCallRequest.
+ * Use `create(PreviewCallRequestSchema)` to create a new message.
+ */
+export const PreviewCallRequestSchema: GenMessage<PreviewCallRequest, {jsonType: PreviewCallRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 38);
+
+/**
+ * @generated from message hlvm.sandbox.v1.PreviewCallResponse
+ */
+export type PreviewCallResponse = Message<"hlvm.sandbox.v1.PreviewCallResponse"> & {
+  /**
+   * SHA-256, hexadecimal, of the file that the call would write, as it is now; empty where there is none.
+   *
+   * @generated from field: string present_sha256 = 1;
+   */
+  presentSha256: string;
+
+  /**
+   * @generated from field: uint64 present_bytes = 2;
+   */
+  presentBytes: bigint;
+
+  /**
+   * What would change, as the hunks of a unified diff; empty where that is not told: no text, too long, or too little in common.
+   *
+   * @generated from field: string diff = 3;
+   */
+  diff: string;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.PreviewCallResponse
+ */
+export type PreviewCallResponseJson = {
+  /**
+   * SHA-256, hexadecimal, of the file that the call would write, as it is now; empty where there is none.
+   *
+   * @generated from field: string present_sha256 = 1;
+   */
+  presentSha256?: string;
+
+  /**
+   * @generated from field: uint64 present_bytes = 2;
+   */
+  presentBytes?: string;
+
+  /**
+   * What would change, as the hunks of a unified diff; empty where that is not told: no text, too long, or too little in common.
+   *
+   * @generated from field: string diff = 3;
+   */
+  diff?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.PreviewCallResponse.
+ * Use `create(PreviewCallResponseSchema)` to create a new message.
+ */
+export const PreviewCallResponseSchema: GenMessage<PreviewCallResponse, {jsonType: PreviewCallResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 39);
+
+/**
+ * @generated from message hlvm.sandbox.v1.CopyWorkspaceRequest
+ */
+export type CopyWorkspaceRequest = Message<"hlvm.sandbox.v1.CopyWorkspaceRequest"> & {
+  /**
+   * The one whose workspace is copied.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Where it works.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * The session to be.
+   *
+   * @generated from field: string new_session_id = 3;
+   */
+  newSessionId: string;
+
+  /**
+   * The copy goes back to how the workspace was before the first of these that wrote. The oldest first.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunTurn turns = 4;
+   */
+  turns: RunTurn[];
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.CopyWorkspaceRequest
+ */
+export type CopyWorkspaceRequestJson = {
+  /**
+   * The one whose workspace is copied.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * Where it works.
+   *
+   * @generated from field: string path = 2;
+   */
+  path?: string;
+
+  /**
+   * The session to be.
+   *
+   * @generated from field: string new_session_id = 3;
+   */
+  newSessionId?: string;
+
+  /**
+   * The copy goes back to how the workspace was before the first of these that wrote. The oldest first.
+   *
+   * @generated from field: repeated hlvm.sandbox.v1.RunTurn turns = 4;
+   */
+  turns?: RunTurnJson[];
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.CopyWorkspaceRequest.
+ * Use `create(CopyWorkspaceRequestSchema)` to create a new message.
+ */
+export const CopyWorkspaceRequestSchema: GenMessage<CopyWorkspaceRequest, {jsonType: CopyWorkspaceRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 40);
+
+/**
+ * @generated from message hlvm.sandbox.v1.CopyWorkspaceResponse
+ */
+export type CopyWorkspaceResponse = Message<"hlvm.sandbox.v1.CopyWorkspaceResponse"> & {
+  /**
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 1;
+   */
+  workspace?: PreparedWorkspace | undefined;
+};
+
+/**
+ * @generated from message hlvm.sandbox.v1.CopyWorkspaceResponse
+ */
+export type CopyWorkspaceResponseJson = {
+  /**
+   * @generated from field: hlvm.sandbox.v1.PreparedWorkspace workspace = 1;
+   */
+  workspace?: PreparedWorkspaceJson;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.CopyWorkspaceResponse.
+ * Use `create(CopyWorkspaceResponseSchema)` to create a new message.
+ */
+export const CopyWorkspaceResponseSchema: GenMessage<CopyWorkspaceResponse, {jsonType: CopyWorkspaceResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_sandbox, 41);
+
+/**
  * @generated from service hlvm.sandbox.v1.SandboxService
  */
 export const SandboxService: GenService<{
@@ -2205,6 +2424,27 @@ export const SandboxService: GenService<{
     methodKind: "unary";
     input: typeof FinishUploadRequestSchema;
     output: typeof FinishUploadResponseSchema;
+  },
+  /**
+   * What a call of a file tool that writes would change in an open session's workspace, as that is now. Nothing is changed.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.PreviewCall
+   */
+  previewCall: {
+    methodKind: "unary";
+    input: typeof PreviewCallRequestSchema;
+    output: typeof PreviewCallResponseSchema;
+  },
+  /**
+   * Makes a workspace for a session to be of the one that another session of the same person works in, with all that is in it and
+   * what is kept of its turns, and has the copy go back to before the first of some turns. The original stays as it is.
+   *
+   * @generated from rpc hlvm.sandbox.v1.SandboxService.CopyWorkspace
+   */
+  copyWorkspace: {
+    methodKind: "unary";
+    input: typeof CopyWorkspaceRequestSchema;
+    output: typeof CopyWorkspaceResponseSchema;
   },
   /**
    * What a session has changed in its prepared workspace since that was made, without ignored files; or in another workspace

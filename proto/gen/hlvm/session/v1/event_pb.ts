@@ -21,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/event.proto.
  */
 export const file_hlvm_session_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLlDgoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAEjgKDndvcmtlcl9zcGF3bmVkGFogASgLMh4uaGx2bS5zZXNzaW9uLnYxLldvcmtlclNwYXduZWRIABI8ChB3b3JrZXJfY29tcGxldGVkGFsgASgLMiAuaGx2bS5zZXNzaW9uLnYxLldvcmtlckNvbXBsZXRlZEgAEj4KEXdvcmtlcl9wZXJtaXNzaW9uGFwgASgLMiEuaGx2bS5zZXNzaW9uLnYxLldvcmtlclBlcm1pc3Npb25IABI0Cgx0b2RvX3VwZGF0ZWQYRiABKAsyHC5obHZtLnNlc3Npb24udjEuVG9kb1VwZGF0ZWRIABI0CgxwbGFuX2NyZWF0ZWQYRyABKAsyHC5obHZtLnNlc3Npb24udjEuUGxhbkNyZWF0ZWRIABI2Cg1wbGFuX2Fuc3dlcmVkGEggASgLMh0uaGx2bS5zZXNzaW9uLnYxLlBsYW5BbnN3ZXJlZEgAEi4KCXBsYW5fc3RlcBhJIAEoCzIZLmhsdm0uc2Vzc2lvbi52MS5QbGFuU3RlcEgAEi0KCHJlbWluZGVyGEogASgLMhkuaGx2bS5zZXNzaW9uLnYxLlJlbWluZGVySABCCQoHcGF5bG9hZCJFCghUb2RvSXRlbRIMCgR0ZXh0GAEgASgJEisKBnN0YXR1cxgCIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5Ub2RvU3RhdHVzImQKC1RvZG9VcGRhdGVkEigKBWl0ZW1zGAEgAygLMhkuaGx2bS5zZXNzaW9uLnYxLlRvZG9JdGVtEisKBnNvdXJjZRgCIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5Ub2RvU291cmNlIjsKC1BsYW5DcmVhdGVkEg8KB2NhbGxfaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzdGVwcxgDIAMoCSJ8CgxQbGFuQW5zd2VyZWQSDwoHY2FsbF9pZBgBIAEoCRIQCghhY2NlcHRlZBgCIAEoCBIMCgR0ZXh0GAMgASgJEg0KBXN0ZXBzGAQgAygJEiwKBG1vZGUYBSABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZSI6CghQbGFuU3RlcBINCgVpbmRleBgBIAEoDRIMCgRzdGVwGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCCJFCghSZW1pbmRlchIrCgRraW5kGAEgASgOMh0uaGx2bS5zZXNzaW9uLnYxLlJlbWluZGVyS2luZBIMCgR0ZXh0GAIgASgJIpkBCgpBdHRhY2htZW50EgwKBHBhdGgYASABKAkSDAoEdGV4dBgCIAEoCRITCgptZWRpYV90eXBlGIIBIAEoCRIPCgZzaGEyNTYYgwEgASgJEg0KBHNpemUYhAEgASgNEg4KBXdpZHRoGIUBIAEoDRIPCgZoZWlnaHQYhgEgASgNEhkKBGRhdGEYhwEgASgMQgq6SAd6BRiAgIAEInYKC1VzZXJNZXNzYWdlEgwKBHRleHQYASABKAkSMAoLYXR0YWNobWVudHMYAiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudBIOCgZhdXRob3IYUCABKAkSFwoPcXVldWVkX3NlcXVlbmNlGFEgASgEImQKDU1lc3NhZ2VRdWV1ZWQSDAoEdGV4dBgBIAEoCRISCgppbnRlcnJ1cHRzGAIgASgIEjEKC2F0dGFjaG1lbnRzGJYBIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50IoEDCgpSdW5TdGFydGVkEg0KBW1vZGVsGAEgASgJEhEKCXdvcmtzcGFjZRgCIAEoCRI0CghzZXR0aW5ncxgDIAEoCzIiLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25TZXR0aW5ncxITCgtwcmVmaXhfaGFzaBgEIAEoCRIXCg9hbGxvd2VkX3NlY3JldHMYFCADKAkSLAoOcmVzb2x2ZWRfbW9kZWwYKCABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsEiwKBWFnZW50GFogASgLMh0uaGx2bS5zZXNzaW9uLnYxLkFnZW50UHJvZmlsZRI2Cg93b3JrZXJfcHJvZmlsZXMYWyADKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEi0KBm9yaWdpbhhcIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJPcmlnaW4SKgoGYnVkZ2V0GGQgASgLMhouaGx2bS5zZXNzaW9uLnYxLlJ1bkJ1ZGdldCLHAwoMQWdlbnRQcm9maWxlEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2Etel1bYS16MC05LV17MCw2M30kEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAyiAIBIoCgV0b29scxgDIAEoCzIZLmhsdm0ucG9saWN5LnYxLlRvb2xCb3VuZBIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESKAoVbWF4aW11bV9vdXRwdXRfdG9rZW5zGAYgASgNQgm6SAYqBBjAhD0SHwoMaW5zdHJ1Y3Rpb25zGAcgASgJQgm6SAZyBCiAgAQSEQoJY2FuX3NwYXduGAggASgIEjUKB3dvcmtlcnMYCSADKAlCJLpIIZIBHhBAIhpyGDIWXlthLXpdW2EtejAtOS1dezAsNjN9JBI4CgZzb3VyY2UYCiABKA4yHi5obHZtLnNlc3Npb24udjEuUHJvZmlsZVNvdXJjZUIIukgFggECEAESFgoEcGF0aBgLIAEoCUIIukgFcgMogCBCDgoMX3RlbXBlcmF0dXJlIjMKDFdvcmtlckJ1ZGdldBINCgV0dXJucxgBIAEoDRIUCgxtaWxsaXNlY29uZHMYAiABKA0ivgEKDFdvcmtlck9yaWdpbhIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIVCg1wYXJlbnRfcnVuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDQoFZGVwdGgYBCABKA0SLQoGYnVkZ2V0GAUgASgLMh0uaGx2bS5zZXNzaW9uLnYxLldvcmtlckJ1ZGdldBItCgt0cnVzdF9mbG9vchgGIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIqEBCg1Xb3JrZXJTcGF3bmVkEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRIUCgxjaGlsZF9ydW5faWQYAyABKAkSEgoKYWdlbnRfdHlwZRgEIAEoCRIMCgR0YXNrGAUgASgJEi0KBmJ1ZGdldBgGIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJCdWRnZXQipwIKD1dvcmtlckNvbXBsZXRlZBIPCgdjYWxsX2lkGAEgASgJEhgKEGNoaWxkX3Nlc3Npb25faWQYAiABKAkSFAoMY2hpbGRfcnVuX2lkGAMgASgJEhIKCmFnZW50X3R5cGUYBCABKAkSDwoHc3VjY2VzcxgFIAEoCBIwCgtzdG9wX3JlYXNvbhgGIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRINCgV0dXJucxgIIAEoDRISCgp0b29sX2NhbGxzGAkgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgKIAEoDRIVCg1maWxlc190b3VjaGVkGAsgAygJIpsBChBXb3JrZXJQZXJtaXNzaW9uEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRITCgthZ2VudF90eXBlcxgDIAMoCRIvCgVjaGVjaxgEIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2sSFgoOY2hpbGRfc2VxdWVuY2UYBSABKAQiWQoMRm9sZGVkUmVzdWx0EhAKCHNlcXVlbmNlGAEgASgEEgwKBHRvb2wYAiABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYAyABKAkSDgoGbGVuZ3RoGAQgASgNIrwDCgpDb21wYWN0aW9uEhUKDWZyb21fc2VxdWVuY2UYASABKAQSEwoLdG9fc2VxdWVuY2UYAiABKAQSLwoFY2F1c2UYAyABKA4yIC5obHZtLnNlc3Npb24udjEuQ29tcGFjdGlvbkNhdXNlEi4KBm1ldGhvZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5TdW1tYXJ5TWV0aG9kEhUKDW1ldGhvZF9yZWFzb24YBSABKAkSDwoHc3VtbWFyeRgGIAEoCRIWCg5rZXB0X3NlcXVlbmNlcxgHIAMoBBIuCgdyZXN1bHRzGAggAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIwCglwdXRfYXNpZGUYCSADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EhUKDXRva2Vuc19iZWZvcmUYCiABKA0SFAoMdG9rZW5zX2FmdGVyGAsgASgNEg0KBXR1cm5zGAwgASgNEhQKDHJlc3VsdF9jb3VudBgNIAEoDRItCgt0cnVzdF9mbG9vchgOIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiQwoNU2Vzc2lvbkZvcmtlZBIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIXCg9wYXJlbnRfc2VxdWVuY2UYAiABKAQiPQoPU2Vzc2lvbkltcG9ydGVkEhsKE2V4cG9ydGVkX3Nlc3Npb25faWQYASABKAkSDQoFbGluZXMYAiABKA0iaAoSQ29udmVyc2F0aW9uVW5kb25lEhUKDWxhc3Rfc2VxdWVuY2UYASABKAQSDwoHdG9fdHVybhgCIAEoDRIWCg5yZXN0b3JlZF9wYXRocxgDIAMoCRISCgprZXB0X3BhdGhzGAQgAygJIq8BCgtJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEjIKBm9yaWdpbhgCIAEoDjIiLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvbk9yaWdpbhIwCgVzdGF0ZRgDIAEoDjIhLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvblN0YXRlEg4KBnNoYTI1NhgEIAEoCRIMCgR0ZXh0GAUgASgJEg4KBnJlYXNvbhgGIAEoCSJkChJJbnN0cnVjdGlvbnNMb2FkZWQSKwoFZmlsZXMYASADKAsyHC5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb24SEQoJd29ya3NwYWNlGAIgASgJEg4KBm5vdGljZRgDIAEoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAki9QEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoEicKCXJ1bl91c2FnZRhkIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USJwoIcnVuX2Nvc3QYZSABKAsyFS5obHZtLnNlc3Npb24udjEuQ29zdCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQiUgoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQisgEKCVR1cm5TdGF0cxISCgp0b29sX2NvdW50GAEgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIeChZlc3RpbWF0ZWRfaW5wdXRfdG9rZW5zGCggASgEEiUKBXBoYXNlGEYgASgOMhYuaGx2bS5zZXNzaW9uLnYxLlBoYXNlIlcKC1VzYWdlVXBkYXRlEiMKBXVzYWdlGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QiVwoOTWVtb3J5QWN0aXZpdHkSEAoIcmVjYWxsZWQYASADKAkSDwoHd3JpdHRlbhgCIAMoCRIOCgZub3RpY2UYAyABKAkSEgoKbW9yZV9leGlzdBgoIAEoCCKnAgoKUnVuU3RvcHBlZBIrCgZyZWFzb24YASABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbhIMCgR0ZXh0GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGYWR2aWNlGAQgASgJEg0KBXR1cm5zGAUgASgNEhIKCnRvb2xfY2FsbHMYBiABKA0SIwoFdXNhZ2UYByABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgIIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QSMQoQZXhoYXVzdGVkX2J1ZGdldBhlIAEoCzIXLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXQqegoKVG9kb1N0YXR1cxIbChdUT0RPX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPRE9fU1RBVFVTX1BFTkRJTkcQARIbChdUT0RPX1NUQVRVU19JTl9QUk9HUkVTUxACEhkKFVRPRE9fU1RBVFVTX0NPTVBMRVRFRBADKlUKClRvZG9Tb3VyY2USGwoXVE9ET19TT1VSQ0VfVU5TUEVDSUZJRUQQABIUChBUT0RPX1NPVVJDRV9UT09MEAESFAoQVE9ET19TT1VSQ0VfUExBThACKpcBCgxSZW1pbmRlcktpbmQSHQoZUkVNSU5ERVJfS0lORF9VTlNQRUNJRklFRBAAEhcKE1JFTUlOREVSX0tJTkRfUlVMRVMQARIWChJSRU1JTkRFUl9LSU5EX1RPRE8QAhIbChdSRU1JTkRFUl9LSU5EX1BMQU5fTU9ERRADEhoKFlJFTUlOREVSX0tJTkRfQ09OVElOVUUQBCpzCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhUKEVBIQVNFX1JFU0VBUkNISU5HEAESEQoNUEhBU0VfRURJVElORxACEhMKD1BIQVNFX1ZFUklGWUlORxADEhQKEFBIQVNFX0NPTVBMRVRJTkcQBCqFAQoNUHJvZmlsZVNvdXJjZRIeChpQUk9GSUxFX1NPVVJDRV9VTlNQRUNJRklFRBAAEhsKF1BST0ZJTEVfU09VUkNFX0JVSUxUX0lOEAESGQoVUFJPRklMRV9TT1VSQ0VfUEVSU09OEAISHAoYUFJPRklMRV9TT1VSQ0VfV09SS1NQQUNFEAMqaAoNU3VtbWFyeU1ldGhvZBIeChpTVU1NQVJZX01FVEhPRF9VTlNQRUNJRklFRBAAEhgKFFNVTU1BUllfTUVUSE9EX01PREVMEAESHQoZU1VNTUFSWV9NRVRIT0RfTUVDSEFOSUNBTBACKnIKD0NvbXBhY3Rpb25DYXVzZRIgChxDT01QQUNUSU9OX0NBVVNFX1VOU1BFQ0lGSUVEEAASHgoaQ09NUEFDVElPTl9DQVVTRV9USFJFU0hPTEQQARIdChlDT01QQUNUSU9OX0NBVVNFX09WRVJGTE9XEAIqeAoRSW5zdHJ1Y3Rpb25PcmlnaW4SIgoeSU5TVFJVQ1RJT05fT1JJR0lOX1VOU1BFQ0lGSUVEEAASHQoZSU5TVFJVQ1RJT05fT1JJR0lOX1BFUlNPThABEiAKHElOU1RSVUNUSU9OX09SSUdJTl9XT1JLU1BBQ0UQAirRAQoQSW5zdHJ1Y3Rpb25TdGF0ZRIhCh1JTlNUUlVDVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEhwKGElOU1RSVUNUSU9OX1NUQVRFX0xPQURFRBABEh8KG0lOU1RSVUNUSU9OX1NUQVRFX1VOVFJVU1RFRBACEh0KGUlOU1RSVUNUSU9OX1NUQVRFX0NIQU5HRUQQAxIdChlJTlNUUlVDVElPTl9TVEFURV9SRUZVU0VEEAQSHQoZSU5TVFJVQ1RJT05fU1RBVEVfUkVNT1ZFRBAFKsMCCgpTdG9wUmVhc29uEhsKF1NUT1BfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVU1RPUF9SRUFTT05fQ09NUExFVEVEEAESIQodU1RPUF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhIiCh5TVE9QX1JFQVNPTl9NQVhfQlVER0VUX1JFQUNIRUQQAxIeChpTVE9QX1JFQVNPTl9VU0VSX0NBTkNFTExFRBAEEhUKEVNUT1BfUkVBU09OX0VSUk9SEAUSFwoTU1RPUF9SRUFTT05fVElNRU9VVBAGEiEKHVNUT1BfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEAcSIAocU1RPUF9SRUFTT05fV09SS0ZMT1dfQkxPQ0tFRBAIEiEKHVNUT1BfUkVBU09OX0NPTlRFWFRfRVhIQVVTVEVEEAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL3Nlc3Npb24vdjEvZXZlbnQucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSKFEAoFRXZlbnQSEgoKc2Vzc2lvbl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIOCgZydW5faWQYAyABKAkSDAoEdHVybhgEIAEoDRIRCglwcmluY2lwYWwYBSABKAkSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKDHVzZXJfbWVzc2FnZRgUIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2VyTWVzc2FnZUgAEjIKC3J1bl9zdGFydGVkGBUgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0YXJ0ZWRIABI0Cgh0aGlua2luZxgWIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5UaGlua2luZ1N0YXJ0ZWRIABI8ChByZWFzb25pbmdfdXBkYXRlGBcgASgLMiAuaGx2bS5zZXNzaW9uLnYxLlJlYXNvbmluZ1VwZGF0ZUgAEjYKDW1lc3NhZ2VfZGVsdGEYGCABKAsyHS5obHZtLnNlc3Npb24udjEuTWVzc2FnZURlbHRhSAASPgoRYXNzaXN0YW50X21lc3NhZ2UYGSABKAsyIS5obHZtLnNlc3Npb24udjEuQXNzaXN0YW50TWVzc2FnZUgAEjYKDXRvb2xfc2VsZWN0ZWQYGiABKAsyHS5obHZtLnNlc3Npb24udjEuVG9vbFNlbGVjdGVkSAASPAoQcGVybWlzc2lvbl9jaGVjaxgbIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2tIABIwCgp0b29sX3N0YXJ0GBwgASgLMhouaGx2bS5zZXNzaW9uLnYxLlRvb2xTdGFydEgAEjcKC3Rvb2xfb3V0cHV0GB0gASgLMiAuaGx2bS5zZXNzaW9uLnYxLlRvb2xPdXRwdXRDaHVua0gAEiwKCHRvb2xfZW5kGB4gASgLMhguaGx2bS5zZXNzaW9uLnYxLlRvb2xFbmRIABIwCgp0dXJuX3N0YXRzGB8gASgLMhouaGx2bS5zZXNzaW9uLnYxLlR1cm5TdGF0c0gAEjQKDHVzYWdlX3VwZGF0ZRggIAEoCzIcLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVVwZGF0ZUgAEjoKD21lbW9yeV9hY3Rpdml0eRghIAEoCzIfLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlBY3Rpdml0eUgAEjIKC3J1bl9zdG9wcGVkGCIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLlJ1blN0b3BwZWRIABI3Cg5ydW5fdGFrZW5fb3ZlchgjIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5SdW5UYWtlbk92ZXJIABI0Cgx0b29sX3dhaXRpbmcYJCABKAsyHC5obHZtLnNlc3Npb24udjEuVG9vbFdhaXRpbmdIABIxCgpjb21wYWN0aW9uGDIgASgLMhsuaGx2bS5zZXNzaW9uLnYxLkNvbXBhY3Rpb25IABI4Cg5zZXNzaW9uX2ZvcmtlZBg8IAEoCzIeLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uRm9ya2VkSAASPAoQc2Vzc2lvbl9pbXBvcnRlZBg9IAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uSW1wb3J0ZWRIABJCChNjb252ZXJzYXRpb25fdW5kb25lGD4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkNvbnZlcnNhdGlvblVuZG9uZUgAEjgKDm1lc3NhZ2VfcXVldWVkGFAgASgLMh4uaGx2bS5zZXNzaW9uLnYxLk1lc3NhZ2VRdWV1ZWRIABJCChNpbnN0cnVjdGlvbnNfbG9hZGVkGG4gASgLMiMuaGx2bS5zZXNzaW9uLnYxLkluc3RydWN0aW9uc0xvYWRlZEgAEjgKDndvcmtlcl9zcGF3bmVkGFogASgLMh4uaGx2bS5zZXNzaW9uLnYxLldvcmtlclNwYXduZWRIABI8ChB3b3JrZXJfY29tcGxldGVkGFsgASgLMiAuaGx2bS5zZXNzaW9uLnYxLldvcmtlckNvbXBsZXRlZEgAEj4KEXdvcmtlcl9wZXJtaXNzaW9uGFwgASgLMiEuaGx2bS5zZXNzaW9uLnYxLldvcmtlclBlcm1pc3Npb25IABI0Cgx0b2RvX3VwZGF0ZWQYRiABKAsyHC5obHZtLnNlc3Npb24udjEuVG9kb1VwZGF0ZWRIABI0CgxwbGFuX2NyZWF0ZWQYRyABKAsyHC5obHZtLnNlc3Npb24udjEuUGxhbkNyZWF0ZWRIABI2Cg1wbGFuX2Fuc3dlcmVkGEggASgLMh0uaGx2bS5zZXNzaW9uLnYxLlBsYW5BbnN3ZXJlZEgAEi4KCXBsYW5fc3RlcBhJIAEoCzIZLmhsdm0uc2Vzc2lvbi52MS5QbGFuU3RlcEgAEi0KCHJlbWluZGVyGEogASgLMhkuaGx2bS5zZXNzaW9uLnYxLlJlbWluZGVySAASNwoNY2FsbF9yZXBsYXllZBiEAiABKAsyHS5obHZtLnNlc3Npb24udjEuQ2FsbFJlcGxheWVkSAASNwoNdHVybl9yZXBsYXllZBiFAiABKAsyHS5obHZtLnNlc3Npb24udjEuVHVyblJlcGxheWVkSAASLAoHY29tbWVudBiOAiABKAsyGC5obHZtLnNlc3Npb24udjEuQ29tbWVudEgAQgkKB3BheWxvYWQiRQoIVG9kb0l0ZW0SDAoEdGV4dBgBIAEoCRIrCgZzdGF0dXMYAiABKA4yGy5obHZtLnNlc3Npb24udjEuVG9kb1N0YXR1cyJkCgtUb2RvVXBkYXRlZBIoCgVpdGVtcxgBIAMoCzIZLmhsdm0uc2Vzc2lvbi52MS5Ub2RvSXRlbRIrCgZzb3VyY2UYAiABKA4yGy5obHZtLnNlc3Npb24udjEuVG9kb1NvdXJjZSI7CgtQbGFuQ3JlYXRlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc3RlcHMYAyADKAkifAoMUGxhbkFuc3dlcmVkEg8KB2NhbGxfaWQYASABKAkSEAoIYWNjZXB0ZWQYAiABKAgSDAoEdGV4dBgDIAEoCRINCgVzdGVwcxgEIAMoCRIsCgRtb2RlGAUgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGUiOgoIUGxhblN0ZXASDQoFaW5kZXgYASABKA0SDAoEc3RlcBgCIAEoCRIRCgljb21wbGV0ZWQYAyABKAgiRQoIUmVtaW5kZXISKwoEa2luZBgBIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5SZW1pbmRlcktpbmQSDAoEdGV4dBgCIAEoCSKZAQoKQXR0YWNobWVudBIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkSEwoKbWVkaWFfdHlwZRiCASABKAkSDwoGc2hhMjU2GIMBIAEoCRINCgRzaXplGIQBIAEoDRIOCgV3aWR0aBiFASABKA0SDwoGaGVpZ2h0GIYBIAEoDRIZCgRkYXRhGIcBIAEoDEIKukgHegUYgICABCJ2CgtVc2VyTWVzc2FnZRIMCgR0ZXh0GAEgASgJEjAKC2F0dGFjaG1lbnRzGAIgAygLMhsuaGx2bS5zZXNzaW9uLnYxLkF0dGFjaG1lbnQSDgoGYXV0aG9yGFAgASgJEhcKD3F1ZXVlZF9zZXF1ZW5jZRhRIAEoBCJkCg1NZXNzYWdlUXVldWVkEgwKBHRleHQYASABKAkSEgoKaW50ZXJydXB0cxgCIAEoCBIxCgthdHRhY2htZW50cxiWASADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudCKrAwoKUnVuU3RhcnRlZBINCgVtb2RlbBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSNAoIc2V0dGluZ3MYAyABKAsyIi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uU2V0dGluZ3MSEwoLcHJlZml4X2hhc2gYBCABKAkSFwoPYWxsb3dlZF9zZWNyZXRzGBQgAygJEiwKDnJlc29sdmVkX21vZGVsGCggASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbBIsCgVhZ2VudBhaIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5BZ2VudFByb2ZpbGUSNgoPd29ya2VyX3Byb2ZpbGVzGFsgAygLMh0uaGx2bS5zZXNzaW9uLnYxLkFnZW50UHJvZmlsZRItCgZvcmlnaW4YXCABKAsyHS5obHZtLnNlc3Npb24udjEuV29ya2VyT3JpZ2luEioKBmJ1ZGdldBhkIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5SdW5CdWRnZXQSKAoGcmVwbGF5GIQCIAEoCzIXLmhsdm0uc2Vzc2lvbi52MS5SZXBsYXkiFwoHQ29tbWVudBIMCgR0ZXh0GAEgASgJIsEBCgZSZXBsYXkSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESNgoEa2luZBgCIAEoDjIcLmhsdm0uc2Vzc2lvbi52MS5SZXBsYXkuS2luZEIKukgHggEEEAEgABIMCgR0dXJuGAMgASgNIlMKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEhIKDktJTkRfREVDSVNJT05TEAESEgoOS0lORF9ORVhUX1RVUk4QAhINCglLSU5EX0ZPUksQAyK7AQoMQ2FsbFJlcGxheWVkEhAKCHNlcXVlbmNlGAEgASgEEg8KB2NhbGxfaWQYAiABKAkSDAoEdG9vbBgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRIoCghyZWNvcmRlZBgFIAEoCzIWLmhsdm0uc2Vzc2lvbi52MS5SdWxlZBIjCgNub3cYBiABKAsyFi5obHZtLnNlc3Npb24udjEuUnVsZWQSEAoIcmVkYWN0ZWQYByABKAgifQoFUnVsZWQSKgoIZGVjaXNpb24YASABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbhIqCgRzdGVwGAIgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwEgwKBHJ1bGUYAyABKAkSDgoGcmVhc29uGAQgASgJIuYCCgxUdXJuUmVwbGF5ZWQSEAoIc2VxdWVuY2UYASABKAQSDgoGcnVuX2lkGAIgASgJEgwKBHR1cm4YAyABKA0SLQoIcmVjb3JkZWQYBCADKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydBItCghwcm9wb3NlZBgFIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EgwKBHRleHQYBiABKAkSOgoJYWdyZWVtZW50GAcgASgOMicuaGx2bS5zZXNzaW9uLnYxLlR1cm5SZXBsYXllZC5BZ3JlZW1lbnQSDwoHZmFpbHVyZRgIIAEoCSJtCglBZ3JlZW1lbnQSGQoVQUdSRUVNRU5UX1VOU1BFQ0lGSUVEEAASEgoOQUdSRUVNRU5UX1NBTUUQARIYChRBR1JFRU1FTlRfU0FNRV9UT09MUxACEhcKE0FHUkVFTUVOVF9ESUZGRVJFTlQQAyLHAwoMQWdlbnRQcm9maWxlEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2Etel1bYS16MC05LV17MCw2M30kEh0KC2Rlc2NyaXB0aW9uGAIgASgJQgi6SAVyAyiAIBIoCgV0b29scxgDIAEoCzIZLmhsdm0ucG9saWN5LnYxLlRvb2xCb3VuZBIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAISMQoLdGVtcGVyYXR1cmUYBSABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESKAoVbWF4aW11bV9vdXRwdXRfdG9rZW5zGAYgASgNQgm6SAYqBBjAhD0SHwoMaW5zdHJ1Y3Rpb25zGAcgASgJQgm6SAZyBCiAgAQSEQoJY2FuX3NwYXduGAggASgIEjUKB3dvcmtlcnMYCSADKAlCJLpIIZIBHhBAIhpyGDIWXlthLXpdW2EtejAtOS1dezAsNjN9JBI4CgZzb3VyY2UYCiABKA4yHi5obHZtLnNlc3Npb24udjEuUHJvZmlsZVNvdXJjZUIIukgFggECEAESFgoEcGF0aBgLIAEoCUIIukgFcgMogCBCDgoMX3RlbXBlcmF0dXJlIjMKDFdvcmtlckJ1ZGdldBINCgV0dXJucxgBIAEoDRIUCgxtaWxsaXNlY29uZHMYAiABKA0ivgEKDFdvcmtlck9yaWdpbhIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIVCg1wYXJlbnRfcnVuX2lkGAIgASgJEg8KB2NhbGxfaWQYAyABKAkSDQoFZGVwdGgYBCABKA0SLQoGYnVkZ2V0GAUgASgLMh0uaGx2bS5zZXNzaW9uLnYxLldvcmtlckJ1ZGdldBItCgt0cnVzdF9mbG9vchgGIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIqEBCg1Xb3JrZXJTcGF3bmVkEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRIUCgxjaGlsZF9ydW5faWQYAyABKAkSEgoKYWdlbnRfdHlwZRgEIAEoCRIMCgR0YXNrGAUgASgJEi0KBmJ1ZGdldBgGIAEoCzIdLmhsdm0uc2Vzc2lvbi52MS5Xb3JrZXJCdWRnZXQipwIKD1dvcmtlckNvbXBsZXRlZBIPCgdjYWxsX2lkGAEgASgJEhgKEGNoaWxkX3Nlc3Npb25faWQYAiABKAkSFAoMY2hpbGRfcnVuX2lkGAMgASgJEhIKCmFnZW50X3R5cGUYBCABKAkSDwoHc3VjY2VzcxgFIAEoCBIwCgtzdG9wX3JlYXNvbhgGIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEiMKBXVzYWdlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZRINCgV0dXJucxgIIAEoDRISCgp0b29sX2NhbGxzGAkgASgNEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgKIAEoDRIVCg1maWxlc190b3VjaGVkGAsgAygJIpsBChBXb3JrZXJQZXJtaXNzaW9uEg8KB2NhbGxfaWQYASABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgCIAEoCRITCgthZ2VudF90eXBlcxgDIAMoCRIvCgVjaGVjaxgEIAEoCzIgLmhsdm0uc2Vzc2lvbi52MS5QZXJtaXNzaW9uQ2hlY2sSFgoOY2hpbGRfc2VxdWVuY2UYBSABKAQiWQoMRm9sZGVkUmVzdWx0EhAKCHNlcXVlbmNlGAEgASgEEgwKBHRvb2wYAiABKAkSGQoRYXJndW1lbnRzX3N1bW1hcnkYAyABKAkSDgoGbGVuZ3RoGAQgASgNIrwDCgpDb21wYWN0aW9uEhUKDWZyb21fc2VxdWVuY2UYASABKAQSEwoLdG9fc2VxdWVuY2UYAiABKAQSLwoFY2F1c2UYAyABKA4yIC5obHZtLnNlc3Npb24udjEuQ29tcGFjdGlvbkNhdXNlEi4KBm1ldGhvZBgEIAEoDjIeLmhsdm0uc2Vzc2lvbi52MS5TdW1tYXJ5TWV0aG9kEhUKDW1ldGhvZF9yZWFzb24YBSABKAkSDwoHc3VtbWFyeRgGIAEoCRIWCg5rZXB0X3NlcXVlbmNlcxgHIAMoBBIuCgdyZXN1bHRzGAggAygLMh0uaGx2bS5zZXNzaW9uLnYxLkZvbGRlZFJlc3VsdBIwCglwdXRfYXNpZGUYCSADKAsyHS5obHZtLnNlc3Npb24udjEuRm9sZGVkUmVzdWx0EhUKDXRva2Vuc19iZWZvcmUYCiABKA0SFAoMdG9rZW5zX2FmdGVyGAsgASgNEg0KBXR1cm5zGAwgASgNEhQKDHJlc3VsdF9jb3VudBgNIAEoDRItCgt0cnVzdF9mbG9vchgOIAEoCzIYLmhsdm0udG9vbC52MS5UcnVzdEZsb29yIj4KC1Rvb2xXYWl0aW5nEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIQCghwb3NpdGlvbhgDIAEoDSIOCgxSdW5UYWtlbk92ZXIiQwoNU2Vzc2lvbkZvcmtlZBIZChFwYXJlbnRfc2Vzc2lvbl9pZBgBIAEoCRIXCg9wYXJlbnRfc2VxdWVuY2UYAiABKAQiPQoPU2Vzc2lvbkltcG9ydGVkEhsKE2V4cG9ydGVkX3Nlc3Npb25faWQYASABKAkSDQoFbGluZXMYAiABKA0iaAoSQ29udmVyc2F0aW9uVW5kb25lEhUKDWxhc3Rfc2VxdWVuY2UYASABKAQSDwoHdG9fdHVybhgCIAEoDRIWCg5yZXN0b3JlZF9wYXRocxgDIAMoCRISCgprZXB0X3BhdGhzGAQgAygJIq8BCgtJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEjIKBm9yaWdpbhgCIAEoDjIiLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvbk9yaWdpbhIwCgVzdGF0ZRgDIAEoDjIhLmhsdm0uc2Vzc2lvbi52MS5JbnN0cnVjdGlvblN0YXRlEg4KBnNoYTI1NhgEIAEoCRIMCgR0ZXh0GAUgASgJEg4KBnJlYXNvbhgGIAEoCSJkChJJbnN0cnVjdGlvbnNMb2FkZWQSKwoFZmlsZXMYASADKAsyHC5obHZtLnNlc3Npb24udjEuSW5zdHJ1Y3Rpb24SEQoJd29ya3NwYWNlGAIgASgJEg4KBm5vdGljZRgDIAEoCSIRCg9UaGlua2luZ1N0YXJ0ZWQiHwoPUmVhc29uaW5nVXBkYXRlEgwKBHRleHQYASABKAkiHAoMTWVzc2FnZURlbHRhEgwKBHRleHQYASABKAki9QEKEEFzc2lzdGFudE1lc3NhZ2USDAoEdGV4dBgBIAEoCRIpCgh0aGlua2luZxgCIAMoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmcSLwoKdG9vbF9jYWxscxgDIAMoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0EiUKBmZpbmlzaBgEIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoEicKCXJ1bl91c2FnZRhkIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USJwoIcnVuX2Nvc3QYZSABKAsyFS5obHZtLnNlc3Npb24udjEuQ29zdCJtCgxUb29sU2VsZWN0ZWQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhIKCnRvb2xfaW5kZXgYBCABKA0SEgoKdG9vbF90b3RhbBgFIAEoDSLSAQoPUGVybWlzc2lvbkNoZWNrEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIqCghkZWNpc2lvbhgDIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYBCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSKgoIYXBwcm92YWwYByABKAsyGC5obHZtLnBvbGljeS52MS5BcHByb3ZhbCKFAQoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIZChFhcmd1bWVudHNfc3VtbWFyeRgEIAEoCRISCgp0b29sX2luZGV4GAUgASgNEhIKCnRvb2xfdG90YWwYBiABKA0iTAoPVG9vbE91dHB1dENodW5rEg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQicQoHVG9vbEVuZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSKAoGcmVzdWx0GAMgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQSHQoUc2VydmVkX2Zyb21fc2VxdWVuY2UYhAIgASgEIrIBCglUdXJuU3RhdHMSEgoKdG9vbF9jb3VudBgBIAEoDRIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgEEhUKDW91dHB1dF90b2tlbnMYBCABKAQSHgoWZXN0aW1hdGVkX2lucHV0X3Rva2VucxgoIAEoBBIlCgVwaGFzZRhGIAEoDjIWLmhsdm0uc2Vzc2lvbi52MS5QaGFzZSJXCgtVc2FnZVVwZGF0ZRIjCgV1c2FnZRgBIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USIwoEY29zdBhkIAEoCzIVLmhsdm0uc2Vzc2lvbi52MS5Db3N0ImoKDk1lbW9yeUFjdGl2aXR5EhAKCHJlY2FsbGVkGAEgAygJEg8KB3dyaXR0ZW4YAiADKAkSDgoGbm90aWNlGAMgASgJEhIKCm1vcmVfZXhpc3QYKCABKAgSEQoId2l0aGhlbGQYjgIgASgNIqcCCgpSdW5TdG9wcGVkEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEgwKBHRleHQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZhZHZpY2UYBCABKAkSDQoFdHVybnMYBSABKA0SEgoKdG9vbF9jYWxscxgGIAEoDRIjCgV1c2FnZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAggASgNEiMKBGNvc3QYZCABKAsyFS5obHZtLnNlc3Npb24udjEuQ29zdBIxChBleGhhdXN0ZWRfYnVkZ2V0GGUgASgLMhcuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldCp6CgpUb2RvU3RhdHVzEhsKF1RPRE9fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9ET19TVEFUVVNfUEVORElORxABEhsKF1RPRE9fU1RBVFVTX0lOX1BST0dSRVNTEAISGQoVVE9ET19TVEFUVVNfQ09NUExFVEVEEAMqVQoKVG9kb1NvdXJjZRIbChdUT0RPX1NPVVJDRV9VTlNQRUNJRklFRBAAEhQKEFRPRE9fU09VUkNFX1RPT0wQARIUChBUT0RPX1NPVVJDRV9QTEFOEAIqlwEKDFJlbWluZGVyS2luZBIdChlSRU1JTkRFUl9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTUkVNSU5ERVJfS0lORF9SVUxFUxABEhYKElJFTUlOREVSX0tJTkRfVE9ETxACEhsKF1JFTUlOREVSX0tJTkRfUExBTl9NT0RFEAMSGgoWUkVNSU5ERVJfS0lORF9DT05USU5VRRAEKnMKBVBoYXNlEhUKEVBIQVNFX1VOU1BFQ0lGSUVEEAASFQoRUEhBU0VfUkVTRUFSQ0hJTkcQARIRCg1QSEFTRV9FRElUSU5HEAISEwoPUEhBU0VfVkVSSUZZSU5HEAMSFAoQUEhBU0VfQ09NUExFVElORxAEKoUBCg1Qcm9maWxlU291cmNlEh4KGlBST0ZJTEVfU09VUkNFX1VOU1BFQ0lGSUVEEAASGwoXUFJPRklMRV9TT1VSQ0VfQlVJTFRfSU4QARIZChVQUk9GSUxFX1NPVVJDRV9QRVJTT04QAhIcChhQUk9GSUxFX1NPVVJDRV9XT1JLU1BBQ0UQAypoCg1TdW1tYXJ5TWV0aG9kEh4KGlNVTU1BUllfTUVUSE9EX1VOU1BFQ0lGSUVEEAASGAoUU1VNTUFSWV9NRVRIT0RfTU9ERUwQARIdChlTVU1NQVJZX01FVEhPRF9NRUNIQU5JQ0FMEAIqcgoPQ29tcGFjdGlvbkNhdXNlEiAKHENPTVBBQ1RJT05fQ0FVU0VfVU5TUEVDSUZJRUQQABIeChpDT01QQUNUSU9OX0NBVVNFX1RIUkVTSE9MRBABEh0KGUNPTVBBQ1RJT05fQ0FVU0VfT1ZFUkZMT1cQAip4ChFJbnN0cnVjdGlvbk9yaWdpbhIiCh5JTlNUUlVDVElPTl9PUklHSU5fVU5TUEVDSUZJRUQQABIdChlJTlNUUlVDVElPTl9PUklHSU5fUEVSU09OEAESIAocSU5TVFJVQ1RJT05fT1JJR0lOX1dPUktTUEFDRRACKtEBChBJbnN0cnVjdGlvblN0YXRlEiEKHUlOU1RSVUNUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHAoYSU5TVFJVQ1RJT05fU1RBVEVfTE9BREVEEAESHwobSU5TVFJVQ1RJT05fU1RBVEVfVU5UUlVTVEVEEAISHQoZSU5TVFJVQ1RJT05fU1RBVEVfQ0hBTkdFRBADEh0KGUlOU1RSVUNUSU9OX1NUQVRFX1JFRlVTRUQQBBIdChlJTlNUUlVDVElPTl9TVEFURV9SRU1PVkVEEAUqwwIKClN0b3BSZWFzb24SGwoXU1RPUF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVTVE9QX1JFQVNPTl9DT01QTEVURUQQARIhCh1TVE9QX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiIKHlNUT1BfUkVBU09OX01BWF9CVURHRVRfUkVBQ0hFRBADEh4KGlNUT1BfUkVBU09OX1VTRVJfQ0FOQ0VMTEVEEAQSFQoRU1RPUF9SRUFTT05fRVJST1IQBRIXChNTVE9QX1JFQVNPTl9USU1FT1VUEAYSIQodU1RPUF9SRUFTT05fUEVSTUlTU0lPTl9ERU5JRUQQBxIgChxTVE9QX1JFQVNPTl9XT1JLRkxPV19CTE9DS0VEEAgSIQodU1RPUF9SRUFTT05fQ09OVEVYVF9FWEhBVVNURUQQCWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
 
 /**
  * One entry of a session's log. The log is the run: everything else is a view of it.
@@ -254,6 +254,24 @@ export type Event = Message<"hlvm.session.v1.Event"> & {
      */
     value: Reminder;
     case: "reminder";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.CallReplayed call_replayed = 260;
+     */
+    value: CallReplayed;
+    case: "callReplayed";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.TurnReplayed turn_replayed = 261;
+     */
+    value: TurnReplayed;
+    case: "turnReplayed";
+  } | {
+    /**
+     * @generated from field: hlvm.session.v1.Comment comment = 270;
+     */
+    value: Comment;
+    case: "comment";
   } | { case: undefined; value?: undefined };
 };
 
@@ -451,6 +469,21 @@ export type EventJson = {
    * @generated from field: hlvm.session.v1.Reminder reminder = 74;
    */
   reminder?: ReminderJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.CallReplayed call_replayed = 260;
+   */
+  callReplayed?: CallReplayedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.TurnReplayed turn_replayed = 261;
+   */
+  turnReplayed?: TurnReplayedJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.Comment comment = 270;
+   */
+  comment?: CommentJson;
 };
 
 /**
@@ -1080,6 +1113,13 @@ export type RunStarted = Message<"hlvm.session.v1.RunStarted"> & {
    * @generated from field: hlvm.session.v1.RunBudget budget = 100;
    */
   budget?: RunBudget | undefined;
+
+  /**
+   * Set: this run replays a recorded session.
+   *
+   * @generated from field: hlvm.session.v1.Replay replay = 260;
+   */
+  replay?: Replay | undefined;
 };
 
 /**
@@ -1149,6 +1189,13 @@ export type RunStartedJson = {
    * @generated from field: hlvm.session.v1.RunBudget budget = 100;
    */
   budget?: RunBudgetJson;
+
+  /**
+   * Set: this run replays a recorded session.
+   *
+   * @generated from field: hlvm.session.v1.Replay replay = 260;
+   */
+  replay?: ReplayJson;
 };
 
 /**
@@ -1157,6 +1204,457 @@ export type RunStartedJson = {
  */
 export const RunStartedSchema: GenMessage<RunStarted, {jsonType: RunStartedJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_session_v1_event, 10);
+
+/**
+ * Somebody said something about the session: people see it, and no model does.
+ *
+ * @generated from message hlvm.session.v1.Comment
+ */
+export type Comment = Message<"hlvm.session.v1.Comment"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+};
+
+/**
+ * Somebody said something about the session: people see it, and no model does.
+ *
+ * @generated from message hlvm.session.v1.Comment
+ */
+export type CommentJson = {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Comment.
+ * Use `create(CommentSchema)` to create a new message.
+ */
+export const CommentSchema: GenMessage<Comment, {jsonType: CommentJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 11);
+
+/**
+ * What of a recorded session is tried over again.
+ *
+ * @generated from message hlvm.session.v1.Replay
+ */
+export type Replay = Message<"hlvm.session.v1.Replay"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.Replay.Kind kind = 2;
+   */
+  kind: Replay_Kind;
+
+  /**
+   * Of a fork: the first turn that is made anew, from 1 over the whole session, as the model's answers are.
+   *
+   * @generated from field: uint32 turn = 3;
+   */
+  turn: number;
+};
+
+/**
+ * What of a recorded session is tried over again.
+ *
+ * @generated from message hlvm.session.v1.Replay
+ */
+export type ReplayJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.Replay.Kind kind = 2;
+   */
+  kind?: Replay_KindJson;
+
+  /**
+   * Of a fork: the first turn that is made anew, from 1 over the whole session, as the model's answers are.
+   *
+   * @generated from field: uint32 turn = 3;
+   */
+  turn?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Replay.
+ * Use `create(ReplaySchema)` to create a new message.
+ */
+export const ReplaySchema: GenMessage<Replay, {jsonType: ReplayJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 12);
+
+/**
+ * @generated from enum hlvm.session.v1.Replay.Kind
+ */
+export const Replay_Kind = {
+  /**
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Its calls are put to policy under the settings of this run. Nothing runs, and no model is asked.
+   *
+   * @generated from enum value: KIND_DECISIONS = 1;
+   */
+  DECISIONS: 1,
+
+  /**
+   * At each of its turns the model of this run is given what the recorded one had before it. Nothing that it calls is run.
+   *
+   * @generated from enum value: KIND_NEXT_TURN = 2;
+   */
+  NEXT_TURN: 2,
+
+  /**
+   * The session is forked before one of its turns, with a copy of the files as they were then, and this run goes on from there.
+   *
+   * @generated from enum value: KIND_FORK = 3;
+   */
+  FORK: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.Replay.Kind
+ */
+export type Replay_Kind = (typeof Replay_Kind)[keyof typeof Replay_Kind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.Replay.Kind
+ */
+export type Replay_KindJson = "KIND_UNSPECIFIED" | "KIND_DECISIONS" | "KIND_NEXT_TURN" | "KIND_FORK";
+
+/**
+ * Describes the enum hlvm.session.v1.Replay.Kind.
+ */
+export const Replay_KindSchema: GenEnum<Replay_Kind, Replay_KindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 12, 0);
+
+/**
+ * A recorded call, and what policy says of it now.
+ *
+ * @generated from message hlvm.session.v1.CallReplayed
+ */
+export type CallReplayed = Message<"hlvm.session.v1.CallReplayed"> & {
+  /**
+   * Of the recorded answer that made it.
+   *
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence: bigint;
+
+  /**
+   * @generated from field: string call_id = 2;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string tool = 3;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string arguments_summary = 4;
+   */
+  argumentsSummary: string;
+
+  /**
+   * What was decided before a person answered, where one was asked.
+   *
+   * @generated from field: hlvm.session.v1.Ruled recorded = 5;
+   */
+  recorded?: Ruled | undefined;
+
+  /**
+   * @generated from field: hlvm.session.v1.Ruled now = 6;
+   */
+  now?: Ruled | undefined;
+
+  /**
+   * Some of the arguments were secrets, which no log holds: what is judged are their marks.
+   *
+   * @generated from field: bool redacted = 7;
+   */
+  redacted: boolean;
+};
+
+/**
+ * A recorded call, and what policy says of it now.
+ *
+ * @generated from message hlvm.session.v1.CallReplayed
+ */
+export type CallReplayedJson = {
+  /**
+   * Of the recorded answer that made it.
+   *
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence?: string;
+
+  /**
+   * @generated from field: string call_id = 2;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string tool = 3;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string arguments_summary = 4;
+   */
+  argumentsSummary?: string;
+
+  /**
+   * What was decided before a person answered, where one was asked.
+   *
+   * @generated from field: hlvm.session.v1.Ruled recorded = 5;
+   */
+  recorded?: RuledJson;
+
+  /**
+   * @generated from field: hlvm.session.v1.Ruled now = 6;
+   */
+  now?: RuledJson;
+
+  /**
+   * Some of the arguments were secrets, which no log holds: what is judged are their marks.
+   *
+   * @generated from field: bool redacted = 7;
+   */
+  redacted?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.CallReplayed.
+ * Use `create(CallReplayedSchema)` to create a new message.
+ */
+export const CallReplayedSchema: GenMessage<CallReplayed, {jsonType: CallReplayedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 13);
+
+/**
+ * @generated from message hlvm.session.v1.Ruled
+ */
+export type Ruled = Message<"hlvm.session.v1.Ruled"> & {
+  /**
+   * @generated from field: hlvm.policy.v1.Decision decision = 1;
+   */
+  decision: Decision;
+
+  /**
+   * @generated from field: hlvm.policy.v1.DecidingStep step = 2;
+   */
+  step: DecidingStep;
+
+  /**
+   * @generated from field: string rule = 3;
+   */
+  rule: string;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.Ruled
+ */
+export type RuledJson = {
+  /**
+   * @generated from field: hlvm.policy.v1.Decision decision = 1;
+   */
+  decision?: DecisionJson;
+
+  /**
+   * @generated from field: hlvm.policy.v1.DecidingStep step = 2;
+   */
+  step?: DecidingStepJson;
+
+  /**
+   * @generated from field: string rule = 3;
+   */
+  rule?: string;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.Ruled.
+ * Use `create(RuledSchema)` to create a new message.
+ */
+export const RuledSchema: GenMessage<Ruled, {jsonType: RuledJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 14);
+
+/**
+ * A recorded turn, and what the model of the replay would have done in its place.
+ *
+ * @generated from message hlvm.session.v1.TurnReplayed
+ */
+export type TurnReplayed = Message<"hlvm.session.v1.TurnReplayed"> & {
+  /**
+   * Of the recorded answer.
+   *
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence: bigint;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint32 turn = 3;
+   */
+  turn: number;
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.ToolCallPart recorded = 4;
+   */
+  recorded: ToolCallPart[];
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.ToolCallPart proposed = 5;
+   */
+  proposed: ToolCallPart[];
+
+  /**
+   * What the model said besides, or instead.
+   *
+   * @generated from field: string text = 6;
+   */
+  text: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.TurnReplayed.Agreement agreement = 7;
+   */
+  agreement: TurnReplayed_Agreement;
+
+  /**
+   * Why the model could not be asked; empty where it was.
+   *
+   * @generated from field: string failure = 8;
+   */
+  failure: string;
+};
+
+/**
+ * A recorded turn, and what the model of the replay would have done in its place.
+ *
+ * @generated from message hlvm.session.v1.TurnReplayed
+ */
+export type TurnReplayedJson = {
+  /**
+   * Of the recorded answer.
+   *
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence?: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: uint32 turn = 3;
+   */
+  turn?: number;
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.ToolCallPart recorded = 4;
+   */
+  recorded?: ToolCallPartJson[];
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.ToolCallPart proposed = 5;
+   */
+  proposed?: ToolCallPartJson[];
+
+  /**
+   * What the model said besides, or instead.
+   *
+   * @generated from field: string text = 6;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.TurnReplayed.Agreement agreement = 7;
+   */
+  agreement?: TurnReplayed_AgreementJson;
+
+  /**
+   * Why the model could not be asked; empty where it was.
+   *
+   * @generated from field: string failure = 8;
+   */
+  failure?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TurnReplayed.
+ * Use `create(TurnReplayedSchema)` to create a new message.
+ */
+export const TurnReplayedSchema: GenMessage<TurnReplayed, {jsonType: TurnReplayedJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_event, 15);
+
+/**
+ * @generated from enum hlvm.session.v1.TurnReplayed.Agreement
+ */
+export const TurnReplayed_Agreement = {
+  /**
+   * @generated from enum value: AGREEMENT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The same calls with the same arguments, in whatever order; or none of them calls a tool.
+   *
+   * @generated from enum value: AGREEMENT_SAME = 1;
+   */
+  SAME: 1,
+
+  /**
+   * The same tools, with other arguments.
+   *
+   * @generated from enum value: AGREEMENT_SAME_TOOLS = 2;
+   */
+  SAME_TOOLS: 2,
+
+  /**
+   * @generated from enum value: AGREEMENT_DIFFERENT = 3;
+   */
+  DIFFERENT: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.session.v1.TurnReplayed.Agreement
+ */
+export type TurnReplayed_Agreement = (typeof TurnReplayed_Agreement)[keyof typeof TurnReplayed_Agreement] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.session.v1.TurnReplayed.Agreement
+ */
+export type TurnReplayed_AgreementJson = "AGREEMENT_UNSPECIFIED" | "AGREEMENT_SAME" | "AGREEMENT_SAME_TOOLS" | "AGREEMENT_DIFFERENT";
+
+/**
+ * Describes the enum hlvm.session.v1.TurnReplayed.Agreement.
+ */
+export const TurnReplayed_AgreementSchema: GenEnum<TurnReplayed_Agreement, TurnReplayed_AgreementJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_event, 15, 0);
 
 /**
  * What an agent is for, and what it may use: it narrows what the run may do, and widens nothing.
@@ -1311,7 +1809,7 @@ export type AgentProfileJson = {
  * Use `create(AgentProfileSchema)` to create a new message.
  */
 export const AgentProfileSchema: GenMessage<AgentProfile, {jsonType: AgentProfileJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 11);
+  messageDesc(file_hlvm_session_v1_event, 16);
 
 /**
  * What a worker may use up, taken from what its parent has left.
@@ -1356,7 +1854,7 @@ export type WorkerBudgetJson = {
  * Use `create(WorkerBudgetSchema)` to create a new message.
  */
 export const WorkerBudgetSchema: GenMessage<WorkerBudget, {jsonType: WorkerBudgetJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 12);
+  messageDesc(file_hlvm_session_v1_event, 17);
 
 /**
  * Whose worker a run is, and what it got.
@@ -1449,7 +1947,7 @@ export type WorkerOriginJson = {
  * Use `create(WorkerOriginSchema)` to create a new message.
  */
 export const WorkerOriginSchema: GenMessage<WorkerOrigin, {jsonType: WorkerOriginJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 13);
+  messageDesc(file_hlvm_session_v1_event, 18);
 
 /**
  * A worker starts; its own session has the rest. Written before it does.
@@ -1534,7 +2032,7 @@ export type WorkerSpawnedJson = {
  * Use `create(WorkerSpawnedSchema)` to create a new message.
  */
 export const WorkerSpawnedSchema: GenMessage<WorkerSpawned, {jsonType: WorkerSpawnedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 14);
+  messageDesc(file_hlvm_session_v1_event, 19);
 
 /**
  * @generated from message hlvm.session.v1.WorkerCompleted
@@ -1669,7 +2167,7 @@ export type WorkerCompletedJson = {
  * Use `create(WorkerCompletedSchema)` to create a new message.
  */
 export const WorkerCompletedSchema: GenMessage<WorkerCompleted, {jsonType: WorkerCompletedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 15);
+  messageDesc(file_hlvm_session_v1_event, 20);
 
 /**
  * A worker asks for a permission, or got an answer: for whoever watches its parent.
@@ -1752,7 +2250,7 @@ export type WorkerPermissionJson = {
  * Use `create(WorkerPermissionSchema)` to create a new message.
  */
 export const WorkerPermissionSchema: GenMessage<WorkerPermission, {jsonType: WorkerPermissionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 16);
+  messageDesc(file_hlvm_session_v1_event, 21);
 
 /**
  * A tool's result that the model no longer has before it. `read_result` opens it by the sequence of its tool_end.
@@ -1817,7 +2315,7 @@ export type FoldedResultJson = {
  * Use `create(FoldedResultSchema)` to create a new message.
  */
 export const FoldedResultSchema: GenMessage<FoldedResult, {jsonType: FoldedResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 17);
+  messageDesc(file_hlvm_session_v1_event, 22);
 
 /**
  * The context was shortened for the model; the log keeps everything. Whoever folds the log gets the same context.
@@ -2010,7 +2508,7 @@ export type CompactionJson = {
  * Use `create(CompactionSchema)` to create a new message.
  */
 export const CompactionSchema: GenMessage<Compaction, {jsonType: CompactionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 18);
+  messageDesc(file_hlvm_session_v1_event, 23);
 
 /**
  * A call waits for a sandbox, where all are at work. Again whenever its place changes.
@@ -2065,7 +2563,7 @@ export type ToolWaitingJson = {
  * Use `create(ToolWaitingSchema)` to create a new message.
  */
 export const ToolWaitingSchema: GenMessage<ToolWaiting, {jsonType: ToolWaitingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 19);
+  messageDesc(file_hlvm_session_v1_event, 24);
 
 /**
  * The process that held the run ended, or let go of it; another one goes on. An answer that was still coming begins again in a
@@ -2090,7 +2588,7 @@ export type RunTakenOverJson = {
  * Use `create(RunTakenOverSchema)` to create a new message.
  */
 export const RunTakenOverSchema: GenMessage<RunTakenOver, {jsonType: RunTakenOverJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 20);
+  messageDesc(file_hlvm_session_v1_event, 25);
 
 /**
  * All before this was copied from another session: events up to one of its sequences, with the same numbers.
@@ -2131,7 +2629,7 @@ export type SessionForkedJson = {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked, {jsonType: SessionForkedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 21);
+  messageDesc(file_hlvm_session_v1_event, 26);
 
 /**
  * All behind this up to the next run was read from an export. It is what that file says, allows nothing and proves nothing.
@@ -2176,7 +2674,7 @@ export type SessionImportedJson = {
  * Use `create(SessionImportedSchema)` to create a new message.
  */
 export const SessionImportedSchema: GenMessage<SessionImported, {jsonType: SessionImportedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 22);
+  messageDesc(file_hlvm_session_v1_event, 27);
 
 /**
  * The conversation goes on as if nothing had happened since an earlier event. The log keeps what did.
@@ -2253,7 +2751,7 @@ export type ConversationUndoneJson = {
  * Use `create(ConversationUndoneSchema)` to create a new message.
  */
 export const ConversationUndoneSchema: GenMessage<ConversationUndone, {jsonType: ConversationUndoneJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 23);
+  messageDesc(file_hlvm_session_v1_event, 28);
 
 /**
  * A file with instructions for the agent.
@@ -2350,7 +2848,7 @@ export type InstructionJson = {
  * Use `create(InstructionSchema)` to create a new message.
  */
 export const InstructionSchema: GenMessage<Instruction, {jsonType: InstructionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 24);
+  messageDesc(file_hlvm_session_v1_event, 29);
 
 /**
  * Files with instructions were found: at the beginning of a run, or where a tool came into a folder that has some. Those that
@@ -2411,7 +2909,7 @@ export type InstructionsLoadedJson = {
  * Use `create(InstructionsLoadedSchema)` to create a new message.
  */
 export const InstructionsLoadedSchema: GenMessage<InstructionsLoaded, {jsonType: InstructionsLoadedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 25);
+  messageDesc(file_hlvm_session_v1_event, 30);
 
 /**
  * A model call begins.
@@ -2434,7 +2932,7 @@ export type ThinkingStartedJson = {
  * Use `create(ThinkingStartedSchema)` to create a new message.
  */
 export const ThinkingStartedSchema: GenMessage<ThinkingStarted, {jsonType: ThinkingStartedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 26);
+  messageDesc(file_hlvm_session_v1_event, 31);
 
 /**
  * @generated from message hlvm.session.v1.ReasoningUpdate
@@ -2461,7 +2959,7 @@ export type ReasoningUpdateJson = {
  * Use `create(ReasoningUpdateSchema)` to create a new message.
  */
 export const ReasoningUpdateSchema: GenMessage<ReasoningUpdate, {jsonType: ReasoningUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 27);
+  messageDesc(file_hlvm_session_v1_event, 32);
 
 /**
  * Text of the answer, coalesced over some tens of milliseconds.
@@ -2492,7 +2990,7 @@ export type MessageDeltaJson = {
  * Use `create(MessageDeltaSchema)` to create a new message.
  */
 export const MessageDeltaSchema: GenMessage<MessageDelta, {jsonType: MessageDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 28);
+  messageDesc(file_hlvm_session_v1_event, 33);
 
 /**
  * What the model said in one turn, whole.
@@ -2577,7 +3075,7 @@ export type AssistantMessageJson = {
  * Use `create(AssistantMessageSchema)` to create a new message.
  */
 export const AssistantMessageSchema: GenMessage<AssistantMessage, {jsonType: AssistantMessageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 29);
+  messageDesc(file_hlvm_session_v1_event, 34);
 
 /**
  * The model chose a tool.
@@ -2652,7 +3150,7 @@ export type ToolSelectedJson = {
  * Use `create(ToolSelectedSchema)` to create a new message.
  */
 export const ToolSelectedSchema: GenMessage<ToolSelected, {jsonType: ToolSelectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 30);
+  messageDesc(file_hlvm_session_v1_event, 35);
 
 /**
  * Policy answered; for an ask once when it is asked, and once when it is answered.
@@ -2747,7 +3245,7 @@ export type PermissionCheckJson = {
  * Use `create(PermissionCheckSchema)` to create a new message.
  */
 export const PermissionCheckSchema: GenMessage<PermissionCheck, {jsonType: PermissionCheckJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 31);
+  messageDesc(file_hlvm_session_v1_event, 36);
 
 /**
  * The call was let through and runs. Written while it does: that it may take effect is told by its tool_selected, which
@@ -2834,7 +3332,7 @@ export type ToolStartJson = {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart, {jsonType: ToolStartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 32);
+  messageDesc(file_hlvm_session_v1_event, 37);
 
 /**
  * @generated from message hlvm.session.v1.ToolOutputChunk
@@ -2871,7 +3369,7 @@ export type ToolOutputChunkJson = {
  * Use `create(ToolOutputChunkSchema)` to create a new message.
  */
 export const ToolOutputChunkSchema: GenMessage<ToolOutputChunk, {jsonType: ToolOutputChunkJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 33);
+  messageDesc(file_hlvm_session_v1_event, 38);
 
 /**
  * The receipt. A call that was denied or had wrong arguments has one too, without a ToolStart.
@@ -2893,6 +3391,13 @@ export type ToolEnd = Message<"hlvm.session.v1.ToolEnd"> & {
    * @generated from field: hlvm.tool.v1.ToolResult result = 3;
    */
   result?: ToolResult | undefined;
+
+  /**
+   * Of a replay: the result is that of this event of the replayed session, and nothing ran.
+   *
+   * @generated from field: uint64 served_from_sequence = 260;
+   */
+  servedFromSequence: bigint;
 };
 
 /**
@@ -2915,6 +3420,13 @@ export type ToolEndJson = {
    * @generated from field: hlvm.tool.v1.ToolResult result = 3;
    */
   result?: ToolResultJson;
+
+  /**
+   * Of a replay: the result is that of this event of the replayed session, and nothing ran.
+   *
+   * @generated from field: uint64 served_from_sequence = 260;
+   */
+  servedFromSequence?: string;
 };
 
 /**
@@ -2922,7 +3434,7 @@ export type ToolEndJson = {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd, {jsonType: ToolEndJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 34);
+  messageDesc(file_hlvm_session_v1_event, 39);
 
 /**
  * @generated from message hlvm.session.v1.TurnStats
@@ -3003,7 +3515,7 @@ export type TurnStatsJson = {
  * Use `create(TurnStatsSchema)` to create a new message.
  */
 export const TurnStatsSchema: GenMessage<TurnStats, {jsonType: TurnStatsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 35);
+  messageDesc(file_hlvm_session_v1_event, 40);
 
 /**
  * @generated from message hlvm.session.v1.UsageUpdate
@@ -3044,7 +3556,7 @@ export type UsageUpdateJson = {
  * Use `create(UsageUpdateSchema)` to create a new message.
  */
 export const UsageUpdateSchema: GenMessage<UsageUpdate, {jsonType: UsageUpdateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 36);
+  messageDesc(file_hlvm_session_v1_event, 41);
 
 /**
  * @generated from message hlvm.session.v1.MemoryActivity
@@ -3075,6 +3587,13 @@ export type MemoryActivity = Message<"hlvm.session.v1.MemoryActivity"> & {
    * @generated from field: bool more_exist = 40;
    */
   moreExist: boolean;
+
+  /**
+   * So many facts were recalled for somebody else than who reads this, and are withheld.
+   *
+   * @generated from field: uint32 withheld = 270;
+   */
+  withheld: number;
 };
 
 /**
@@ -3106,6 +3625,13 @@ export type MemoryActivityJson = {
    * @generated from field: bool more_exist = 40;
    */
   moreExist?: boolean;
+
+  /**
+   * So many facts were recalled for somebody else than who reads this, and are withheld.
+   *
+   * @generated from field: uint32 withheld = 270;
+   */
+  withheld?: number;
 };
 
 /**
@@ -3113,7 +3639,7 @@ export type MemoryActivityJson = {
  * Use `create(MemoryActivitySchema)` to create a new message.
  */
 export const MemoryActivitySchema: GenMessage<MemoryActivity, {jsonType: MemoryActivityJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 37);
+  messageDesc(file_hlvm_session_v1_event, 42);
 
 /**
  * @generated from message hlvm.session.v1.RunStopped
@@ -3242,7 +3768,7 @@ export type RunStoppedJson = {
  * Use `create(RunStoppedSchema)` to create a new message.
  */
 export const RunStoppedSchema: GenMessage<RunStopped, {jsonType: RunStoppedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_event, 38);
+  messageDesc(file_hlvm_session_v1_event, 43);
 
 /**
  * @generated from enum hlvm.session.v1.TodoStatus

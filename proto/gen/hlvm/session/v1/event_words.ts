@@ -12,3 +12,5 @@ export const compactionCauseWords = ["threshold", "overflow"] as const;
 export const instructionOriginWords = ["person", "workspace"] as const;
 export const instructionStateWords = ["loaded", "untrusted", "changed", "refused", "removed"] as const;
 export const stopReasonWords = ["completed", "max_turns_reached", "max_budget_reached", "user_cancelled", "error", "timeout", "permission_denied", "workflow_blocked", "context_exhausted"] as const;
+export const kindWords = ["decisions", "next_turn", "fork"] as const;
+export const agreementWords = ["same", "same_tools", "different"] as const;

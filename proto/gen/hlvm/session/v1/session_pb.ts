@@ -13,7 +13,7 @@ import type { PermissionSettings, PermissionSettingsJson } from "../../policy/v1
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { RestoredPath, RestoredPathJson } from "../../sandbox/v1/runner_pb.ts";
 import { file_hlvm_sandbox_v1_runner } from "../../sandbox/v1/runner_pb.ts";
-import type { AgentProfile, AgentProfileJson, Attachment, AttachmentJson, Event, EventJson, StopReason, StopReasonJson } from "./event_pb.ts";
+import type { AgentProfile, AgentProfileJson, Attachment, AttachmentJson, Event, EventJson, Replay, ReplayJson, StopReason, StopReasonJson } from "./event_pb.ts";
 import { file_hlvm_session_v1_event } from "./event_pb.ts";
 import type { Cost, CostJson, RunBudget, RunBudgetJson } from "./spending_pb.ts";
 import { file_hlvm_session_v1_spending } from "./spending_pb.ts";
@@ -25,7 +25,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/session.proto.
  */
 export const file_hlvm_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIuIDCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCBIZChFwYXJlbnRfc2Vzc2lvbl9pZBhaIAEoCRISCgphZ2VudF90eXBlGFsgASgJEhQKDHdvcmtlcl9kZXB0aBhcIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3QisgUKD1N0YXJ0UnVuUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABARIbCgZwcm9tcHQYAiABKAlCC7pICHIGEAEogIBAEiEKCXdvcmtzcGFjZRgDIAEoCUIOukgL2AEBcgYogCA6AS8SFwoFbW9kZWwYBCABKAlCCLpIBXIDGIACEjwKCHNldHRpbmdzGAUgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQga6SAPIAQESOgoLYXR0YWNobWVudHMYBiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECASEQoJc3RhdGVsZXNzGAcgASgIEiMKDm5ld19zZXNzaW9uX2lkGAggASgJQgu6SAjYAQFyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABBIoChNwcmVwYXJlZF9zZXNzaW9uX2lkGAsgASgJQgu6SAjYAQFyA7ABARJHCg9hbGxvd2VkX3NlY3JldHMYFCADKAlCLrpIK5IBKBAgIiRyIjIgXltBLVphLXowLTldW0EtWmEtejAtOSAtXXswLDQ3fSQSKAoVcGVyc29uYWxfaW5zdHJ1Y3Rpb25zGG4gASgJQgm6SAZyBCiAgAISLAoFYWdlbnQYWiABKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEkAKD3dvcmtlcl9wcm9maWxlcxhbIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5BZ2VudFByb2ZpbGVCCLpIBZIBAhAgEioKBmJ1ZGdldBhkIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5SdW5CdWRnZXQiVwoQU3RhcnRSdW5SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBINCgVtb2RlbBgEIAEoCSJTCgxXYXRjaFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBIOCgZmb2xsb3cYAyABKAgiNwoNV2F0Y2hSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQiawoRUmVhZEV2ZW50c1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGYmVmb3JlGAIgASgEEhcKBWxpbWl0GAMgASgNQgi6SAUqAxjQDxIPCgdzZXR0bGVkGAQgASgIIk4KElJlYWRFdmVudHNSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQSEAoIaGFzX21vcmUYAiABKAgiSgoQQ2FuY2VsUnVuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIYCgZydW5faWQYAiABKAlCCLpIBXIDsAEBIiYKEUNhbmNlbFJ1blJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCKdAQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHRleHQYAiABKAlCC7pICHIGEAEogIBAEhEKCWludGVycnVwdBgDIAEoCBI7CgthdHRhY2htZW50cxiWASADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECAiNwoTU2VuZE1lc3NhZ2VSZXNwb25zZRIOCgZydW5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQi3AMKE0xpc3RTZXNzaW9uc1JlcXVlc3QSFwoFbGltaXQYASABKA1CCLpIBSoDGPQDEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIACEhYKBHRleHQYAyABKAlCCLpIBXIDKIAIEjoKCGFyY2hpdmVkGAQgASgOMh4uaGx2bS5zZXNzaW9uLnYxLkFyY2hpdmVGaWx0ZXJCCLpIBYIBAhABEhsKCXdvcmtzcGFjZRgFIAEoCUIIukgFcgMogCASFwoFbW9kZWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoFc3RhdGUYCSABKA4yHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvblN0YXRlQgi6SAWCAQIQARI/ChBsYXN0X3N0b3BfcmVhc29uGAogASgOMhsuaGx2bS5zZXNzaW9uLnYxLlN0b3BSZWFzb25CCLpIBYIBAhABEhQKDHdpdGhfd29ya2VycxhaIAEoCBIfCgp3b3JrZXJzX29mGFsgASgJQgu6SAjYAQFyA7ABASJtChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIqCghzZXNzaW9ucxgBIAMoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghleGNlcnB0cxgDIAMoCSIxChFHZXRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASI/ChJHZXRTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIswBCg9Db250ZXh0RnJhZ21lbnQSDgoGc291cmNlGAEgASgJEiIKBXRydXN0GAIgASgOMhMuaGx2bS50b29sLnYxLlRydXN0EioKBGtpbmQYAyABKA4yHC5obHZtLnNlc3Npb24udjEuQ29udGV4dEtpbmQSEAoIc2VxdWVuY2UYBCABKAQSJgoCYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnRva2VucxgGIAEoDRIPCgdwcmV2aWV3GAcgASgJIloKD0Ryb3BwZWRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBITCgt0b19zZXF1ZW5jZRgDIAEoBBILCgN3aHkYBCABKAkiMQoRR2V0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEirAIKEkdldENvbnRleHRSZXNwb25zZRINCgVtb2RlbBgBIAEoCRIWCg5jb250ZXh0X3dpbmRvdxgCIAEoDRIWCg5vdXRwdXRfcmVzZXJ2ZRgDIAEoDRIcChRjb21wYWN0aW9uX3RocmVzaG9sZBgEIAEoDRIOCgZ0b2tlbnMYBSABKA0SEgoKY29ycmVjdGlvbhgGIAEoARIzCglmcmFnbWVudHMYByADKAsyIC5obHZtLnNlc3Npb24udjEuQ29udGV4dEZyYWdtZW50EjEKB2Ryb3BwZWQYCCADKAsyIC5obHZtLnNlc3Npb24udjEuRHJvcHBlZEZyYWdtZW50Ei0KC3RydXN0X2Zsb29yGAkgASgLMhguaGx2bS50b29sLnYxLlRydXN0Rmxvb3IigQEKFFVwZGF0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEh0KBXRpdGxlGAIgASgJQgm6SAZyBBABGFBIAIgBARIVCghhcmNoaXZlZBgDIAEoCEgBiAEBQggKBl90aXRsZUILCglfYXJjaGl2ZWQiQgoVVXBkYXRlU2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiI0ChREZWxldGVTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UibwoURXhwb3J0U2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESOQoGZm9ybWF0GAIgASgOMh0uaGx2bS5zZXNzaW9uLnYxLkV4cG9ydEZvcm1hdEIKukgHggEEEAEgACIlChVFeHBvcnRTZXNzaW9uUmVzcG9uc2USDAoEdGV4dBgBIAEoCSJUChRJbXBvcnRTZXNzaW9uUmVxdWVzdBIcCgZuZGpzb24YASABKAlCDLpICXIHEAEogICABhIeCgl3b3Jrc3BhY2UYAiABKAlCC7pICHIGKIAgOgEvIkIKFUltcG9ydFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24iRwoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIr4BChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhoKEWFjY2VwdF9pbmNvbXBsZXRlGJYBIAEoCBIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrCgpVbmRvbmVUdXJuEgwKBHR1cm4YASABKA0SDwoHc3VtbWFyeRgCIAEoCSKWAQoSVW5kb1RvVHVyblJlc3BvbnNlEioKBXR1cm5zGAEgAygLMhsuaGx2bS5zZXNzaW9uLnYxLlVuZG9uZVR1cm4SLAoFcGF0aHMYAiADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAyABKA0SEgoKaW5jb21wbGV0ZRgEIAEoCCplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjKHCgoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJaCgpSZWFkRXZlbnRzEiIuaGx2bS5zZXNzaW9uLnYxLlJlYWRFdmVudHNSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlJlYWRFdmVudHNSZXNwb25zZSIDkAICElIKCUNhbmNlbFJ1bhIhLmhsdm0uc2Vzc2lvbi52MS5DYW5jZWxSdW5SZXF1ZXN0GiIuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlc3BvbnNlElgKC1NlbmRNZXNzYWdlEiMuaGx2bS5zZXNzaW9uLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlEmAKDExpc3RTZXNzaW9ucxIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgOQAgISWgoKR2V0U2Vzc2lvbhIiLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACAhJaCgpHZXRDb250ZXh0EiIuaGx2bS5zZXNzaW9uLnYxLkdldENvbnRleHRSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLkdldENvbnRleHRSZXNwb25zZSIDkAICEmMKDVVwZGF0ZVNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblJlc3BvbnNlIgOQAgISXgoNRGVsZXRlU2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5EZWxldGVTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5EZWxldGVTZXNzaW9uUmVzcG9uc2USYAoNRXhwb3J0U2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5FeHBvcnRTZXNzaW9uUmVzcG9uc2UwARJeCg1JbXBvcnRTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkltcG9ydFNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkltcG9ydFNlc3Npb25SZXNwb25zZRJVCgpVbmRvVG9UdXJuEiIuaGx2bS5zZXNzaW9uLnYxLlVuZG9Ub1R1cm5SZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlVuZG9Ub1R1cm5SZXNwb25zZRJYCgtGb3JrU2Vzc2lvbhIjLmhsdm0uc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlcXVlc3QaJC5obHZtLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIuIDCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSDQoFb3duZXIYAyABKAkSEQoJd29ya3NwYWNlGAQgASgJEg0KBW1vZGVsGAUgASgJEhUKDWxhc3Rfc2VxdWVuY2UYBiABKAQSFgoOcnVubmluZ19ydW5faWQYByABKAkSNQoQbGFzdF9zdG9wX3JlYXNvbhgIIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5TdG9wUmVhc29uEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGB4gASgIEhMKC2ZvcmtlZF9mcm9tGB8gASgJEhoKEmZvcmtlZF9hdF9zZXF1ZW5jZRggIAEoBBIQCghpbXBvcnRlZBghIAEoCBIZChFwYXJlbnRfc2Vzc2lvbl9pZBhaIAEoCRISCgphZ2VudF90eXBlGFsgASgJEhQKDHdvcmtlcl9kZXB0aBhcIAEoDRIjCgRjb3N0GGQgASgLMhUuaGx2bS5zZXNzaW9uLnYxLkNvc3Qi3AUKD1N0YXJ0UnVuUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABARIbCgZwcm9tcHQYAiABKAlCC7pICHIGEAEogIBAEiEKCXdvcmtzcGFjZRgDIAEoCUIOukgL2AEBcgYogCA6AS8SFwoFbW9kZWwYBCABKAlCCLpIBXIDGIACEjwKCHNldHRpbmdzGAUgASgLMiIuaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvblNldHRpbmdzQga6SAPIAQESOgoLYXR0YWNobWVudHMYBiADKAsyGy5obHZtLnNlc3Npb24udjEuQXR0YWNobWVudEIIukgFkgECECASEQoJc3RhdGVsZXNzGAcgASgIEiMKDm5ld19zZXNzaW9uX2lkGAggASgJQgu6SAjYAQFyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABBIoChNwcmVwYXJlZF9zZXNzaW9uX2lkGAsgASgJQgu6SAjYAQFyA7ABARJHCg9hbGxvd2VkX3NlY3JldHMYFCADKAlCLrpIK5IBKBAgIiRyIjIgXltBLVphLXowLTldW0EtWmEtejAtOSAtXXswLDQ3fSQSKAoVcGVyc29uYWxfaW5zdHJ1Y3Rpb25zGG4gASgJQgm6SAZyBCiAgAISLAoFYWdlbnQYWiABKAsyHS5obHZtLnNlc3Npb24udjEuQWdlbnRQcm9maWxlEkAKD3dvcmtlcl9wcm9maWxlcxhbIAMoCzIdLmhsdm0uc2Vzc2lvbi52MS5BZ2VudFByb2ZpbGVCCLpIBZIBAhAgEioKBmJ1ZGdldBhkIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5SdW5CdWRnZXQSKAoGcmVwbGF5GIQCIAEoCzIXLmhsdm0uc2Vzc2lvbi52MS5SZXBsYXkiVwoQU3RhcnRSdW5SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoBBINCgVtb2RlbBgEIAEoCSJTCgxXYXRjaFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFQoNZnJvbV9zZXF1ZW5jZRgCIAEoBBIOCgZmb2xsb3cYAyABKAgiNwoNV2F0Y2hSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQiawoRUmVhZEV2ZW50c1JlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESDgoGYmVmb3JlGAIgASgEEhcKBWxpbWl0GAMgASgNQgi6SAUqAxjQDxIPCgdzZXR0bGVkGAQgASgIIk4KElJlYWRFdmVudHNSZXNwb25zZRImCgZldmVudHMYASADKAsyFi5obHZtLnNlc3Npb24udjEuRXZlbnQSEAoIaGFzX21vcmUYAiABKAgieAoRUmVhZE91dHB1dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGwoHY2FsbF9pZBgCIAEoCUIKukgHcgUQASiAAhIOCgZvZmZzZXQYAyABKA0SGAoFbGltaXQYBCABKA1CCbpIBioEGICAQCIxChJSZWFkT3V0cHV0UmVzcG9uc2USDAoEdGV4dBgBIAEoCRINCgV0b3RhbBgCIAEoDSJKChBDYW5jZWxSdW5SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgOwAQEiJgoRQ2FuY2VsUnVuUmVzcG9uc2USEQoJY2FuY2VsbGVkGAEgASgIIp0BChJTZW5kTWVzc2FnZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGQoEdGV4dBgCIAEoCUILukgIcgYQASiAgEASEQoJaW50ZXJydXB0GAMgASgIEjsKC2F0dGFjaG1lbnRzGJYBIAMoCzIbLmhsdm0uc2Vzc2lvbi52MS5BdHRhY2htZW50Qgi6SAWSAQIQICI3ChNTZW5kTWVzc2FnZVJlc3BvbnNlEg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBCLcAwoTTGlzdFNlc3Npb25zUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAISFgoEdGV4dBgDIAEoCUIIukgFcgMogAgSOgoIYXJjaGl2ZWQYBCABKA4yHi5obHZtLnNlc3Npb24udjEuQXJjaGl2ZUZpbHRlckIIukgFggECEAESGwoJd29ya3NwYWNlGAUgASgJQgi6SAVyAyiAIBIXCgVtb2RlbBgGIAEoCUIIukgFcgMYgAISKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI2CgVzdGF0ZRgJIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uU3RhdGVCCLpIBYIBAhABEj8KEGxhc3Rfc3RvcF9yZWFzb24YCiABKA4yGy5obHZtLnNlc3Npb24udjEuU3RvcFJlYXNvbkIIukgFggECEAESFAoMd2l0aF93b3JrZXJzGFogASgIEh8KCndvcmtlcnNfb2YYWyABKAlCC7pICNgBAXIDsAEBIm0KFExpc3RTZXNzaW9uc1Jlc3BvbnNlEioKCHNlc3Npb25zGAEgAygLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhAKCGV4Y2VycHRzGAMgAygJIjEKEUdldFNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIj8KEkdldFNlc3Npb25SZXNwb25zZRIpCgdzZXNzaW9uGAEgASgLMhguaGx2bS5zZXNzaW9uLnYxLlNlc3Npb24izAEKD0NvbnRleHRGcmFnbWVudBIOCgZzb3VyY2UYASABKAkSIgoFdHJ1c3QYAiABKA4yEy5obHZtLnRvb2wudjEuVHJ1c3QSKgoEa2luZBgDIAEoDjIcLmhsdm0uc2Vzc2lvbi52MS5Db250ZXh0S2luZBIQCghzZXF1ZW5jZRgEIAEoBBImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGdG9rZW5zGAYgASgNEg8KB3ByZXZpZXcYByABKAkiWgoPRHJvcHBlZEZyYWdtZW50Eg4KBnNvdXJjZRgBIAEoCRIVCg1mcm9tX3NlcXVlbmNlGAIgASgEEhMKC3RvX3NlcXVlbmNlGAMgASgEEgsKA3doeRgEIAEoCSIxChFHZXRDb250ZXh0UmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASKsAgoSR2V0Q29udGV4dFJlc3BvbnNlEg0KBW1vZGVsGAEgASgJEhYKDmNvbnRleHRfd2luZG93GAIgASgNEhYKDm91dHB1dF9yZXNlcnZlGAMgASgNEhwKFGNvbXBhY3Rpb25fdGhyZXNob2xkGAQgASgNEg4KBnRva2VucxgFIAEoDRISCgpjb3JyZWN0aW9uGAYgASgBEjMKCWZyYWdtZW50cxgHIAMoCzIgLmhsdm0uc2Vzc2lvbi52MS5Db250ZXh0RnJhZ21lbnQSMQoHZHJvcHBlZBgIIAMoCzIgLmhsdm0uc2Vzc2lvbi52MS5Ecm9wcGVkRnJhZ21lbnQSLQoLdHJ1c3RfZmxvb3IYCSABKAsyGC5obHZtLnRvb2wudjEuVHJ1c3RGbG9vciKBAQoUVXBkYXRlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESHQoFdGl0bGUYAiABKAlCCbpIBnIEEAEYUEgAiAEBEhUKCGFyY2hpdmVkGAMgASgISAGIAQFCCAoGX3RpdGxlQgsKCV9hcmNoaXZlZCJCChVVcGRhdGVTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIjQKFERlbGV0ZVNlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBIhcKFURlbGV0ZVNlc3Npb25SZXNwb25zZSJvChRFeHBvcnRTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARI5CgZmb3JtYXQYAiABKA4yHS5obHZtLnNlc3Npb24udjEuRXhwb3J0Rm9ybWF0Qgq6SAeCAQQQASAAIiUKFUV4cG9ydFNlc3Npb25SZXNwb25zZRIMCgR0ZXh0GAEgASgJIlQKFEltcG9ydFNlc3Npb25SZXF1ZXN0EhwKBm5kanNvbhgBIAEoCUIMukgJcgcQASiAgIAGEh4KCXdvcmtzcGFjZRgCIAEoCUILukgIcgYogCA6AS8iQgoVSW1wb3J0U2Vzc2lvblJlc3BvbnNlEikKB3Nlc3Npb24YASABKAsyGC5obHZtLnNlc3Npb24udjEuU2Vzc2lvbiKYAQoSRm9ya1Nlc3Npb25SZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhMKC2F0X3NlcXVlbmNlGAIgASgEEhMKCmNvcHlfZmlsZXMYhAIgASgIEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEIkAKE0ZvcmtTZXNzaW9uUmVzcG9uc2USKQoHc2Vzc2lvbhgBIAEoCzIYLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uIr4BChFVbmRvVG9UdXJuUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIPCgd0b190dXJuGAIgASgNEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIEhoKEWFjY2VwdF9pbmNvbXBsZXRlGJYBIAEoCBIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrCgpVbmRvbmVUdXJuEgwKBHR1cm4YASABKA0SDwoHc3VtbWFyeRgCIAEoCSKWAQoSVW5kb1RvVHVyblJlc3BvbnNlEioKBXR1cm5zGAEgAygLMhsuaGx2bS5zZXNzaW9uLnYxLlVuZG9uZVR1cm4SLAoFcGF0aHMYAiADKAsyHS5obHZtLnNhbmRib3gudjEuUmVzdG9yZWRQYXRoEhIKCnBhdGhfY291bnQYAyABKA0SEgoKaW5jb21wbGV0ZRgEIAEoCCplCg1BcmNoaXZlRmlsdGVyEh4KGkFSQ0hJVkVfRklMVEVSX1VOU1BFQ0lGSUVEEAASFwoTQVJDSElWRV9GSUxURVJfT05MWRABEhsKF0FSQ0hJVkVfRklMVEVSX0lOQ0xVREVEEAIqeAoMU2Vzc2lvblN0YXRlEh0KGVNFU1NJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIVChFTRVNTSU9OX1NUQVRFX05FVxABEhkKFVNFU1NJT05fU1RBVEVfUlVOTklORxACEhcKE1NFU1NJT05fU1RBVEVfRU5ERUQQAyqUAQoLQ29udGV4dEtpbmQSHAoYQ09OVEVYVF9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ09OVEVYVF9LSU5EX0lOU1RSVUNUSU9OEAESGQoVQ09OVEVYVF9LSU5EX0VWSURFTkNFEAISGAoUQ09OVEVYVF9LSU5EX1NVTU1BUlkQAxIUChBDT05URVhUX0tJTkRfUkFXEAQqYwoMRXhwb3J0Rm9ybWF0Eh0KGUVYUE9SVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIYChRFWFBPUlRfRk9STUFUX05ESlNPThABEhoKFkVYUE9SVF9GT1JNQVRfTUFSS0RPV04QAjLjCgoOU2Vzc2lvblNlcnZpY2USTwoIU3RhcnRSdW4SIC5obHZtLnNlc3Npb24udjEuU3RhcnRSdW5SZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlN0YXJ0UnVuUmVzcG9uc2USSAoFV2F0Y2gSHS5obHZtLnNlc3Npb24udjEuV2F0Y2hSZXF1ZXN0Gh4uaGx2bS5zZXNzaW9uLnYxLldhdGNoUmVzcG9uc2UwARJaCgpSZWFkRXZlbnRzEiIuaGx2bS5zZXNzaW9uLnYxLlJlYWRFdmVudHNSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlJlYWRFdmVudHNSZXNwb25zZSIDkAICEloKClJlYWRPdXRwdXQSIi5obHZtLnNlc3Npb24udjEuUmVhZE91dHB1dFJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuUmVhZE91dHB1dFJlc3BvbnNlIgOQAgISUgoJQ2FuY2VsUnVuEiEuaGx2bS5zZXNzaW9uLnYxLkNhbmNlbFJ1blJlcXVlc3QaIi5obHZtLnNlc3Npb24udjEuQ2FuY2VsUnVuUmVzcG9uc2USWAoLU2VuZE1lc3NhZ2USIy5obHZtLnNlc3Npb24udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GiQuaGx2bS5zZXNzaW9uLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2USYAoMTGlzdFNlc3Npb25zEiQuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaJS5obHZtLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVzcG9uc2UiA5ACAhJaCgpHZXRTZXNzaW9uEiIuaGx2bS5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXNwb25zZSIDkAICEloKCkdldENvbnRleHQSIi5obHZtLnNlc3Npb24udjEuR2V0Q29udGV4dFJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuR2V0Q29udGV4dFJlc3BvbnNlIgOQAgISYwoNVXBkYXRlU2Vzc2lvbhIlLmhsdm0uc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUmVzcG9uc2UiA5ACAhJeCg1EZWxldGVTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkRlbGV0ZVNlc3Npb25SZXNwb25zZRJgCg1FeHBvcnRTZXNzaW9uEiUuaGx2bS5zZXNzaW9uLnYxLkV4cG9ydFNlc3Npb25SZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkV4cG9ydFNlc3Npb25SZXNwb25zZTABEl4KDUltcG9ydFNlc3Npb24SJS5obHZtLnNlc3Npb24udjEuSW1wb3J0U2Vzc2lvblJlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuSW1wb3J0U2Vzc2lvblJlc3BvbnNlElUKClVuZG9Ub1R1cm4SIi5obHZtLnNlc3Npb24udjEuVW5kb1RvVHVyblJlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuVW5kb1RvVHVyblJlc3BvbnNlElgKC0ZvcmtTZXNzaW9uEiMuaGx2bS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_sandbox_v1_runner, file_hlvm_session_v1_event, file_hlvm_session_v1_spending, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.session.v1.Session
@@ -365,6 +365,13 @@ export type StartRunRequest = Message<"hlvm.session.v1.StartRunRequest"> & {
    * @generated from field: hlvm.session.v1.RunBudget budget = 100;
    */
   budget?: RunBudget | undefined;
+
+  /**
+   * Set: a recorded session is replayed in a new one; `prompt` becomes that one's title, and it has no workspace of its own.
+   *
+   * @generated from field: hlvm.session.v1.Replay replay = 260;
+   */
+  replay?: Replay | undefined;
 };
 
 /**
@@ -476,6 +483,13 @@ export type StartRunRequestJson = {
    * @generated from field: hlvm.session.v1.RunBudget budget = 100;
    */
   budget?: RunBudgetJson;
+
+  /**
+   * Set: a recorded session is replayed in a new one; `prompt` becomes that one's title, and it has no workspace of its own.
+   *
+   * @generated from field: hlvm.session.v1.Replay replay = 260;
+   */
+  replay?: ReplayJson;
 };
 
 /**
@@ -747,6 +761,112 @@ export const ReadEventsResponseSchema: GenMessage<ReadEventsResponse, {jsonType:
   messageDesc(file_hlvm_session_v1_session, 6);
 
 /**
+ * @generated from message hlvm.session.v1.ReadOutputRequest
+ */
+export type ReadOutputRequest = Message<"hlvm.session.v1.ReadOutputRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string call_id = 2;
+   */
+  callId: string;
+
+  /**
+   * In characters, as UTF-16 counts them.
+   *
+   * @generated from field: uint32 offset = 3;
+   */
+  offset: number;
+
+  /**
+   * The most that comes. 0 means 65,536.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ReadOutputRequest
+ */
+export type ReadOutputRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string call_id = 2;
+   */
+  callId?: string;
+
+  /**
+   * In characters, as UTF-16 counts them.
+   *
+   * @generated from field: uint32 offset = 3;
+   */
+  offset?: number;
+
+  /**
+   * The most that comes. 0 means 65,536.
+   *
+   * @generated from field: uint32 limit = 4;
+   */
+  limit?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ReadOutputRequest.
+ * Use `create(ReadOutputRequestSchema)` to create a new message.
+ */
+export const ReadOutputRequestSchema: GenMessage<ReadOutputRequest, {jsonType: ReadOutputRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 7);
+
+/**
+ * @generated from message hlvm.session.v1.ReadOutputResponse
+ */
+export type ReadOutputResponse = Message<"hlvm.session.v1.ReadOutputResponse"> & {
+  /**
+   * Secrets are replaced, as everywhere in the log. It ends between characters.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: uint32 total = 2;
+   */
+  total: number;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ReadOutputResponse
+ */
+export type ReadOutputResponseJson = {
+  /**
+   * Secrets are replaced, as everywhere in the log. It ends between characters.
+   *
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: uint32 total = 2;
+   */
+  total?: number;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ReadOutputResponse.
+ * Use `create(ReadOutputResponseSchema)` to create a new message.
+ */
+export const ReadOutputResponseSchema: GenMessage<ReadOutputResponse, {jsonType: ReadOutputResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_session, 8);
+
+/**
  * @generated from message hlvm.session.v1.CancelRunRequest
  */
 export type CancelRunRequest = Message<"hlvm.session.v1.CancelRunRequest"> & {
@@ -781,7 +901,7 @@ export type CancelRunRequestJson = {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest, {jsonType: CancelRunRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 7);
+  messageDesc(file_hlvm_session_v1_session, 9);
 
 /**
  * @generated from message hlvm.session.v1.CancelRunResponse
@@ -812,7 +932,7 @@ export type CancelRunResponseJson = {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse, {jsonType: CancelRunResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 8);
+  messageDesc(file_hlvm_session_v1_session, 10);
 
 /**
  * @generated from message hlvm.session.v1.SendMessageRequest
@@ -873,7 +993,7 @@ export type SendMessageRequestJson = {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest, {jsonType: SendMessageRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 9);
+  messageDesc(file_hlvm_session_v1_session, 11);
 
 /**
  * @generated from message hlvm.session.v1.SendMessageResponse
@@ -918,7 +1038,7 @@ export type SendMessageResponseJson = {
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse, {jsonType: SendMessageResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 10);
+  messageDesc(file_hlvm_session_v1_session, 12);
 
 /**
  * @generated from message hlvm.session.v1.ListSessionsRequest
@@ -1095,7 +1215,7 @@ export type ListSessionsRequestJson = {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest, {jsonType: ListSessionsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 11);
+  messageDesc(file_hlvm_session_v1_session, 13);
 
 /**
  * @generated from message hlvm.session.v1.ListSessionsResponse
@@ -1154,7 +1274,7 @@ export type ListSessionsResponseJson = {
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse, {jsonType: ListSessionsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 12);
+  messageDesc(file_hlvm_session_v1_session, 14);
 
 /**
  * @generated from message hlvm.session.v1.GetSessionRequest
@@ -1181,7 +1301,7 @@ export type GetSessionRequestJson = {
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest, {jsonType: GetSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 13);
+  messageDesc(file_hlvm_session_v1_session, 15);
 
 /**
  * @generated from message hlvm.session.v1.GetSessionResponse
@@ -1208,7 +1328,7 @@ export type GetSessionResponseJson = {
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse, {jsonType: GetSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 14);
+  messageDesc(file_hlvm_session_v1_session, 16);
 
 /**
  * @generated from message hlvm.session.v1.ContextFragment
@@ -1307,7 +1427,7 @@ export type ContextFragmentJson = {
  * Use `create(ContextFragmentSchema)` to create a new message.
  */
 export const ContextFragmentSchema: GenMessage<ContextFragment, {jsonType: ContextFragmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 15);
+  messageDesc(file_hlvm_session_v1_session, 17);
 
 /**
  * @generated from message hlvm.session.v1.DroppedFragment
@@ -1364,7 +1484,7 @@ export type DroppedFragmentJson = {
  * Use `create(DroppedFragmentSchema)` to create a new message.
  */
 export const DroppedFragmentSchema: GenMessage<DroppedFragment, {jsonType: DroppedFragmentJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 16);
+  messageDesc(file_hlvm_session_v1_session, 18);
 
 /**
  * @generated from message hlvm.session.v1.GetContextRequest
@@ -1391,7 +1511,7 @@ export type GetContextRequestJson = {
  * Use `create(GetContextRequestSchema)` to create a new message.
  */
 export const GetContextRequestSchema: GenMessage<GetContextRequest, {jsonType: GetContextRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 17);
+  messageDesc(file_hlvm_session_v1_session, 19);
 
 /**
  * What the model would be given if it were asked now, in its order.
@@ -1514,7 +1634,7 @@ export type GetContextResponseJson = {
  * Use `create(GetContextResponseSchema)` to create a new message.
  */
 export const GetContextResponseSchema: GenMessage<GetContextResponse, {jsonType: GetContextResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 18);
+  messageDesc(file_hlvm_session_v1_session, 20);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionRequest
@@ -1569,7 +1689,7 @@ export type UpdateSessionRequestJson = {
  * Use `create(UpdateSessionRequestSchema)` to create a new message.
  */
 export const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest, {jsonType: UpdateSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 19);
+  messageDesc(file_hlvm_session_v1_session, 21);
 
 /**
  * @generated from message hlvm.session.v1.UpdateSessionResponse
@@ -1596,7 +1716,7 @@ export type UpdateSessionResponseJson = {
  * Use `create(UpdateSessionResponseSchema)` to create a new message.
  */
 export const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse, {jsonType: UpdateSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 20);
+  messageDesc(file_hlvm_session_v1_session, 22);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionRequest
@@ -1623,7 +1743,7 @@ export type DeleteSessionRequestJson = {
  * Use `create(DeleteSessionRequestSchema)` to create a new message.
  */
 export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest, {jsonType: DeleteSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 21);
+  messageDesc(file_hlvm_session_v1_session, 23);
 
 /**
  * @generated from message hlvm.session.v1.DeleteSessionResponse
@@ -1642,7 +1762,7 @@ export type DeleteSessionResponseJson = {
  * Use `create(DeleteSessionResponseSchema)` to create a new message.
  */
 export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse, {jsonType: DeleteSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 22);
+  messageDesc(file_hlvm_session_v1_session, 24);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionRequest
@@ -1679,7 +1799,7 @@ export type ExportSessionRequestJson = {
  * Use `create(ExportSessionRequestSchema)` to create a new message.
  */
 export const ExportSessionRequestSchema: GenMessage<ExportSessionRequest, {jsonType: ExportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 23);
+  messageDesc(file_hlvm_session_v1_session, 25);
 
 /**
  * @generated from message hlvm.session.v1.ExportSessionResponse
@@ -1710,7 +1830,7 @@ export type ExportSessionResponseJson = {
  * Use `create(ExportSessionResponseSchema)` to create a new message.
  */
 export const ExportSessionResponseSchema: GenMessage<ExportSessionResponse, {jsonType: ExportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 24);
+  messageDesc(file_hlvm_session_v1_session, 26);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionRequest
@@ -1755,7 +1875,7 @@ export type ImportSessionRequestJson = {
  * Use `create(ImportSessionRequestSchema)` to create a new message.
  */
 export const ImportSessionRequestSchema: GenMessage<ImportSessionRequest, {jsonType: ImportSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 25);
+  messageDesc(file_hlvm_session_v1_session, 27);
 
 /**
  * @generated from message hlvm.session.v1.ImportSessionResponse
@@ -1782,7 +1902,7 @@ export type ImportSessionResponseJson = {
  * Use `create(ImportSessionResponseSchema)` to create a new message.
  */
 export const ImportSessionResponseSchema: GenMessage<ImportSessionResponse, {jsonType: ImportSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 26);
+  messageDesc(file_hlvm_session_v1_session, 28);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionRequest
@@ -1799,6 +1919,25 @@ export type ForkSessionRequest = Message<"hlvm.session.v1.ForkSessionRequest"> &
    * @generated from field: uint64 at_sequence = 2;
    */
   atSequence: bigint;
+
+  /**
+   * With a copy of the files as they were at that event, instead of the same folder as it is now.
+   *
+   * @generated from field: bool copy_files = 260;
+   */
+  copyFiles: boolean;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation: string;
 };
 
 /**
@@ -1816,6 +1955,25 @@ export type ForkSessionRequestJson = {
    * @generated from field: uint64 at_sequence = 2;
    */
   atSequence?: string;
+
+  /**
+   * With a copy of the files as they were at that event, instead of the same folder as it is now.
+   *
+   * @generated from field: bool copy_files = 260;
+   */
+  copyFiles?: boolean;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation?: string;
 };
 
 /**
@@ -1823,7 +1981,7 @@ export type ForkSessionRequestJson = {
  * Use `create(ForkSessionRequestSchema)` to create a new message.
  */
 export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest, {jsonType: ForkSessionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 27);
+  messageDesc(file_hlvm_session_v1_session, 29);
 
 /**
  * @generated from message hlvm.session.v1.ForkSessionResponse
@@ -1850,7 +2008,7 @@ export type ForkSessionResponseJson = {
  * Use `create(ForkSessionResponseSchema)` to create a new message.
  */
 export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse, {jsonType: ForkSessionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 28);
+  messageDesc(file_hlvm_session_v1_session, 30);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnRequest
@@ -1957,7 +2115,7 @@ export type UndoToTurnRequestJson = {
  * Use `create(UndoToTurnRequestSchema)` to create a new message.
  */
 export const UndoToTurnRequestSchema: GenMessage<UndoToTurnRequest, {jsonType: UndoToTurnRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 29);
+  messageDesc(file_hlvm_session_v1_session, 31);
 
 /**
  * A turn that no longer counts.
@@ -2002,7 +2160,7 @@ export type UndoneTurnJson = {
  * Use `create(UndoneTurnSchema)` to create a new message.
  */
 export const UndoneTurnSchema: GenMessage<UndoneTurn, {jsonType: UndoneTurnJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 30);
+  messageDesc(file_hlvm_session_v1_session, 32);
 
 /**
  * @generated from message hlvm.session.v1.UndoToTurnResponse
@@ -2067,7 +2225,7 @@ export type UndoToTurnResponseJson = {
  * Use `create(UndoToTurnResponseSchema)` to create a new message.
  */
 export const UndoToTurnResponseSchema: GenMessage<UndoToTurnResponse, {jsonType: UndoToTurnResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_session, 31);
+  messageDesc(file_hlvm_session_v1_session, 33);
 
 /**
  * @generated from enum hlvm.session.v1.ArchiveFilter
@@ -2274,6 +2432,16 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof ReadEventsRequestSchema;
     output: typeof ReadEventsResponseSchema;
+  },
+  /**
+   * A piece of what a call came to, which its event has whole and clients show in part.
+   *
+   * @generated from rpc hlvm.session.v1.SessionService.ReadOutput
+   */
+  readOutput: {
+    methodKind: "unary";
+    input: typeof ReadOutputRequestSchema;
+    output: typeof ReadOutputResponseSchema;
   },
   /**
    * @generated from rpc hlvm.session.v1.SessionService.CancelRun

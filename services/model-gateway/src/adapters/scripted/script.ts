@@ -28,6 +28,8 @@ export interface ScriptedTurn {
   readonly toolCalls?: readonly { readonly tool: string; readonly arguments: unknown }[];
   /** How long the model thinks before it begins. */
   readonly delayMilliseconds?: number;
+  /** How long it pauses after each piece of its text, of a few words. */
+  readonly pieceMilliseconds?: number;
   /** Ends the turn after what was said in place of finishing it. */
   readonly error?: { readonly class: ErrorClass; readonly message?: string };
   /** The provider refuses to answer, in these words. */

@@ -34,7 +34,10 @@ export class ScriptedProvider implements Provider {
     this.#requireFitting(generation);
     const { turn, id } = this.#turnFor(generation.messages);
     await sleep(turn.delayMilliseconds ?? 0, undefined, { signal });
-    yield* play(generation, turn, id);
+    for (const delta of play(generation, turn, id)) {
+      yield delta;
+      if (delta.kind === "text" && turn.pieceMilliseconds !== undefined) await sleep(turn.pieceMilliseconds, undefined, { signal });
+    }
   }
 
   #turnFor(messages: readonly Message[]): { turn: ScriptedTurn; id: string } {

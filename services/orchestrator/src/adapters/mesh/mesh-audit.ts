@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { AuditService, RecordOutcomeRequestSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import type { Audit, BudgetAudit, Outcome } from "../../domain/loop/ports.ts";
+import type { Audit, BudgetAudit, Outcome, SharingAudit } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
@@ -11,7 +11,7 @@ const DEADLINE_MILLISECONDS = 5_000;
 const SUMMARY_LENGTH = 2_000;
 
 /** The audit log. */
-export class MeshAudit implements Audit, BudgetAudit {
+export class MeshAudit implements Audit, BudgetAudit, SharingAudit {
   readonly #client: Client<typeof AuditService>;
   readonly #calls: PolicyCalls;
   readonly #caller: MeshCaller;
@@ -26,6 +26,14 @@ export class MeshAudit implements Audit, BudgetAudit {
     try {
       const value = create(RecordOutcomeRequestSchema, { ...outcome, summary: outcome.summary.slice(0, SUMMARY_LENGTH) });
       await this.#calls.ask({ case: "recordOutcome", value }, this.#caller.limits(DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw meshError(thrown);
+    }
+  }
+
+  async recordSharing(changeJson: string, removed: boolean): Promise<void> {
+    try {
+      await this.#client.recordSharing({ changeJson, removed }, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

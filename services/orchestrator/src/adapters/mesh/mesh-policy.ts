@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { DecideRequestSchema, PolicyService, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { AttestedCall, Policy, ToolCall } from "../../domain/loop/ports.ts";
+import { DecideRequestSchema, PolicyService, type ApprovalPreview, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { AttestedCall, CallPreview, ImaginedCall, Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
@@ -43,6 +43,23 @@ export class MeshPolicy implements Policy {
       // Policy notices the deadline too, and may be the first to say so.
       if (error.code === "deadline_exceeded" || error.reason === "connection_lost") return undefined;
       throw error;
+    }
+  }
+
+  async judge(calls: readonly ImaginedCall[], signal: AbortSignal): Promise<readonly Verdict[]> {
+    try {
+      return (await this.#client.judgeCalls({ calls: [...calls] }, this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal))).verdicts;
+    } catch (thrown) {
+      throw meshError(thrown, signal);
+    }
+  }
+
+  async attachPreview(approvalId: string, preview: CallPreview, signal: AbortSignal): Promise<ApprovalPreview | undefined> {
+    try {
+      return (await this.#client.attachPreview({ approvalId, ...preview }, this.#caller.options(DECIDE_DEADLINE_MILLISECONDS, signal)))
+        .preview;
+    } catch (thrown) {
+      throw meshError(thrown, signal);
     }
   }
 

@@ -12,6 +12,7 @@ import type { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
 import { sessionTransport } from "@hlvm/session-replicas/session-transport";
 import { turnOfCall } from "../../domain/tools/call-id.ts";
 import type {
+  CallPreview,
   FoundInstructions,
   OpenedWorkspace,
   Receipt,
@@ -20,6 +21,7 @@ import type {
   Sandbox,
   ToolCall,
   ToolEvent,
+  WorkspaceCopy,
 } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -28,6 +30,8 @@ const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
 /** A runner may have to be started for it. */
 const INSTRUCTIONS_DEADLINE_MILLISECONDS = 10_000;
+const COPY_DEADLINE_MILLISECONDS = 310_000;
+const PREVIEW_DEADLINE_MILLISECONDS = 10_000;
 const REWIND_DEADLINE_MILLISECONDS = 90_000;
 
 type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
@@ -95,6 +99,15 @@ export class MeshSandbox implements Sandbox {
     }
   }
 
+  async copyWorkspace(copy: WorkspaceCopy, signal: AbortSignal): Promise<string> {
+    try {
+      const options = this.#caller.options(COPY_DEADLINE_MILLISECONDS, signal);
+      return (await this.#client.copyWorkspace({ ...copy, turns: [...copy.turns] }, options)).workspace?.path ?? "";
+    } catch (thrown) {
+      throw meshError(thrown, signal);
+    }
+  }
+
   async rewind(sessionId: string, request: Rewind): Promise<Rewound> {
     try {
       return await this.#client.rewindWorkspace(
@@ -103,6 +116,17 @@ export class MeshSandbox implements Sandbox {
       );
     } catch (thrown) {
       throw meshError(thrown);
+    }
+  }
+
+  async preview({ sessionId, tool, argumentsJson }: ToolCall, signal: AbortSignal): Promise<CallPreview> {
+    try {
+      return await this.#client.previewCall(
+        { sessionId, tool, argumentsJson },
+        this.#caller.options(PREVIEW_DEADLINE_MILLISECONDS, signal),
+      );
+    } catch (thrown) {
+      throw meshError(thrown, signal);
     }
   }
 

@@ -23,17 +23,17 @@ const IMPORT = `
   FROM made, unnest($10::uuid[], $11::int[], $12::text[], $13::bytea[], $14::timestamptz[], $15::text[])
     WITH ORDINALITY AS item (run_id, turn, type, payload, at, words, place)`;
 
-/** Marks in the copied events stand for the same secrets as before: the key is copied too. */
+/** What memory recalled for somebody else stays with them. Marks in the copied events stand for the same secrets as before: the key is copied too. */
 const FORK = `
   WITH made AS (
     INSERT INTO session (session_id, organization, model, owner, title, title_words, workspace, git_repository, git_branch, stateless, secret_key, last_seq, imported, forked_from, forked_at)
-    SELECT $2::uuid, organization, model, $4, title, title_words, workspace, git_repository, git_branch, false, secret_key, $3::bigint + 1, imported, session_id, $3
+    SELECT $2::uuid, organization, model, $4, title, title_words, coalesce($9, workspace), git_repository, git_branch, false, secret_key, $3::bigint + 1, imported, session_id, $3
     FROM session WHERE session_id = $1::uuid AND last_seq >= $3 RETURNING session_id
   ),
   copied AS (
     INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at, words)
     SELECT made.session_id, seq, run_id, turn, type, payload, principal, at, words
-    FROM made, event WHERE event.session_id = $1::uuid AND seq <= $3
+    FROM made, event WHERE event.session_id = $1::uuid AND seq <= $3 AND (type <> 'memory_activity' OR principal = $4)
   ),
   filed AS (
     INSERT INTO attachment (session_id, sha256, media_type, data)
@@ -51,6 +51,13 @@ const OUTSIDE_RUNS = `
     UPDATE session SET last_seq = last_seq + 1, updated_at = now()
     WHERE session_id = $1::uuid AND NOT EXISTS (SELECT FROM run WHERE run.session_id = $1::uuid AND ended_at IS NULL)
     RETURNING session_id, last_seq
+  )
+  INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
+  SELECT session_id, last_seq, $2::uuid, $3, $4, $5, $6, $7 FROM grown RETURNING seq`;
+
+const BESIDE_RUNS = `
+  WITH grown AS (
+    UPDATE session SET last_seq = last_seq + 1, updated_at = now() WHERE session_id = $1::uuid RETURNING session_id, last_seq
   )
   INSERT INTO event (session_id, seq, run_id, turn, type, payload, principal, at)
   SELECT session_id, last_seq, $2::uuid, $3, $4, $5, $6, $7 FROM grown RETURNING seq`;
@@ -79,9 +86,13 @@ export async function insertImported(queries: Queries, { organization, facts, ev
 }
 
 /** @returns false where there is no such session with such an event */
-export async function insertFork(queries: Queries, { parentId, at, forkId, owner }: Fork, marker: CopiedEvent): Promise<boolean> {
+export async function insertFork(
+  queries: Queries,
+  { parentId, at, forkId, owner, workspace }: Fork,
+  marker: CopiedEvent,
+): Promise<boolean> {
   const mark = [marker.runId, eventType(marker.payload.case), payloadBytes(marker.payload), marker.at];
-  return (await queries.query(FORK, [parentId, forkId, at, owner, ...mark], "fork_session")).length > 0;
+  return (await queries.query(FORK, [parentId, forkId, at, owner, ...mark, workspace ?? null], "fork_session")).length > 0;
 }
 
 /** @returns false where a run goes on, or there is no such session */
@@ -89,4 +100,17 @@ export async function insertOutsideRuns(queries: Queries, sessionId: string, pri
   const { runId, turn, payload, at } = event;
   const rows = await queries.query(OUTSIDE_RUNS, [sessionId, runId, turn, eventType(payload.case), payloadBytes(payload), principal, at]);
   return rows.length > 0;
+}
+
+/** The same also while a run goes on. @returns its sequence; undefined where there is no such session */
+export async function insertBesideRuns(
+  queries: Queries,
+  sessionId: string,
+  principal: string,
+  event: CopiedEvent,
+): Promise<number | undefined> {
+  const { runId, turn, payload, at } = event;
+  const values = [sessionId, runId, turn, eventType(payload.case), payloadBytes(payload), principal, at];
+  const [row] = await queries.query<{ seq: string }>(BESIDE_RUNS, values, "append_beside_runs");
+  return row === undefined ? undefined : Number(row.seq);
 }

@@ -4,31 +4,36 @@ import { EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { EventPayload } from "../../domain/log/event-payload.ts";
 import { saidIn } from "../../domain/log/search-words.ts";
 import type { SessionFilter, SessionOwner, SessionPage, SessionPlace } from "../../domain/session/session-store.ts";
+import { reaching } from "./postgres-grant-store.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
 
 /** A word is found by its beginning. Quoted, nothing in it is an operator. */
 const QUERY = "(SELECT string_agg('''' || word || ''':*', ' & ')::tsquery FROM unnest($6::text[]) AS word)";
 
+/** One's own, and what is shared, whose workers are shared with it. */
+const THEIRS = "(owner = $2 OR coalesce(work_session_id, session.session_id) IN (SELECT session_id FROM shared))";
+
 /**
  * No index has updated_at: every append changes it, and would have to write the index too. Sorting 2,000 sessions takes
  * some 2 ms, and what has to be looked up for a session is looked up for those of the page alone. Whose they are comes
- * first: nobody's words are searched but the caller's own.
+ * first: nobody's words are searched but those that the caller may read.
  */
 const LIST = `
-  WITH RECURSIVE below AS (
+  WITH RECURSIVE shared AS MATERIALIZED (SELECT session_id FROM session_grant WHERE ${reaching("$1", "$2", "$16")}),
+  below AS (
     SELECT session_id FROM session WHERE parent_session_id = $15::uuid
     UNION ALL SELECT child.session_id FROM below JOIN session AS child ON child.parent_session_id = below.session_id
   ),
   wanted AS MATERIALIZED (SELECT ${QUERY} AS query),
   said AS MATERIALIZED (
     SELECT event.session_id, min(seq) AS seq FROM wanted, event JOIN session USING (session_id)
-    WHERE query IS NOT NULL AND organization = $1 AND owner = $2 AND NOT stateless AND words IS NOT NULL AND words @@ query
+    WHERE query IS NOT NULL AND organization = $1 AND ${THEIRS} AND NOT stateless AND words IS NOT NULL AND words @@ query
     GROUP BY event.session_id
   ),
   page AS (
     SELECT session_id, said.seq AS said_at
     FROM session CROSS JOIN wanted LEFT JOIN said USING (session_id)
-    WHERE organization = $1 AND owner = $2 AND (NOT stateless OR $15 IS NOT NULL)
+    WHERE organization = $1 AND ${THEIRS} AND (NOT stateless OR $15 IS NOT NULL)
       AND (CASE WHEN $15::uuid IS NULL THEN $14::boolean OR parent_session_id IS NULL ELSE session_id IN (SELECT session_id FROM below) END)
       AND ($4::timestamptz IS NULL OR (updated_at, session_id) < ($4::timestamptz, $5::uuid))
       AND (query IS NULL OR said.seq IS NOT NULL OR title_words @@ query)
@@ -56,15 +61,15 @@ interface ListedRow extends SessionRow {
   readonly said: Uint8Array | null;
 }
 
-/** A page of one person's sessions, the one changed last first. */
+/** A page of one person's sessions and of those that are shared with them, the one changed last first. */
 export async function listSessions(
   queries: Queries,
-  owner: SessionOwner,
+  reader: SessionOwner & { readonly teams: readonly string[] },
   filter: SessionFilter,
   limit: number,
   after?: SessionPlace,
 ): Promise<SessionPage> {
-  const values = [owner.organization, owner.id, limit + 1, after?.updatedAt ?? null, after?.sessionId ?? null];
+  const values = [reader.organization, reader.id, limit + 1, after?.updatedAt ?? null, after?.sessionId ?? null];
   const { words, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf } = filter;
   const wanted = [
     words,
@@ -77,6 +82,7 @@ export async function listSessions(
     lastStopReason ?? null,
     withWorkers,
     workersOf || null,
+    reader.teams,
   ];
   const rows = await queries.query<ListedRow>(LIST, [...values, ...wanted], "list_sessions");
   const page = rows.slice(0, limit);

@@ -9,6 +9,7 @@ import { withoutUndone } from "../../domain/fold/without-undone.ts";
 import { appendEach } from "./append-each.ts";
 import { EVENT_COLUMNS, eventOfRow, eventsOfAppend, payloadBytes, wordsOf, type EventRow } from "./event-rows.ts";
 import { readContext, readUndone } from "./read-context.ts";
+import { turnOfCall } from "../../domain/tools/call-id.ts";
 
 /** A deadlock, and a transaction that could not be put in order with others. */
 const CONFLICTS: ReadonlySet<unknown> = new Set(["40P01", "40001"]);
@@ -88,14 +89,20 @@ const CONVERSATION_TYPES = "'user_message', 'message_queued', 'run_started', 'as
 const READ_RUN = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND run_id = $2 AND type IN ('user_message', 'run_started', 'assistant_message', 'tool_end', 'usage_update',
-    'worker_spawned', 'worker_permission', 'worker_completed', 'reminder')
+    'worker_spawned', 'worker_permission', 'worker_completed', 'reminder', 'call_replayed', 'turn_replayed')
   ORDER BY seq`;
+const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** With what may have undone it. */
 const READ_RESULT = `
   SELECT ${EVENT_COLUMNS} FROM event
   WHERE session_id = $1 AND (seq = $2 AND type = 'tool_end' OR seq > $2 AND type = 'conversation_undone') ORDER BY seq`;
+const READ_ENDS = `
+  SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND run_id = $2 AND turn = $3 AND type = 'tool_end' ORDER BY seq`;
 const READ_CONVERSATION = `
   SELECT ${EVENT_COLUMNS} FROM event WHERE session_id = $1 AND type IN (${CONVERSATION_TYPES}, 'usage_update') ORDER BY seq`;
+const READ_RECORDED = `
+  SELECT ${EVENT_COLUMNS} FROM event
+  WHERE session_id = $1 AND type NOT IN ('thinking', 'message_delta', 'reasoning_update', 'tool_output', 'tool_waiting', 'usage_update') ORDER BY seq`;
 
 /** The log in PostgreSQL. */
 export class PostgresEventLog implements EventLog {
@@ -173,6 +180,11 @@ export class PostgresEventLog implements EventLog {
     return withoutUndone(rows.map((row) => eventOfRow(sessionId, row)));
   }
 
+  async readRecorded(sessionId: string): Promise<Event[]> {
+    const rows = await this.#database.query<EventRow>(READ_RECORDED, [sessionId], "read_recorded");
+    return withoutUndone(rows.map((row) => eventOfRow(sessionId, row)));
+  }
+
   async readRun(sessionId: string, runId: string): Promise<Event[]> {
     const rows = await this.#database.query<EventRow>(READ_RUN, [sessionId, runId], "read_run");
     return rows.map((row) => eventOfRow(sessionId, row));
@@ -182,6 +194,17 @@ export class PostgresEventLog implements EventLog {
     const rows = await this.#database.query<EventRow>(READ_RESULT, [sessionId, sequence], "read_result");
     const payload = withoutUndone(rows.map((row) => eventOfRow(sessionId, row)))[0]?.payload;
     return payload?.case === "toolEnd" ? payload.value : undefined;
+  }
+
+  async readOutput(sessionId: string, callId: string): Promise<ToolEnd | undefined> {
+    const [runId = ""] = callId.split(".", 1);
+    if (!RUN_ID.test(runId)) return undefined;
+    const rows = await this.#database.query<EventRow>(READ_ENDS, [sessionId, runId, turnOfCall(callId)], "read_ends");
+    for (const row of rows) {
+      const { payload } = eventOfRow(sessionId, row);
+      if (payload.case === "toolEnd" && payload.value.callId === callId) return payload.value;
+    }
+    return undefined;
   }
 
   /** An append whose answer was lost, given again, finds its events there: only this claim could have written them. */

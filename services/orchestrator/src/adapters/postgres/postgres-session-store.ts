@@ -1,5 +1,8 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Principal } from "@hlvm/identity/principal";
 import type { Database } from "@hlvm/postgres/database";
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { EventSchema, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { AttachedFile } from "../../domain/session/attached-files.ts";
 import type { Session, SessionFacts } from "../../domain/session/session.ts";
 import type {
@@ -18,7 +21,10 @@ import type { EventPayload } from "../../domain/log/event-payload.ts";
 import { beginRun } from "./begin-run.ts";
 import { eventOfRow } from "./event-rows.ts";
 import { deleteSession, updateSession } from "./change-session.ts";
-import { insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
+import type { Teams } from "../../domain/sharing/grant-store.ts";
+import type { SessionRight } from "../../domain/sharing/session-grant.ts";
+import { findRight } from "./postgres-grant-store.ts";
+import { insertBesideRuns, insertFork, insertImported, insertOutsideRuns } from "./copy-session.ts";
 import { insertMessage } from "./postgres-run-messages.ts";
 import { listSessions } from "./list-sessions.ts";
 import { SESSION_COLUMNS, sessionOfRow, type SessionRow } from "./session-rows.ts";
@@ -48,15 +54,23 @@ export class PostgresSessionStore implements SessionStore {
   readonly #database: Database;
   readonly #replicaId: string;
   readonly #onAppend: (sessionId: string, events: readonly Event[]) => void;
+  readonly #teams: Teams;
 
   /**
    * @param replicaId of this process, which holds the runs that begin here
    * @param onAppend given the events with which this process began a run
+   * @param teams of those who read what is shared; left out, nobody is in any
    */
-  constructor(database: Database, replicaId: string, onAppend: (sessionId: string, events: readonly Event[]) => void) {
+  constructor(
+    database: Database,
+    replicaId: string,
+    onAppend: (sessionId: string, events: readonly Event[]) => void,
+    teams: Teams = { of: () => Promise.resolve([]) },
+  ) {
     this.#database = database;
     this.#replicaId = replicaId;
     this.#onAppend = onAppend;
+    this.#teams = teams;
   }
 
   async find(organization: string, sessionId: string): Promise<Session | undefined> {
@@ -68,8 +82,9 @@ export class PostgresSessionStore implements SessionStore {
     return row === undefined ? undefined : sessionOfRow(row);
   }
 
-  listOwned(owner: SessionOwner, filter: SessionFilter, limit: number, after?: SessionPlace): Promise<SessionPage> {
-    return listSessions(this.#database, owner, filter, limit, after);
+  async listFor(reader: SessionOwner, filter: SessionFilter, limit: number, after?: SessionPlace): Promise<SessionPage> {
+    const teams = await this.#teamsOf(reader.organization, reader.id);
+    return listSessions(this.#database, { ...reader, teams }, filter, limit, after);
   }
 
   update(sessionId: string, changes: SessionChanges): Promise<void> {
@@ -86,6 +101,19 @@ export class PostgresSessionStore implements SessionStore {
 
   appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean> {
     return insertOutsideRuns(this.#database, sessionId, principal, event);
+  }
+
+  async rightTo(sessionId: string, { organization, id }: Principal): Promise<SessionRight | undefined> {
+    return findRight(this.#database, sessionId, { organization, id, teams: await this.#teamsOf(organization, id) });
+  }
+
+  async appendBesideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<number | undefined> {
+    const sequence = await insertBesideRuns(this.#database, sessionId, principal, event);
+    if (sequence === undefined) return undefined;
+    const { runId, turn, at, payload } = event;
+    const appended = { sessionId, runId, sequence: BigInt(sequence), turn, payload, principal, at: timestampFromDate(at) };
+    this.#onAppend(sessionId, [create(EventSchema, appended)]);
+    return sequence;
   }
 
   fork(fork: Fork, marker: CopiedEvent): Promise<boolean> {
@@ -125,5 +153,10 @@ export class PostgresSessionStore implements SessionStore {
          AND NOT EXISTS (SELECT FROM run WHERE run.session_id = session.session_id AND (ended_at IS NULL OR reconcile_at IS NOT NULL))`,
       [afterSeconds],
     );
+  }
+
+  /** Where nobody can tell, what is shared with teams is left out, and the rest is there. */
+  #teamsOf(organization: string, id: string): Promise<readonly string[]> {
+    return this.#teams.of(organization, id).catch(() => []);
   }
 }

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { UsageSchema, type Finish, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { ReminderKind, type Event, type RunStarted, type WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ReminderKind, type Event, type Replay, type RunStarted, type WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { CostSchema, type Cost, type RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
@@ -47,13 +47,25 @@ export interface RunPast {
   readonly agent: RunAgent;
   /** Of a worker: what it may use up of its parent's. */
   readonly allowance?: WorkerBudget;
+  /** What it replays, where it does, and how much of that it has. */
+  readonly replay?: Replay;
+  readonly replayed: number;
   /** By the ids of the calls that started them. */
   readonly workers: ReadonlyMap<string, PastWorker>;
 }
 
 /** @param events of the whole session: those of other runs are passed over */
 export function runPast(runId: string, events: readonly Event[]): RunPast {
-  const past = { question: "", allowedSecrets: [] as string[], model: "", answers: 0, toolCalls: 0, text: "", resultLength: 0 };
+  const past = {
+    question: "",
+    allowedSecrets: [] as string[],
+    model: "",
+    answers: 0,
+    toolCalls: 0,
+    text: "",
+    resultLength: 0,
+    replayed: 0,
+  };
   const readSequences: bigint[] = [];
   let usage = create(UsageSchema);
   const workers = new Map<string, PastWorker>();
@@ -61,6 +73,7 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
   let allowance: WorkerBudget | undefined;
   let cost = create(CostSchema);
   let budget: RunBudget | undefined;
+  let replay: Replay | undefined;
   let answered: (AnsweredTurn & { readonly ends: Map<string, ToolResult> }) | undefined;
   for (const { turn, payload } of events.filter((event) => event.runId === runId)) {
     switch (payload.case) {
@@ -76,6 +89,11 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         agent = agentOf(payload.value);
         allowance = payload.value.origin?.budget;
         budget = payload.value.budget;
+        replay = payload.value.replay;
+        break;
+      case "callReplayed":
+      case "turnReplayed":
+        past.replayed++;
         break;
       case "assistantMessage": {
         const { text, toolCalls, finish, runUsage, runCost } = payload.value;
@@ -110,7 +128,7 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
         cost = payload.value.cost ?? cost;
     }
   }
-  return { ...past, readSequences, usage, cost, budget, answered, agent, allowance, workers };
+  return { ...past, readSequences, usage, cost, budget, replay, answered, agent, allowance, workers };
 }
 
 /** As what a run works that began so. */

@@ -72,6 +72,10 @@ export interface EventLog {
   readRun(sessionId: string, runId: string): Promise<Event[]>;
   /** The end of a tool's call; undefined where that event is none, was undone, or is not of that session. */
   readResult(sessionId: string, sequence: number): Promise<ToolEnd | undefined>;
+  /** What a call came to; undefined where it has no end yet, or is not of that session. */
+  readOutput(sessionId: string, callId: string): Promise<ToolEnd | undefined>;
   /** Those events of the whole session from which the conversation is folded, without what was undone. */
   readConversation(sessionId: string): Promise<Event[]>;
+  /** All events but pieces of what a later one has whole, without what was undone: from them every turn's context can be folded. */
+  readRecorded(sessionId: string): Promise<Event[]>;
 }

@@ -24,6 +24,8 @@ function journalOver(append: (request: Append) => Promise<void>, retryMillisecon
     readContext: () => Promise.resolve([]),
     readUndone: () => Promise.resolve([]),
     readConversation: () => Promise.resolve([]),
+    readOutput: () => Promise.resolve(undefined),
+    readRecorded: () => Promise.resolve([]),
     readRun: () => Promise.resolve([]),
     readResult: () => Promise.resolve(undefined),
   };

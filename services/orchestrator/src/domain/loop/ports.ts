@@ -2,7 +2,7 @@ import type { Message, Model, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/m
 import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
-import type { Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { ApprovalPreview, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolOutput, ToolResult, TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import type { WorkspaceTrust } from "../instructions/workspace-trust.ts";
 
@@ -48,11 +48,29 @@ export interface AttestedCall {
   readonly repeats?: string;
 }
 
+/** What a call would change in the file that it writes, as that is now. */
+export interface CallPreview {
+  /** Empty where there is no file. */
+  readonly presentSha256: string;
+  readonly presentBytes: bigint;
+  /** Empty where what changes is not told. */
+  readonly diff: string;
+}
+
+/** A call that was made once, as policy is asked about it over again. */
+export interface ImaginedCall extends Pick<ToolCall, "tool" | "argumentsJson"> {
+  readonly trustFloor?: TrustFloor;
+}
+
 /** Every method throws HlvmError. */
 export interface Policy {
   decide(call: ToolCall, attested: AttestedCall, signal: AbortSignal): Promise<Verdict>;
   /** Waits a while for an answer: undefined where there is none yet. */
   awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
+  /** What the rules say of calls that nobody makes, at most 100, in their order. */
+  judge(calls: readonly ImaginedCall[], signal: AbortSignal): Promise<readonly Verdict[]>;
+  /** Says what a call that waits for an answer would change. @returns by what an answer names it */
+  attachPreview(approvalId: string, preview: CallPreview, signal: AbortSignal): Promise<ApprovalPreview | undefined>;
   /** Ends what the run still asks for: nobody can answer it any more. */
   withdrawApprovals(runId: string): Promise<void>;
 }
@@ -69,6 +87,11 @@ export interface Outcome {
 
 export interface Audit {
   recordOutcome(outcome: Outcome): Promise<void>;
+}
+
+export interface SharingAudit {
+  /** Commits that a session is shared, or is not any more, before that counts. */
+  recordSharing(changeJson: string, removed: boolean): Promise<void>;
 }
 
 export interface BudgetAudit {
@@ -93,6 +116,15 @@ export interface Rewind {
   readonly turns: readonly { readonly runId: string; readonly turn: number }[];
   readonly preview: boolean;
   readonly overwrite: boolean;
+}
+
+/** A copy of the workspace of a session for one to be. */
+export interface WorkspaceCopy {
+  readonly sessionId: string;
+  readonly path: string;
+  readonly newSessionId: string;
+  /** It goes back to before the first of these. */
+  readonly turns: Rewind["turns"];
 }
 
 export interface Rewound {
@@ -129,9 +161,12 @@ export interface Sandbox {
   closeWorkspace(sessionId: string): Promise<void>;
   /** Output while the tool runs, its result last. Leaving the loop or aborting ends the tool. */
   execute(call: ToolCall, grant: string, timeoutMilliseconds: number, signal: AbortSignal): AsyncIterable<ToolEvent>;
+  preview(call: ToolCall, signal: AbortSignal): Promise<CallPreview>;
   receipt(sessionId: string, callId: string): Promise<Receipt>;
   /** The files with instructions in folders of an open session's workspace; empty is the workspace itself. */
   readInstructions(sessionId: string, folders: readonly string[], signal: AbortSignal): Promise<FoundInstructions>;
+  /** @returns where the copy is */
+  copyWorkspace(copy: WorkspaceCopy, signal: AbortSignal): Promise<string>;
   /** Has the files of an open session go back to before the first of some turns. */
   rewind(sessionId: string, request: Rewind): Promise<Rewound>;
 }
@@ -153,7 +188,7 @@ export interface Memory {
 export interface Mesh {
   readonly models: Models;
   readonly policy: Policy;
-  readonly audit: Audit & BudgetAudit;
+  readonly audit: Audit & BudgetAudit & SharingAudit;
   readonly sandbox: Sandbox;
   readonly trust: WorkspaceTrust;
   readonly memory: Memory;

@@ -10,6 +10,7 @@ import type { Prefix } from "../prompt/compile-prefix.ts";
 import type { OutcomeRecorder } from "../tools/outcome-recorder.ts";
 import type { CallWaits } from "../tools/call-waits.ts";
 import type { LoopDetector } from "../tools/loop-detector.ts";
+import type { RecordedResults } from "../replay/recorded-results.ts";
 import type { RunInbox } from "../run/run-inbox.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { ResultBudget } from "../tools/result-budget.ts";
@@ -48,6 +49,8 @@ export interface RunContext {
   readonly inbox: RunInbox;
   readonly instructions: InstructionFinder;
   readonly workers: Pick<RunWorkers, "beginTurn" | "spawn">;
+  /** Of a run that goes on from a turn of a recording: what its calls are given instead of being run. */
+  readonly recorded?: RecordedResults;
   readonly agent: AgentProfile;
   /** Whether a person is asked to make a call once more of which nobody knows whether it took effect; else the model is told. */
   readonly asksInDoubt: boolean;

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { ModelCapability, ModelTier, Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { DecidingStep, Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { DecidingStep, Decision, type AttachPreviewRequest } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { valuesOf } from "../../testing/event-values.ts";
 import { refuse } from "../../testing/refuse.ts";
@@ -131,6 +131,29 @@ describe("the loop", () => {
       { decision: Decision.ALLOW, step: DecidingStep.APPROVAL },
     ]);
     expect(test.fake.seen.executed).toMatchObject([{ grant: "approved grant" }]);
+  });
+
+  it("asks about a call that writes a file with what that would change, and without where that cannot be told", async () => {
+    const write = (path: string) => ({ id: path, tool: "write_file", arguments: { path, content: "b" } });
+    const approvalId = "22222222-2222-4222-8222-222222222222";
+    test.fake.behaviour.decide = () => ({ decision: Decision.ASK, approval: { approvalId, tool: "write_file" } });
+    test.fake.behaviour.awaitApproval = () => Promise.resolve({ decision: Decision.ALLOW, grant: "g" });
+    const attached: AttachPreviewRequest[] = [];
+    test.fake.behaviour.attachPreview = (request) => {
+      attached.push(request);
+      return { hash: "ef".repeat(32) };
+    };
+    const { previewCall } = test.fake.behaviour;
+    test.fake.behaviour.previewCall = (request) => {
+      if (request.argumentsJson.includes("folder")) throw new ConnectError("it is a folder", Code.FailedPrecondition);
+      return previewCall(request);
+    };
+    test.answers(["", [write("a.txt")]], ["", [write("folder")]], ["done"]);
+    const { events } = await test.run();
+    const asked = valuesOf(events, "permissionCheck").filter(({ decision }) => decision === Decision.ASK);
+    expect(asked.map(({ approval }) => approval?.preview?.hash)).toEqual(["ef".repeat(32), undefined]);
+    expect(attached).toMatchObject([{ approvalId, presentSha256: "ab".repeat(32), diff: "@@ -1,1 +1,1 @@" }]);
+    expect(test.fake.seen.executed).toHaveLength(2);
   });
 
   it("gives an unknown tool and wrong arguments back to the model without asking policy", async () => {

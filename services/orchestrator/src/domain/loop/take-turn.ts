@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, ToolCallPartSchema, type ToolCallPart } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { TokenBudget } from "../context/token-budget.ts";
 import type { AssembledContext } from "../context/assemble-context.ts";
 import type { BudgetExhausted } from "../budget/budget-exhausted.ts";
@@ -8,10 +7,8 @@ import type { ModelCall } from "../budget/model-call.ts";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { callId } from "../tools/call-id.ts";
-import { fitArguments } from "../tools/repair/fit-arguments.ts";
-import { repairToolCalls } from "../tools/repair-tool-calls.ts";
-import { wasGiven } from "../tools/repair/was-given.ts";
 import { Answer } from "./answer.ts";
+import { answeredCalls } from "./answered-calls.ts";
 import { askModel } from "./ask-model.ts";
 import { ModelFailure } from "./model-failure.ts";
 import type { RunContext } from "./run-context.ts";
@@ -94,7 +91,11 @@ export async function takeTurn(
   return { ...give(answer, call, run, progress), estimate: context.estimate };
 }
 
-function outputTokens({ tokens }: AssembledContext, { context: { budget }, agent }: RunContext): number {
+/** How long the answer to a context may be. */
+export function outputTokens(
+  { tokens }: Pick<AssembledContext, "tokens">,
+  { context: { budget }, agent }: { readonly context: Pick<RunContext["context"], "budget">; readonly agent: RunContext["agent"] },
+): number {
   const most = agent.maximumOutputTokens || Number.POSITIVE_INFINITY;
   if (budget.window < LARGE_WINDOW_TOKENS) return Math.min(most, budget.reserve);
   return Math.min(most, roomFor(tokens, budget));
@@ -115,10 +116,9 @@ function spentSoFar({ spending }: RunContext, { usage }: RunProgress): EventPayl
 
 function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunProgress): Omit<Taken, "estimate"> {
   const { turn } = progress;
-  const repaired = isRepairable(answer, run) ? repairToolCalls(answer.text, toolNames(run), wasGiven(run.context.conversation)) : undefined;
-  const text = repaired?.text ?? answer.text;
-  const found = repaired?.calls.map((call) => revealed(call, run)) ?? answer.toolCalls;
-  const toolCalls = withOwnIds(fitted(found, run), run, turn);
+  const { model, prefix, secrets, context } = run;
+  const { text, toolCalls: found } = answeredCalls(answer, { model, prefix, secrets, conversation: context.conversation });
+  const toolCalls = withOwnIds(found, run, turn);
   const shown = toolCalls.map((call) =>
     create(ToolCallPartSchema, { ...call, argumentsJson: run.secrets.redactArguments(call.argumentsJson) }),
   );
@@ -139,29 +139,6 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
     return [message, ...selected];
   });
   return { message, toolCalls, answer, exhausted: answer.finish.reason === FinishReason.LENGTH ? call.exhausted() : undefined };
-}
-
-/** A call that was found in the answer's text, in which the marks of allowed secrets stand. */
-function revealed({ tool, argumentsJson }: Pick<ToolCallPart, "tool" | "argumentsJson">, run: RunContext): ToolCallPart {
-  return create(ToolCallPartSchema, { tool, argumentsJson: run.secrets.revealArguments(argumentsJson) });
-}
-
-function isRepairable(answer: Answer, run: RunContext): boolean {
-  return run.model.tier === ModelTier.WEAK && answer.toolCalls.length === 0 && answer.finish.reason !== FinishReason.REFUSAL;
-}
-
-function toolNames({ prefix }: RunContext): Set<string> {
-  return new Set(prefix.tools.map((tool) => tool.name));
-}
-
-/** Small models know what they want and not how a tool calls it. */
-function fitted(calls: readonly ToolCallPart[], { model, prefix }: RunContext): readonly ToolCallPart[] {
-  if (model.tier !== ModelTier.WEAK) return calls;
-  return calls.map((call) => {
-    const definition = prefix.tools.find((tool) => tool.name === call.tool);
-    if (definition === undefined) return call;
-    return create(ToolCallPartSchema, { ...call, argumentsJson: fitArguments(call.argumentsJson, definition) });
-  });
 }
 
 /** Results are matched by the provider's ids: where it gave none, or one twice, the call's own name takes its place. */

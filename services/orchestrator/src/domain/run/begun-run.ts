@@ -1,7 +1,7 @@
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Principal } from "@hlvm/identity/principal";
 import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Replay, WorkerBudget } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { RunPast } from "../fold/run-past.ts";
 import type { Lease } from "../log/event-log.ts";
@@ -33,6 +33,8 @@ export interface BegunRun {
   readonly teams: readonly string[];
   readonly session: SessionFacts;
   readonly question: string;
+  /** What it replays, where it does. */
+  readonly replay?: Replay;
   /** What it may use, where it has a budget of its own. */
   readonly budget?: RunBudget;
   readonly model: Model;

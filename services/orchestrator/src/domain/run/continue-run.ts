@@ -11,6 +11,7 @@ import { eventPayload } from "../log/event-payload.ts";
 import type { Mesh } from "../loop/ports.ts";
 import { retryWhileAway } from "../loop/retry-while-away.ts";
 import { stopOf } from "../loop/stop.ts";
+import { onlyLooks } from "../replay/replay-run.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
@@ -67,11 +68,13 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
   const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
   // Whatever ended the process may have ended others too.
   const [, model] = await Promise.all([
-    retryWhileAway(
-      () => mesh.sandbox.openWorkspace(workspaceSessionOf(session), session.workspace, signal),
-      ports.serviceMilliseconds,
-      signal,
-    ),
+    onlyLooks(past.replay)
+      ? undefined
+      : retryWhileAway(
+          () => mesh.sandbox.openWorkspace(workspaceSessionOf(session), session.workspace, signal),
+          ports.serviceMilliseconds,
+          signal,
+        ),
     retryWhileAway(() => mesh.models.resolve(past.model, signal), ports.serviceMilliseconds, signal),
   ]);
   const secrets = new RunSecrets(session.secretKey, past.allowedSecrets);
@@ -83,6 +86,7 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
     allowance: past.allowance,
     ...payerOf(delegated.delegation.principal),
     budget: past.budget,
+    replay: past.replay,
     session,
     question: past.question,
     model,

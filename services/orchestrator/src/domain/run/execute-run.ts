@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { Replay_Kind as Kind, type Replay } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { BudgetExhausted } from "../budget/budget-exhausted.ts";
 import { runTime } from "../budget/run-time.ts";
 import { Spending } from "../budget/spending.ts";
@@ -13,6 +14,8 @@ import { RunJournal } from "../log/run-journal.ts";
 import type { Limits } from "../loop/limits.ts";
 import { ModelFailure } from "../loop/model-failure.ts";
 import { runLoop } from "../loop/run-loop.ts";
+import { RecordedResults } from "../replay/recorded-results.ts";
+import { onlyLooks, replayRun } from "../replay/replay-run.ts";
 import { RunProgress } from "../loop/run-progress.ts";
 import { stopOf, type Stop } from "../loop/stop.ts";
 import { workspaceSessionOf } from "../session/session.ts";
@@ -118,13 +121,17 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       inbox,
       instructions: new InstructionFinder(),
       workers: new RunWorkers(begun, ports.workers, progress, limits.turns, performance.now() + left),
+      recorded: past === undefined ? await recordedFor(begun.replay, eventLog) : undefined,
       agent: begun.agent.profile,
       asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
       signal,
       draining,
     };
-    stop = await runLoop(begun.question, run, progress, past?.answered);
+    const { replay } = begun;
+    stop = onlyLooks(replay)
+      ? await replayRun(replay, run, progress, past?.replayed ?? 0, { log: eventLog, attached: ports.attached, facts: session })
+      : await runLoop(begun.question, run, progress, past?.answered);
   } catch (thrown) {
     const cause: unknown = signal.aborted ? signal.reason : thrown;
     if (!(cause instanceof Interruption || cause instanceof ModelFailure || cause instanceof HlvmError || cause instanceof BudgetExhausted))
@@ -138,6 +145,11 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
   if (stop !== undefined) await end(stop, { journal, progress, spending, begun, log, isUnreconciled });
   else await handOver(lease, journal, ports, parked);
   return { reason: stop?.reason, progress, cost: spending.cost };
+}
+
+/** Whoever takes a run over does not know what it has written: its calls run. */
+async function recordedFor(replay: Replay | undefined, log: RunPorts["eventLog"]): Promise<RecordedResults | undefined> {
+  return replay?.kind === Kind.FORK ? new RecordedResults(await log.readRecorded(replay.sessionId), replay) : undefined;
 }
 
 /** A worker has what was carved for it, and no more than any run. */

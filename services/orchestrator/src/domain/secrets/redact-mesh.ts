@@ -94,7 +94,9 @@ function redactSandbox(sandbox: Sandbox, secrets: RunSecrets): Sandbox {
       const { workspace, files } = await clean(sandbox.readInstructions(sessionId, folders, signal), secrets);
       return { workspace, files: files.map((file) => ({ ...file, text: secrets.redact(file.text) })) };
     },
+    copyWorkspace: (copy, signal) => clean(sandbox.copyWorkspace(copy, signal), secrets),
     rewind: (sessionId, request) => clean(sandbox.rewind(sessionId, request), secrets),
+    preview: (call, signal) => clean(sandbox.preview(call, signal), secrets),
     async receipt(sessionId, callId) {
       const receipt = await clean(sandbox.receipt(sessionId, callId), secrets);
       return receipt.state === "done" ? { state: "done", result: await redactResult(receipt.result, secrets) } : receipt;
@@ -151,6 +153,11 @@ function redactPolicy(policy: Policy, secrets: RunSecrets): Policy {
       const verdict = await clean(policy.awaitApproval(approvalId, signal), secrets);
       return verdict === undefined ? undefined : redactVerdict(verdict, secrets);
     },
+    async judge(calls, signal) {
+      return (await clean(policy.judge(calls, signal), secrets)).map((verdict) => redactVerdict(verdict, secrets));
+    },
+    // For the person alone: no log has it.
+    attachPreview: (approvalId, preview, signal) => clean(policy.attachPreview(approvalId, preview, signal), secrets),
     withdrawApprovals: (runId) => clean(policy.withdrawApprovals(runId), secrets),
   };
 }

@@ -16,7 +16,7 @@ export async function cancelRun(
   store: SessionStore,
   runs: RunRegistry,
 ): Promise<boolean> {
-  await requireSession(store, principal, sessionId, "run");
+  await requireSession(store, principal, sessionId, "drive");
   const cancelled = await store.requestCancel(principal.organization, sessionId, runId);
   if (cancelled === undefined)
     throw new HlvmError({

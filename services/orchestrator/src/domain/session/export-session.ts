@@ -5,6 +5,7 @@ import type { Session as SessionMessage } from "@hlvm/proto/hlvm/session/v1/sess
 import type { EventLog } from "../log/event-log.ts";
 import type { AttachedFiles } from "./attached-files.ts";
 import { transcriptHead, transcriptPiece } from "./markdown-transcript.ts";
+import { withholdMemory } from "../sharing/withhold-memory.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -40,14 +41,14 @@ export async function* exportSession({ principal, sessionId, format, signal }: E
     signal.throwIfAborted();
     const { events } = await ports.log.read(sessionId, next);
     if (events.length === 0) break;
-    for (const event of events) {
+    for (const event of withholdMemory(events, principal.id)) {
       if (Number(event.sequence) > session.lastSequence) break;
       text += await textOf(event);
       if (text.length < PIECE_LENGTH) continue;
       yield* pieces(text);
       text = "";
     }
-    next += events.length;
+    next = Number(events.at(-1)!.sequence) + 1;
   }
   yield* pieces(text);
 }

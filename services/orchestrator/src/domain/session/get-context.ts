@@ -10,6 +10,7 @@ import { undoneRanges, type UndoneRange } from "../fold/without-undone.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { compilePrefix } from "../prompt/compile-prefix.ts";
 import type { AttachedFiles } from "./attached-files.ts";
+import { withholdMemory } from "../sharing/withhold-memory.ts";
 import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -54,7 +55,8 @@ const UNDESCRIBED = {
  */
 export async function getContext(principal: Principal, sessionId: string, ports: GetContextPorts): Promise<SeenContext> {
   const session = await requireSession(ports.store, principal, sessionId, "read");
-  const [events, undone] = await Promise.all([ports.log.readContext(sessionId), ports.log.readUndone(sessionId)]);
+  const [log, undone] = await Promise.all([ports.log.readContext(sessionId), ports.log.readUndone(sessionId)]);
+  const events = withholdMemory(log, principal.id);
   const lastRun = events.findLast(({ payload }) => payload.case === "runStarted")?.payload;
   const model = (lastRun?.case === "runStarted" ? lastRun.value.resolvedModel : undefined) ?? UNDESCRIBED;
   const conversation = new Conversation(session.model, model);

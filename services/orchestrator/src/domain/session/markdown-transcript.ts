@@ -38,6 +38,8 @@ export function transcriptPiece({ payload, at, principal }: Event): string {
       if (reason === StopReason.COMPLETED && message === "") return "";
       return `\n*Stopped: ${inline(enumWord(StopReasonSchema, reason))}. ${inline(message)}*\n`;
     }
+    case "comment":
+      return `\n*Comment by ${inline(principal)}${when}:*\n\n${fenced(payload.value.text)}`;
     case "conversationUndone":
       return `\n*What came after turn ${payload.value.toTurn} was undone${when}.*\n`;
     case "sessionForked":

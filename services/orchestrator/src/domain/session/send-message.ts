@@ -35,7 +35,7 @@ export interface MessagePorts {
  */
 export async function sendMessage(sent: MessageSent, { store, attached, log, inboxes }: MessagePorts): Promise<QueuedAt> {
   const { principal, sessionId, text, interrupt } = sent;
-  const session = await requireSession(store, principal, sessionId, "run");
+  const session = await requireSession(store, principal, sessionId, "drive");
   const { attachments, files } = takeAttachments(sent.attachments);
   requireShort(text, attachments);
   if (files.length > 0) {

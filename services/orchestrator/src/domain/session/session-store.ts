@@ -1,5 +1,7 @@
 import type { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import type { Principal } from "@hlvm/identity/principal";
+import type { SessionRight } from "../sharing/session-grant.ts";
 import type { Lease } from "../log/event-log.ts";
 import type { EventPayload } from "../log/event-payload.ts";
 import type { AttachedFile } from "./attached-files.ts";
@@ -86,6 +88,8 @@ export interface Fork {
   readonly forkId: string;
   /** Who forks it. */
   readonly owner: string;
+  /** Where the fork works; undefined: where the other does. */
+  readonly workspace?: string;
 }
 
 export interface QueuedAt {
@@ -98,7 +102,7 @@ export interface SessionStore {
   /** Undefined where there is none of that organization. */
   find(organization: string, sessionId: string): Promise<Session | undefined>;
   /** Those of one person that are not stateless, the one changed last first; those behind a place in that order, where one is given. */
-  listOwned(owner: SessionOwner, filter: SessionFilter, limit: number, after?: SessionPlace): Promise<SessionPage>;
+  listFor(reader: SessionOwner, filter: SessionFilter, limit: number, after?: SessionPlace): Promise<SessionPage>;
   /** Changes nothing that has to do with when it was changed last. */
   update(sessionId: string, changes: SessionChanges): Promise<void>;
   /**
@@ -108,6 +112,10 @@ export interface SessionStore {
   delete(sessionId: string): Promise<void>;
   /** Makes a session with these events, numbered from 1, and the files that they name, or nothing. */
   createImported(organization: string, facts: SessionFacts, events: readonly CopiedEvent[], files: readonly AttachedFile[]): Promise<void>;
+  /** The right that grants give somebody to a session of their organization; undefined where none. */
+  rightTo(sessionId: string, principal: Principal): Promise<SessionRight | undefined>;
+  /** Appends an event that is no run's, also while one goes on. @returns its sequence; undefined where the session is gone */
+  appendBesideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<number | undefined>;
   /** Appends an event that is no run's. @returns false where a run goes on, or the session is gone */
   appendOutsideRuns(sessionId: string, principal: string, event: CopiedEvent): Promise<boolean>;
   /** Makes a session with a copy of another one's events and the marker behind them. @returns false where there are none such */

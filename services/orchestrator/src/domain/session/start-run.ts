@@ -5,24 +5,19 @@ import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
-import { payerOf } from "../budget/payer.ts";
 import { requireSpendable } from "../budget/require-spendable.ts";
-import { eventPayload } from "../log/event-payload.ts";
+import type { EventLog } from "../log/event-log.ts";
 import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
 import { retryAtReplicas } from "../loop/retry-while-away.ts";
-import { compilePrefix } from "../prompt/compile-prefix.ts";
 import type { BegunRun } from "../run/begun-run.ts";
-import { GENERAL_AGENT, type RunAgent } from "../workers/run-agent.ts";
+import type { RunAgent } from "../workers/run-agent.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
-import { redactMesh } from "../secrets/redact-mesh.ts";
-import { RunSecrets } from "../secrets/run-secrets.ts";
+import { beginAskedRun } from "./begin-asked-run.ts";
 import { requireSession } from "./require-session.ts";
-import { personalInstructions } from "../instructions/personal-instructions.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { AttachedFiles } from "./attached-files.ts";
-import { redactAttachments, requireRoom, requireTaken, takeAttachments } from "./take-attachments.ts";
-import { titleOf } from "./title-of.ts";
+import { requireRoom, requireTaken, takeAttachments } from "./take-attachments.ts";
 
 export interface RunAsked {
   readonly principal: Principal;
@@ -54,6 +49,7 @@ export interface RunAsked {
 
 export interface RunStarter {
   readonly store: SessionStore;
+  readonly log: Pick<EventLog, "readRecorded" | "readConversation">;
   readonly attached: AttachedFiles;
   readonly runs: RunRegistry;
   /** The other services, called for whoever started the run. */
@@ -76,15 +72,8 @@ export interface StartedRun {
  * @throws HlvmError `session_not_found`, `run_in_progress`, `workspace_missing`, `workspace_differs`, `attachment_not_taken`, or what the sandbox and the model gateway say
  */
 export async function startRun(asked: RunAsked, starter: RunStarter): Promise<StartedRun> {
-  if (starter.runs.draining.aborted)
-    throw new HlvmError({
-      code: "unavailable",
-      reason: "stopping",
-      message: "The orchestrator is stopping.",
-      advice: "Try again in a moment.",
-    });
-  const { sessionId, budget } = asked;
-  requireSpendable(budget);
+  requireStartable(asked, starter);
+  const { sessionId } = asked;
   const existing = asked.isNew ? undefined : await requireResumable(asked, starter.store);
   const { attachments, files } = takeAttachments(asked.attachments);
   const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
@@ -95,58 +84,27 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
     if (existing === undefined) await close(sessionId, starter.mesh);
     throw refused;
   }
-  const secretKey = existing?.secretKey ?? randomBytes(32);
-  const secrets = new RunSecrets(secretKey, asked.allowedSecrets);
-  const question = await secrets.redactInTurns(asked.prompt);
-  const facts = existing ?? { ...newFacts(workspace, asked), title: titleOf(question), secretKey };
-
-  const prefix = compilePrefix(facts, model, asked.agent);
-  const { principal, delegation, settings, agent } = asked;
-  const lease = { sessionId, runId: asked.runId, owner: randomUUID() };
-  const events = [
-    eventPayload("userMessage", { text: question, attachments: await redactAttachments(attachments, secrets) }),
-    eventPayload("runStarted", {
-      model: model.id,
-      workspace: facts.workspace,
-      settings,
-      ...(agent.profile === GENERAL_AGENT.profile ? {} : { agent: agent.profile }),
-      workerProfiles: [...agent.own],
-      prefixHash: prefix.hash,
-      allowedSecrets: [...asked.allowedSecrets],
-      resolvedModel: model,
-      budget,
-    }),
-    ...personalInstructions(asked.personalInstructions, secrets),
-  ];
-  const session = { isNew: existing === undefined, facts };
-  const { organization, id } = principal;
-  const asking = { organization, principal: id, delegation, session, lease, model: model.id, events, budget, files };
-  const begun: BegunRun = {
-    lease,
-    principal: id,
-    authority: { principal, delegation, settings },
-    agent,
-    ...payerOf(principal),
-    budget,
-    session: facts,
-    question,
-    model,
-    prefix,
-    mesh: redactMesh(starter.mesh, secrets),
-    secrets,
-    appended: events.length,
-    wholeLog: existing === undefined ? events : undefined,
-  };
-  let sequence = 0;
-  const begin = async (): Promise<void> => {
-    sequence = await starter.store.beginRun(asking).catch(async (cause: unknown) => {
+  const facts = existing ?? { ...newFacts(workspace, asked), secretKey: randomBytes(32) };
+  return beginAskedRun(asked, { isNew: existing === undefined, facts, model, attachments, files }, starter).catch(
+    async (cause: unknown) => {
       // A session that is there although it should have been new has a workspace that others use.
-      if (session.isNew && !(cause instanceof HlvmError && cause.reason === "run_in_progress")) await close(sessionId, starter.mesh);
+      if (existing === undefined && !(cause instanceof HlvmError && cause.reason === "run_in_progress"))
+        await close(sessionId, starter.mesh);
       throw cause;
+    },
+  );
+}
+
+/** @throws HlvmError `stopping`, `budget_invalid` */
+export function requireStartable({ budget }: RunAsked, { runs }: RunStarter): void {
+  if (runs.draining.aborted)
+    throw new HlvmError({
+      code: "unavailable",
+      reason: "stopping",
+      message: "The orchestrator is stopping.",
+      advice: "Try again in a moment.",
     });
-  };
-  await starter.runs.begin(lease, begin, (controller) => starter.execute(begun, controller));
-  return { sessionId, runId: lease.runId, sequence, model: model.id };
+  requireSpendable(budget);
 }
 
 async function requireResumable(asked: RunAsked, store: SessionStore): Promise<Session> {

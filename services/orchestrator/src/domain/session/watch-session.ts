@@ -6,11 +6,14 @@ import { durationHistogram } from "@hlvm/telemetry/instrument";
 import type { EventLog } from "../log/event-log.ts";
 import { fitEvents } from "../log/fit-events.ts";
 import type { LogWakeups } from "../log/log-wakeups.ts";
+import { withholdMemory } from "../sharing/withhold-memory.ts";
 import { requireSession } from "./require-session.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** So often the log is looked at without a wake-up: a lost notification costs a second, never an event. */
 const LOOK_MILLISECONDS = 1_000;
+/** So often who follows somebody else's session has to have the right to. */
+const CHECK_MILLISECONDS = 5_000;
 /** The least time between two pieces: a run that goes fast is not slowed by those who look on, and no eye sees the difference. */
 const INTERVAL_MILLISECONDS = 10;
 
@@ -41,7 +44,8 @@ export async function* watchSession(
   { principal, sessionId, from, follow, signal }: Watched,
   ports: WatchPorts,
 ): AsyncGenerator<readonly Event[], void> {
-  const { stateless, runningRunId } = await requireSession(ports.store, principal, sessionId, "read");
+  const { stateless, runningRunId, owner } = await requireSession(ports.store, principal, sessionId, "read");
+  let checkedAt = performance.now();
   const goesOn = follow && !(stateless && runningRunId === "");
   const subscription = ports.wakeups.subscribe(sessionId);
   let next = Math.max(1, from);
@@ -54,7 +58,7 @@ export async function* watchSession(
       if (events.length > 0) {
         if (isFollowing) recordLag(Date.now() - timestampMs(events[0]!.at!));
         yieldedAt = performance.now();
-        yield* fitEvents(events);
+        yield* fitEvents(withholdMemory(events, principal.id));
       }
       // Not their number: somebody may have removed entries by hand.
       next = Number(events.at(-1)?.sequence ?? next - 1) + 1;
@@ -65,6 +69,10 @@ export async function* watchSession(
       if (hasMore) continue;
       if (!goesOn) return;
       await subscription.wait(LOOK_MILLISECONDS, signal);
+      if (owner !== principal.id && performance.now() - checkedAt > CHECK_MILLISECONDS) {
+        await requireSession(ports.store, principal, sessionId, "read");
+        checkedAt = performance.now();
+      }
       const pause = yieldedAt + INTERVAL_MILLISECONDS - performance.now();
       if (pause > 0) await sleep(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
       given = subscription.take(next);

@@ -1,4 +1,5 @@
-import { ApprovalKind, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { ApprovalKind, Decision, type Approval, type ApprovalPreview, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { findNativeTool } from "@hlvm/tools/native-tools";
 import type { ToolCall } from "../loop/ports.ts";
 import { retryWhileAway } from "../loop/retry-while-away.ts";
 import type { TurnCalls } from "./call-tool.ts";
@@ -30,9 +31,29 @@ export function askPermission(call: ToolCall, calls: TurnCalls, repeats?: string
       return permissionOf(call, verdict);
     }
     if (verdict.approval.kind === ApprovalKind.PLAN) await tellPlan(call, calls);
-    await run.journal.append(turn, check);
+    const preview = await previewFor(call, verdict.approval, calls);
+    await run.journal.append(turn, preview === undefined ? check : permissionCheck(call, withPreview(verdict, preview)));
     return { approval: verdict.approval };
   });
+}
+
+/**
+ * What a call that writes a file would change is told with the question, and the grant holds the executor to the file as it was then.
+ * Where it cannot be told the person decides by the arguments, as of any other call.
+ */
+async function previewFor(call: ToolCall, { approvalId }: Approval, { run, signal }: TurnCalls): Promise<ApprovalPreview | undefined> {
+  const definition = findNativeTool(call.tool);
+  if (definition?.category !== "write" || definition.executor !== "sandbox") return undefined;
+  try {
+    return await run.mesh.policy.attachPreview(approvalId, await run.mesh.sandbox.preview(call, signal), signal);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+function withPreview(verdict: Verdict, preview: ApprovalPreview): Verdict {
+  return { ...verdict, approval: verdict.approval && { ...verdict.approval, preview } };
 }
 
 /** Once, however often whoever goes on with the run asks again. */

@@ -3,6 +3,7 @@ import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { spawnWorker } from "@hlvm/tools/worker-tools";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import type { RunContext } from "../loop/run-context.ts";
+import { onlyReads } from "../replay/recorded-results.ts";
 import { isHandOver } from "../run/interruption.ts";
 import { askPermission } from "./ask-permission.ts";
 import { awaitApproval } from "./await-approval.ts";
@@ -109,6 +110,12 @@ async function runCall(ready: ReadyCall, granted: Granted, place: Place, { turn,
   const shown = run.secrets.redactArguments(argumentsJson);
   const argumentsSummary = summarizeArguments(JSON.parse(shown) as ReadyCall["value"]);
   void run.journal.appendSoon(turn, eventPayload("toolStart", { callId, tool, argumentsJson: shown, argumentsSummary, ...place }));
+  const served = run.recorded?.take({ callId, tool, argumentsJson: shown }, onlyReads(tool, granted.step));
+  if (served !== undefined) {
+    const result = { ...served, summary: `as recorded: ${served.summary}` };
+    recordOutcome(ready, { result, status: outcomeStatusOf(result) }, run);
+    return result;
+  }
   const executed = await unlessHandedOver(signal, (stopping) => observeTool(ready, () => executeCall(ready, granted, turn, run, stopping)));
   recordOutcome(ready, executed, run);
   return executed.result;

@@ -84,6 +84,7 @@ export async function callTools(
       callId: callId(run.runId, turn, index + 1),
       tool: parts[index]!.tool,
       result: "call" in one ? withTrust(limited, one.definition) : limited,
+      servedFromSequence: run.recorded?.servedFrom(callId(run.runId, turn, index + 1)),
     });
     const activity = "call" in one && result.success ? memoryActivity(one, run.secrets) : undefined;
     ends.push(end);

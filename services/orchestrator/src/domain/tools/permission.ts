@@ -6,6 +6,8 @@ import { denial } from "./denial.ts";
 
 export interface Granted {
   readonly grant: string;
+  /** Which step allowed it. */
+  readonly step: DecidingStep;
   /** Of a call that was a question to a person. */
   readonly answer?: PersonAnswer;
 }
@@ -15,7 +17,7 @@ export type Permission = Granted | { readonly denial: ToolResult };
 
 /** What a verdict that is no ask comes to. @throws HlvmError `verdict_unusable` */
 export function permissionOf(call: ToolCall, { decision, step, rule, reason, grant, personAnswer }: Verdict): Permission {
-  if (decision === Decision.ALLOW && grant !== "") return { grant, answer: personAnswer };
+  if (decision === Decision.ALLOW && grant !== "") return { grant, step, answer: personAnswer };
   if (decision !== Decision.DENY)
     throw new HlvmError({
       code: "internal",

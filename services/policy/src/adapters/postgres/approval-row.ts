@@ -6,7 +6,7 @@ export const CALL_COLUMNS =
 export const IS_PENDING = "answer IS NULL AND withdrawn_at IS NULL AND used_at IS NULL AND expires_at > now()";
 /** What `approvalOf` reads. */
 export const APPROVAL_COLUMNS = `${IDENTITY_COLUMNS}, ${CALL_COLUMNS}, requested_at, expires_at, answer, answer_text, answer_key, answer_mode, answer_delegation, answered_by, answered_at,
-  used_at, withdrawn_at, expires_at <= now() AS is_over`;
+  preview, used_at, withdrawn_at, expires_at <= now() AS is_over`;
 
 export type ApprovalRow = {
   readonly approval_id: string;
@@ -37,6 +37,7 @@ export type ApprovalRow = {
   readonly answer_delegation: string | null;
   readonly answered_by: string | null;
   readonly answered_at: Date | null;
+  readonly preview: NonNullable<Approval["preview"]> | null;
   readonly used_at: Date | null;
   readonly withdrawn_at: Date | null;
   readonly is_over: boolean;
@@ -74,6 +75,7 @@ export function approvalOf(row: ApprovalRow): Approval {
     ...(row.answered_by === null ? {} : { answeredBy: row.answered_by }),
     ...(row.answered_at === null ? {} : { answeredAt: row.answered_at }),
     isUsed: row.used_at !== null,
+    ...(row.preview === null || row.arguments_json === "" ? {} : { preview: row.preview }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from "@hlvm/postgres/database";
-import type { Approval, RequestedApproval } from "../../domain/approval/approval.ts";
+import type { Approval, FilePreview, RequestedApproval } from "../../domain/approval/approval.ts";
 import type {
   ApprovalFilter,
   ApprovalPage,
@@ -21,7 +21,7 @@ const MAXIMUM_PENDING = 200;
 const MAXIMUM_UNTAKEN = 10_000;
 /** Arguments, words and signatures of what expired more than an hour ago, answered or not: nobody waits for it any more. */
 const FORGET = `
-  UPDATE approval SET arguments_json = '', answer_text = NULL, answer_delegation = NULL
+  UPDATE approval SET arguments_json = '', preview = NULL, answer_text = NULL, answer_delegation = NULL
   WHERE (arguments_json <> '' OR answer_text IS NOT NULL OR answer_delegation IS NOT NULL) AND expires_at < now() - interval '1 hour'`;
 
 /** Of each session its oldest ones, as far as there is room, so that one which asks without end hides no other. */
@@ -43,6 +43,10 @@ const REQUEST = `
   )
   SELECT asked.*, ${appendEvent(21)} FROM asked`;
 
+const ATTACH_PREVIEW = `
+  UPDATE approval SET preview = $3::jsonb
+  WHERE organization = $1 AND approval_id = $2 AND preview IS NULL AND ${IS_PENDING} RETURNING ${APPROVAL_COLUMNS}`;
+
 const ANSWER = `
   WITH answered AS (
     UPDATE approval SET answer = $3, answered_by = $4, answered_at = now(), answer_text = $6, answer_mode = $7, answer_delegation = $8, answer_key = $9
@@ -52,7 +56,7 @@ const ANSWER = `
 
 const WITHDRAW = `
   WITH withdrawn AS (
-    UPDATE approval SET withdrawn_at = now(), arguments_json = ''
+    UPDATE approval SET withdrawn_at = now(), arguments_json = '', preview = NULL
     WHERE organization = $1 AND approval_id = $2 AND ${IS_PENDING} RETURNING approval_id
   )
   SELECT ${appendEvent(3)}, pg_notify('${APPROVAL_CHANNEL}', approval_id::text) FROM withdrawn`;
@@ -64,7 +68,8 @@ const USE = `
     WHERE organization = $1 AND approval_id = $2 AND used_at IS NULL AND (answer IS NOT NULL OR withdrawn_at IS NOT NULL OR expires_at <= now())
     FOR UPDATE
   ), event AS (SELECT approval_id, ${appendEvent(3)} FROM taken), used AS (
-    UPDATE approval SET used_at = now(), arguments_json = CASE WHEN event.id IS NOT NULL AND $4 THEN arguments_json ELSE '' END
+    UPDATE approval SET used_at = now(), arguments_json = CASE WHEN event.id IS NOT NULL AND $4 THEN arguments_json ELSE '' END,
+      preview = CASE WHEN event.id IS NOT NULL AND $4 THEN preview END
     FROM event WHERE approval.approval_id = event.approval_id RETURNING event.id
   )
   SELECT id FROM used WHERE id IS NOT NULL`;
@@ -110,6 +115,11 @@ export class PostgresApprovalStore implements ApprovalStore {
       [organization, approvalId],
       "find_approval",
     );
+  }
+
+  async attachPreview(organization: string, approvalId: string, preview: FilePreview): Promise<Approval | undefined> {
+    const values = [organization, approvalId, JSON.stringify(preview)];
+    return (await this.#one(ATTACH_PREVIEW, values, "attach_preview")) ?? this.find(organization, approvalId);
   }
 
   async findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined> {

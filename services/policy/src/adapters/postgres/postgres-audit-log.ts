@@ -12,7 +12,7 @@ const APPEND_RENEWAL = `SELECT ${appendEvent(1)}`;
 
 const APPEND_OUTCOME = `
   WITH event AS (SELECT ${appendEvent(1)}), forgotten AS (
-    UPDATE approval SET arguments_json = '' FROM event
+    UPDATE approval SET arguments_json = '', preview = NULL FROM event
     WHERE event.id IS NOT NULL AND organization = $2 AND session_id = $3::uuid AND call_id = $4 AND arguments_json <> ''
   )
   SELECT id FROM event`;
@@ -95,8 +95,8 @@ export class PostgresAuditLog implements AuditLog {
     return row === undefined || row.id === null ? undefined : BigInt(row.id);
   }
 
-  async appendBudgetChange(event: AuditEvent): Promise<bigint> {
-    const [row] = await this.#database.query<Appended>(`SELECT ${appendEvent(1)}`, [recordOf(event)], "append_budget_change");
+  async appendChange(event: AuditEvent): Promise<bigint> {
+    const [row] = await this.#database.query<Appended>(`SELECT ${appendEvent(1)}`, [recordOf(event)], "append_change");
     return BigInt(row?.id ?? 0);
   }
 

@@ -5,16 +5,17 @@ import { appendEvent, recordOf } from "./event-record.ts";
 
 const FOREIGN_KEY_VIOLATION = "23503";
 
+/** Who is in a team by hand, or by a group of the identity provider. */
 const LIST = `
   SELECT team.name, team.created_at, coalesce(array_agg(member.principal ORDER BY member.principal) FILTER (WHERE member.principal IS NOT NULL), '{}') AS members
-  FROM identity.team LEFT JOIN identity.team_member member ON member.organization = team.organization AND member.team = team.name
+  FROM identity.team LEFT JOIN identity.team_membership member ON member.organization = team.organization AND member.team = team.name
   WHERE team.organization = $1
     AND ($2::text IS NULL OR EXISTS (
-      SELECT FROM identity.team_member own WHERE own.organization = $1 AND own.team = team.name AND own.principal = $2
+      SELECT FROM identity.team_membership own WHERE own.organization = $1 AND own.team = team.name AND own.principal = $2
     ))
   GROUP BY team.organization, team.name ORDER BY team.name`;
 
-const OF = "SELECT team FROM identity.team_member WHERE organization = $1 AND principal = $2 ORDER BY team";
+const OF = "SELECT team FROM identity.team_membership WHERE organization = $1 AND principal = $2 ORDER BY team";
 
 const CREATE = `
   WITH many AS (SELECT count(*) >= $3 AS is_full FROM identity.team WHERE organization = $1),

@@ -31,9 +31,18 @@ const REVOKE = `
   UNION ALL
   SELECT ${COLUMNS} FROM identity.token WHERE organization = $1 AND owner = $2 AND token_id = $3::uuid AND revoked_at IS NOT NULL`;
 
-/** When it was last used is written down once a minute: to look a token up must not cost a write each time. */
+/**
+ * When it was last used is written down once a minute: to look a token up must not cost a write each time. Its owner's roles are
+ * those of this moment, where the owner is a member; the one user of local mode is none.
+ */
 const USE = `
-  WITH found AS (SELECT ${COLUMNS} FROM identity.token WHERE sha256 = decode($1, 'hex') AND ${IS_LIVE}),
+  WITH found AS (
+    SELECT token_id, token.organization, owner, label, scopes, token.created_at, expires_at, last_used_at, revoked_at,
+      CASE WHEN member.member_id IS NULL THEN owner_roles
+        ELSE ARRAY(SELECT DISTINCT role FROM identity.held_role held WHERE held.member_id = member.member_id) END AS owner_roles
+    FROM identity.token LEFT JOIN identity.member ON member.organization = token.organization AND member.principal = token.owner
+    WHERE sha256 = decode($1, 'hex') AND ${IS_LIVE} AND coalesce(member.state, 'active') = 'active'
+  ),
   used AS (
     UPDATE identity.token SET last_used_at = now() FROM found
     WHERE token.token_id = found.token_id AND coalesce(found.last_used_at, '-infinity') < now() - interval '1 minute'

@@ -1,7 +1,8 @@
 import type { Principal } from "@hlvm/identity/principal";
 import { demandAuthority } from "../authority.ts";
 import type { Approval, ApprovalAnswer } from "./approval.ts";
-import { approvalNotFound, approvalNotPending, argumentsDiffer } from "./approval-errors.ts";
+import { previewHash } from "./attach-preview.ts";
+import { approvalNotFound, approvalNotPending, argumentsDiffer, previewDiffers } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 import { redactText } from "../audit/redact-text.ts";
 import { checkAnswer, checkReason, type PersonAnswer } from "./person-answer.ts";
@@ -16,6 +17,8 @@ export interface GivenAnswer extends PersonAnswer {
   readonly answer: ApprovalAnswer;
   /** Of the arguments that the person was shown; empty where the client does not say. */
   readonly argumentsHash: string;
+  /** Of the preview that the person was shown; empty where the client does not say. */
+  readonly previewHash?: string;
   /** Why an action is answered so, in the person's words; empty where they do not say. */
   readonly reason: string;
   /** Chosen by the client for this answer. */
@@ -26,7 +29,7 @@ export interface GivenAnswer extends PersonAnswer {
  * A person's answer, recorded with their name in the same commit. What a run may do takes a role; what a run asks of the person
  * who started it, that person answers without one. An answer that is given again with its key, since nobody heard what came of
  * it, comes to the same, and is not recorded twice.
- * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
+ * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `preview_differs`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
  */
 export async function answerApproval(store: ApprovalStore, principal: Principal, traceId: string, given: GivenAnswer): Promise<Approval> {
   const { approvalId, answer, argumentsHash } = given;
@@ -35,6 +38,8 @@ export async function answerApproval(store: ApprovalStore, principal: Principal,
   if (!isAskedOfThem) demandAuthority(principal, "answer_approvals");
   if (asked === undefined) throw approvalNotFound(approvalId);
   if (argumentsHash !== "" && argumentsHash !== asked.argumentsHash) throw argumentsDiffer(approvalId);
+  const { previewHash: shown = "" } = given;
+  if (answer !== "deny" && shown !== "" && shown !== previewHash(asked)) throw previewDiffers(approvalId);
   checkAnswer(asked, principal.id, answer, given);
   checkReason(asked.kind, given.reason);
   const kept = asked.kind === "action" ? { ...given, text: redactText(given.reason, RECORDED_LENGTH) } : given;

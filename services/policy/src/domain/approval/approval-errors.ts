@@ -44,3 +44,12 @@ export function argumentsDiffer(approvalId: string): HlvmError {
     advice: "Look at it again, and answer with the hash of what it shows then.",
   });
 }
+
+export function previewDiffers(approvalId: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "preview_differs",
+    message: `What the approval ${approvalId} would change is not what was shown when it was answered.`,
+    advice: "Look at it again, and answer with the hash of the preview that it shows then.",
+  });
+}

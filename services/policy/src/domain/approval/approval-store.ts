@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../audit/audit-event.ts";
 import type { SessionAllowance } from "../decide/question.ts";
 import type { SafetyLevel } from "@hlvm/tools/tool-definition";
-import type { Approval, ApprovalAnswer, ApprovalState, RequestedApproval } from "./approval.ts";
+import type { Approval, FilePreview, ApprovalAnswer, ApprovalState, RequestedApproval } from "./approval.ts";
 import type { PersonAnswer } from "./person-answer.ts";
 
 /** Hears of changes to one approval until it is disposed of. */
@@ -60,6 +60,8 @@ export interface ApprovalStore {
   /** Undefined where the call has an approval or a decision already. */
   request(approval: RequestedApproval, lifetimeSeconds: number, event: AuditEvent): Promise<Approval | undefined>;
   find(organization: string, approvalId: string): Promise<Approval | undefined>;
+  /** Keeps a preview with an approval that waits and has none yet. @returns the approval as it is then; undefined where there is none */
+  attachPreview(organization: string, approvalId: string, preview: FilePreview): Promise<Approval | undefined>;
   findByCall(organization: string, sessionId: string, callId: string): Promise<Approval | undefined>;
   /** Pending ones, oldest first, at most 200, which every session has its share of. */
   pending(organization: string, filter: PendingFilter): Promise<Approval[]>;

@@ -47,6 +47,17 @@ export interface Approval {
   readonly answeredBy?: string;
   readonly answeredAt?: Date;
   readonly isUsed: boolean;
+  /** Of a call that writes a file, as long as its arguments are kept. */
+  readonly preview?: FilePreview;
+}
+
+/** What a call would change in the file that it writes, as the sandbox saw it when it was asked about. */
+export interface FilePreview {
+  /** Of the file as it was; empty where there was none. */
+  readonly presentSha256: string;
+  readonly presentBytes: number;
+  /** The hunks of a unified diff; empty where that could not be told. */
+  readonly diff: string;
 }
 
 type Later =
@@ -60,6 +71,7 @@ type Later =
   | "answerDelegation"
   | "answeredBy"
   | "answeredAt"
-  | "isUsed";
+  | "isUsed"
+  | "preview";
 
 export type RequestedApproval = Omit<Approval, Later>;

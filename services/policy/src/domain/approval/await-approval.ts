@@ -60,6 +60,7 @@ export async function awaitApproval(ports: AwaitApprovalPorts, run: WaitingRun, 
     argumentsHash,
     policyVersion: POLICY_VERSION,
     ...enforcementOf(ports.findTool(tool)!, approval.safetyLevel, canonicalArguments(approval.argumentsJson).value),
+    ...(approval.preview === undefined ? {} : { expectedSha256: approval.preview.presentSha256 }),
   });
   return withAnswer({ ...verdict, grant }, approval);
 }
@@ -76,7 +77,8 @@ async function takenBefore(ports: AwaitApprovalPorts, { delegation, settings, tr
   }
   const call = { sessionId, runId, callId, tool, argumentsJson, definitionHash: hash };
   const resolved = await resolveCall(call, principal, ports.findTool, ports.judgeCall);
-  return renewGrant(ports, { principal, call, settings, traceId }, resolved);
+  const asked = { principal, call, settings, traceId, expectedSha256: approval.preview?.presentSha256 };
+  return renewGrant(ports, asked, resolved);
 }
 
 async function untilSettled(store: ApprovalStore, delegation: Delegation, approvalId: string, signal: AbortSignal): Promise<Approval> {

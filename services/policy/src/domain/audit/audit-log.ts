@@ -67,7 +67,7 @@ export interface AuditLog {
    */
   appendOutcome(event: OutcomeEvent): Promise<bigint | undefined>;
   /** Commits that a budget changes. */
-  appendBudgetChange(event: AuditEvent): Promise<bigint>;
+  appendChange(event: AuditEvent): Promise<bigint>;
   /** The same of calls that were let through, each with what a person answered to it. */
   readApproved(filter: AuditFilter, reading: AuditEvent): Promise<ApprovedCall[]>;
   /** Newest first, of the reader's organization; an intent has its outcome joined to it. No reading without its event being committed. */

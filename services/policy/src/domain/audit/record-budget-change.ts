@@ -18,7 +18,7 @@ export interface BudgetChange {
 export async function recordBudgetChange(log: AuditLog, principal: Principal, traceId: string, change: BudgetChange): Promise<bigint> {
   const { json, ofOwnSession, sessionId } = change;
   if (!ofOwnSession) demandAuthority(principal, "set_budgets");
-  return log.appendBudgetChange({
+  return log.appendChange({
     kind: "budget_changed",
     at: new Date().toISOString(),
     organization: principal.organization,

@@ -1,4 +1,6 @@
 import type { SandboxProfile } from "@hlvm/grant/grant";
+import type { ImageRoot } from "../../domain/image-root.ts";
+import { imageMounts } from "./image-mounts.ts";
 import { nodeMounts } from "./node-mounts.ts";
 import { commandEnvironment, HOME, runnerEnvironment, type RunnerEnvironment } from "./sandbox-environment.ts";
 import { systemMounts } from "./system-mounts.ts";
@@ -31,6 +33,8 @@ export type Occupant =
       readonly profile: SandboxProfile;
       /** Of the open profile: the folder on this machine that the session's open commands share as their home. */
       readonly home?: string;
+      /** What takes the place of the machine's programs. */
+      readonly image?: ImageRoot;
     };
 
 export interface SandboxLayout {
@@ -56,7 +60,8 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
   const { occupant } = layout;
   const temporary = ["--size", String(layout.temporaryMebibytes * MEBIBYTE), "--tmpfs"];
   const isReadOnly = occupant.kind === "command" && occupant.profile === "read";
-  const environment = occupant.kind === "runner" ? runnerEnvironment(occupant) : commandEnvironment(occupant.profile);
+  const environment = occupant.kind === "runner" ? runnerEnvironment(occupant) : commandEnvironment(occupant);
+  const image = occupant.kind === "command" ? occupant.image : undefined;
   return [
     "--unshare-all",
     "--unshare-user",
@@ -72,10 +77,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "ALL",
     "--clearenv",
     ...Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...systemMounts(),
-    "--ro-bind",
-    layout.etc,
-    "/etc",
+    ...(image === undefined ? [...systemMounts(), "--ro-bind", layout.etc, "/etc"] : imageMounts(image)),
     "--proc",
     "/proc",
     "--dev",
@@ -87,10 +89,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     ...(occupant.kind === "runner"
       ? ["--ro-bind", occupant.program, RUNNER, "--bind", occupant.checkpoints, "/checkpoints"]
       : homeOf(occupant, temporary)),
-    ...nodeMounts(),
-    "--ro-bind",
-    layout.ripgrep,
-    "/opt/hlvm/bin/rg",
+    ...(image === undefined ? [...nodeMounts(), "--ro-bind", layout.ripgrep, "/opt/hlvm/bin/rg"] : []),
     isReadOnly ? "--ro-bind" : "--bind",
     layout.workspace,
     "/workspace",

@@ -1,4 +1,5 @@
 import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import pLimit from "p-limit";
@@ -105,7 +106,7 @@ export class BubblewrapIsolation implements Isolation {
   startCommand(request: SandboxRequest, profile: SandboxProfile): Promise<CommandSandbox> {
     return this.#start(request, async (owner, late) => {
       const home = profile === "open" ? this.#homes.open(request.sessionId, owner) : undefined;
-      const options = this.#optionsOf(request, { kind: "command", profile, home }, owner);
+      const options = this.#optionsOf(request, { kind: "command", profile, home, image: request.workspace.image }, owner);
       const log = this.#options.log.child({ sessionId: request.sessionId });
       let spawned!: Spawned;
       const group = this.#groups.take();
@@ -114,6 +115,16 @@ export class BubblewrapIsolation implements Isolation {
       const checked = command.ready().then((processId) => requireMounted(processId, request.workspace.identity));
       await this.#up(command, spawned.exited, checked, late);
       return command;
+    });
+  }
+
+  async copyCheckpoints(from: SandboxRequest, to: SandboxRequest): Promise<void> {
+    const { checkpoints } = this.#options;
+    const [owner, newOwner] = await Promise.all([inspectWorkspace(from.workspace), inspectWorkspace(to.workspace)]);
+    // Only a runner writes in there, and it makes plain files.
+    await cp(checkpoints.open(from.sessionId, owner), checkpoints.open(to.sessionId, newOwner), {
+      recursive: true,
+      verbatimSymlinks: true,
     });
   }
 

@@ -1,6 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Log } from "@hlvm/log/create-log";
-import type { Compared, FoundInstructions, InstructionsAsked, RewindRequest, Rewound, Runner, ToolRun } from "../../domain/isolation.ts";
+import type {
+  Compared,
+  FoundInstructions,
+  InstructionsAsked,
+  Previewed,
+  RewindRequest,
+  Rewound,
+  Runner,
+  ToolRun,
+} from "../../domain/isolation.ts";
 import type { ProtectedChange } from "../../domain/protected-change.ts";
 import { failedResult, type ToolResult } from "../../domain/tool-event.ts";
 import type { LimitGroup } from "../limits/sandbox-limits.ts";
@@ -91,6 +100,10 @@ export class BubblewrapRunner implements Runner {
 
   compare(): Promise<Compared> {
     return this.#guarded(this.#runner.compare(randomUUID()), CHECKPOINT_MILLISECONDS);
+  }
+
+  preview(tool: string, argumentsJson: string): Promise<Previewed> {
+    return this.#guarded(this.#runner.preview(randomUUID(), tool, argumentsJson));
   }
 
   readInstructions(asked: InstructionsAsked): Promise<FoundInstructions> {

@@ -9,7 +9,7 @@ import {
 } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { ToolResult as ResultMessage } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { toolErrorCodeWords } from "@hlvm/proto/hlvm/tool/v1/tool_words";
-import type { Compared, FoundInstructions, InstructionsAsked, RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
+import type { Compared, FoundInstructions, InstructionsAsked, Previewed, RewindRequest, Rewound, ToolRun } from "../../domain/isolation.ts";
 import type { ProtectedChange, ProtectedEntry } from "../../domain/protected-change.ts";
 import type { ToolResult } from "../../domain/tool-event.ts";
 import { encodeFrame, FrameDecoder } from "../../../runner/frames.ts";
@@ -20,7 +20,7 @@ const MAXIMUM_SUMMARY_CHARACTERS = 500;
 const SERVICE_CODES: ReadonlySet<string> = new Set(["permission_denied", "outcome_unknown"]);
 const ERROR_CODES: ReadonlySet<string> = new Set(toolErrorCodeWords.filter((word) => !SERVICE_CODES.has(word)));
 
-type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound" | "compared" | "instructions";
+type GuardAnswer = "protected" | "restored" | "applied" | "checkpointed" | "rewound" | "compared" | "instructions" | "previewed";
 
 interface Pending {
   readonly began: number;
@@ -68,8 +68,8 @@ export class RunnerConnection {
   execute({ callId, tool, argumentsJson, timeoutMilliseconds, enforcement }: ToolRun): Promise<ToolResult> {
     return new Promise((resolve) => {
       this.#pending.set(callId, { began: performance.now(), resolve });
-      const { profile, protectedPaths } = enforcement;
-      const writes = { readOnly: profile === "read", protectedPaths: [...protectedPaths] };
+      const { profile, protectedPaths, expectedSha256 } = enforcement;
+      const writes = { readOnly: profile === "read", protectedPaths: [...protectedPaths], expectedSha256 };
       this.#send({ execute: { callId, tool, argumentsJson, timeoutMilliseconds, ...writes } });
     });
   }
@@ -104,6 +104,10 @@ export class RunnerConnection {
 
   readInstructions(callId: string, { folders, all, profiles }: InstructionsAsked): Promise<FoundInstructions> {
     return this.#askGuard("instructions", callId, { readInstructions: { callId, folders: [...folders], all, profiles } });
+  }
+
+  preview(callId: string, tool: string, argumentsJson: string): Promise<Previewed> {
+    return this.#askGuard("previewed", callId, { preview: { callId, tool, argumentsJson } });
   }
 
   #askGuard<Answer>(kind: GuardAnswer, callId: string, request: RunnerRequestJson): Promise<Answer> {
@@ -146,6 +150,8 @@ export class RunnerConnection {
         return this.#answerGuard("rewound", response.value.callId, response.value);
       case "compared":
         return this.#answerGuard("compared", response.value.callId, response.value);
+      case "previewed":
+        return this.#answerGuard("previewed", response.value.callId, response.value);
       case "instructions":
         return this.#answerGuard("instructions", response.value.callId, response.value);
       default:

@@ -1,4 +1,5 @@
 import type { SandboxProfile } from "@hlvm/grant/grant";
+import type { ImageRoot } from "../../domain/image-root.ts";
 import { protectedPaths } from "@hlvm/protected-paths/protected-paths";
 
 export const HOME = "/home/hlvm";
@@ -67,10 +68,12 @@ export const gitEnvironment: Environment = {
 /** Below L2, git works on the workspace's own repository and on no other, wherever a command starts it. */
 const OWN_REPOSITORY: Environment = { GIT_DIR: "/workspace/.git", GIT_WORK_TREE: "/workspace" };
 
-/** What a command sees: nothing of the machine outside. */
-export function commandEnvironment(profile: SandboxProfile): Environment {
+/** What a command sees: nothing of the machine outside, and of an image what that sets. */
+export function commandEnvironment({ profile, image }: { readonly profile: SandboxProfile; readonly image?: ImageRoot }): Environment {
+  const path = image?.environment.PATH ?? PATH;
   return {
-    PATH: profile === "open" ? `${PATH}:${HOME}/.local/bin` : PATH,
+    ...image?.environment,
+    PATH: profile === "open" ? `${path}:${HOME}/.local/bin` : path,
     HOME,
     USER: "hlvm",
     LANG: "C.UTF-8",

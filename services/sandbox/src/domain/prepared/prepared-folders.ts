@@ -28,6 +28,8 @@ export interface PreparedRecord {
   readonly name: string;
   /** Where it was cloned from, without a name and password; empty where it was sent. */
   readonly origin: string;
+  /** Of the image in which its commands run; absent: with the machine's programs. */
+  readonly image?: string;
   /** Present while it is being sent. */
   readonly upload?: Upload;
   /** Present when the workspace is there. */

@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import { EventQueue } from "../event-queue.ts";
+import type { ImageRoots } from "../image-root.ts";
 import type { Placements } from "../placement/placements.ts";
 import { sessionNotFound, type Owner } from "../receipts.ts";
 import { folderName, parseGitSource, requireReference } from "./git-source.ts";
@@ -24,6 +25,7 @@ export interface PreparedWorkspacesOptions {
   readonly git: SandboxedGit;
   readonly fetch: Readonly<Record<"https" | "file", FetchPack>>;
   readonly placements: Placements;
+  readonly images: ImageRoots;
   /** Of one workspace. */
   readonly maximumBytes: number;
 }
@@ -73,14 +75,15 @@ export class PreparedWorkspaces {
     await cloned;
   }
 
-  /** @returns the bytes of the pack that are here @throws HlvmError `workspace_too_large`, `upload_differs`, what `clone` throws */
-  async beginUpload(owner: Owner, sessionId: string, given: Upload): Promise<number> {
+  /** @returns the bytes of the pack that are here @throws HlvmError `workspace_too_large`, `upload_differs`, `image_not_found`, what `clone` throws */
+  async beginUpload(owner: Owner, sessionId: string, { image, ...given }: Upload & { readonly image?: string }): Promise<number> {
     const upload = { ...given, name: folderName(given.name) };
     requireReference(upload.branch);
-    const { folders, maximumBytes } = this.#options;
+    const { folders, images, maximumBytes } = this.#options;
+    if (image !== undefined) await images.find(image);
     if (upload.size > maximumBytes) throw workspaceTooLarge(maximumBytes);
     const known = await this.#find(owner, sessionId);
-    if (known === undefined) await this.#create(sessionId, { owner: idOf(owner), name: upload.name, origin: "", upload });
+    if (known === undefined) await this.#create(sessionId, { owner: idOf(owner), name: upload.name, origin: "", image, upload });
     else if (known.ready === undefined && known.upload?.sha256 !== upload.sha256) throw uploadDiffers();
     return known?.ready === undefined ? folders.received(sessionId) : upload.size;
   }
@@ -169,12 +172,12 @@ export class PreparedWorkspaces {
     }
   }
 
-  async #unpack(sessionId: string, { owner, name, origin }: PreparedRecord, facts: PackFacts, signal: AbortSignal) {
+  async #unpack(sessionId: string, { owner, name, origin, image }: PreparedRecord, facts: PackFacts, signal: AbortSignal) {
     const { folders, git, maximumBytes } = this.#options;
     const folder = { sessionId, workspace: await folders.content(sessionId) };
     await unpack(git, folder, { ...facts, name, origin, maximumBytes, signal });
     await folders.removePack(sessionId);
-    await folders.write(sessionId, { owner, name, origin, ready: facts });
+    await folders.write(sessionId, { owner, name, origin, image, ready: facts });
     return this.#opened(sessionId, name, facts);
   }
 

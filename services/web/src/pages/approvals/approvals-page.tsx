@@ -8,6 +8,7 @@ import parts from "../../parts/parts.module.css";
 import { RelativeTime } from "../../parts/relative-time.tsx";
 import { shownCode } from "../../parts/shown-text.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { tellingText } from "../../parts/telling-text.ts";
 import { personName } from "../../parts/words.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { isField } from "../../shell/is-field.ts";
@@ -30,6 +31,7 @@ export function ApprovalsPage({ approvalId }: { readonly approvalId: string | un
   return (
     <PageFrame
       title={waiting === 0 ? "Approvals" : `Approvals: ${waiting} wait${waiting === 1 ? "s" : ""}`}
+      command={approvalId === undefined ? "hlvm approval list" : `hlvm approval show ${approvalId}`}
       above={
         approvalId === undefined ? null : (
           <Link href="/approvals" className={styles.back} aria-label="All approvals">
@@ -77,13 +79,13 @@ export function ApprovalsPage({ approvalId }: { readonly approvalId: string | un
 const ICONS: Readonly<Record<number, LucideIcon>> = { [ApprovalKind.PLAN]: ListChecks, [ApprovalKind.QUESTION]: MessageCircleQuestion };
 
 function QueueRow({ approval, title, isShown }: { readonly approval: Approval; readonly title: string; readonly isShown: boolean }) {
-  const { approvalId, tool, kind, safetyLevel, requestedBy, requestedAt, expiresAt } = approval;
+  const { approvalId, tool, kind, safetyLevel, requestedBy, requestedAt, expiresAt, argumentsJson } = approval;
   return (
     <Link href={`/approvals/${approvalId}`} className={styles.row} aria-current={isShown ? "true" : undefined}>
       <Icon of={ICONS[kind] ?? ShieldQuestion} />
       <span className={styles.first}>
         <strong>{tool}</strong>
-        <code>{shownCode(firstText(approval))}</code>
+        <code>{shownCode(tellingText(argumentsJson))}</code>
       </span>
       <span className={styles.times}>
         <RelativeTime at={requestedAt} isShort />
@@ -96,16 +98,6 @@ function QueueRow({ approval, title, isShown }: { readonly approval: Approval; r
       <span className={`${styles.times} ${styles.left}`}>{expiresAt === undefined ? null : <RelativeTime at={expiresAt} />}</span>
     </Link>
   );
-}
-
-/** What says most in one line, where a call has it. */
-const TELLING = ["command", "path", "url", "question", "plan", "query"];
-
-/** Enough to tell one from another; the whole of it is in the detail. */
-function firstText({ argumentsJson }: Approval): string {
-  const given = JSON.parse(argumentsJson) as Record<string, unknown>;
-  const first = [...TELLING.map((name) => given[name]), ...Object.values(given)].find((value) => typeof value === "string");
-  return typeof first === "string" ? first.split("\n", 1)[0]!.slice(0, 200) : "";
 }
 
 /** `j` and `k` move through the queue, `y`, `s` and `n` press the shown question's buttons. */

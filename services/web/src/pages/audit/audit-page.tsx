@@ -1,190 +1,95 @@
-import { enumWord } from "@hlvm/ndjson/enum-word";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { AuditService, OutcomeStatus, OutcomeStatusSchema, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { Fragment, useDeferredValue, useState } from "react";
-import { Link, useSearchParams } from "wouter";
-import { useClient } from "../../api/use-client.ts";
-import { useCall } from "../../api/use-call.ts";
+import { useSearchParams } from "wouter";
+import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
-import { VisibleLines } from "../../parts/code-lines.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import parts from "../../parts/parts.module.css";
-import { RelativeTime } from "../../parts/relative-time.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
-import { StateMark, type Tone } from "../../parts/state-mark.tsx";
-import table from "../../parts/table.module.css";
-import { TroubleNote } from "../../parts/trouble-note.tsx";
-import { personName } from "../../parts/words.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
+import { ApprovedView } from "./approved-view.tsx";
+import { AuditQuery } from "./audit-query.tsx";
+import { addressOf, flagsOf, lineOf, questionOfAddress, readsWholeLog, type AuditQuestion } from "./audit-question.ts";
+import { CallsView } from "./calls-view.tsx";
+import { CountsView } from "./counts-view.tsx";
+import { ExportButtons } from "./export-buttons.tsx";
+import { TailView } from "./tail-view.tsx";
+import { TimelineView } from "./timeline-view.tsx";
+import styles from "./audit.module.css";
 
-const SHOWN = 100;
-const SPANS: Readonly<Record<string, number>> = { "1h": 3_600_000, "1d": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 };
-const DECISIONS: Readonly<Record<string, Decision>> = { allow: Decision.ALLOW, ask: Decision.ASK, deny: Decision.DENY };
-const TONES: Readonly<Record<number, Tone>> = { [Decision.ALLOW]: "ok", [Decision.ASK]: "warn", [Decision.DENY]: "danger" };
+/** The views of a question, and the command that shows the same. */
+const VIEWS: Readonly<Record<string, { readonly name: string; readonly command: (question: AuditQuestion) => string }>> = {
+  calls: { name: "Calls", command: (question) => `query${flagsOf(question)}` },
+  approved: { name: "Who approved", command: (question) => `who-approved${flagsOf(question)}` },
+  touched: { name: "Touched", command: ({ path = "PATH", host, session, since }) => `touched ${path}${flagsOf({ host, session, since })}` },
+  timeline: { name: "Session timeline", command: ({ session = "SESSION" }) => `timeline ${session}` },
+  counts: { name: "Counts", command: (question) => `aggregate${flagsOf(question)}` },
+  tail: { name: "Live tail", command: (question) => `tail${flagsOf({ ...question, since: undefined, until: undefined })}` },
+};
+
+/** On a phone the views are wider than the screen. */
+function intoView(button: HTMLButtonElement | null): void {
+  button?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
 
 /** Who asked for what, who decided, and what came of it. The question is the address. */
 export function AuditPage() {
-  const audit = useClient(AuditService);
   const [search, setSearch] = useSearchParams();
-  const field = (name: string): string => search.get(name) ?? "";
-  const set = (name: string, value: string): void =>
-    setSearch(
-      (before) => {
-        if (value === "") before.delete(name);
-        else before.set(name, value);
-        return before;
-      },
-      { replace: true },
-    );
-  const since = field("since") || "7d";
-  const asked = useDeferredValue([field("tool"), field("path"), field("text"), field("decision"), since].join("\n"));
-  const { value, trouble, again, isLoading } = useCall(asked, (signal) => {
-    const [tool, path, text, decision, span] = asked.split("\n") as [string, string, string, string, string];
-    const from = timestampFromMs(Date.now() - (SPANS[span] ?? SPANS["7d"]!));
-    return audit.query({ tool, path, text, decision: DECISIONS[decision], since: from, limit: SHOWN }, { signal });
-  });
+  const [found, setFound] = useState("");
+  const [confirmed, setConfirmed] = useState("");
+  const question = questionOfAddress(search);
+  const view = search.get("view") ?? "calls";
+  const ask = (asked: AuditQuestion, next = view): void =>
+    setSearch((before) => {
+      const address = addressOf(asked, before);
+      if (next === "calls") address.delete("view");
+      else address.set("view", next);
+      return address;
+    });
+  const line = lineOf(question);
+  const mustConfirm = view !== "tail" && view !== "timeline" && readsWholeLog(question) && confirmed !== line;
+  const command = `hlvm audit ${(VIEWS[view] ?? VIEWS.calls!).command(question)}`;
   return (
-    <PageFrame title="Audit">
-      <div className={table.form}>
-        <input
-          className={`${table.input} ${table.wide}`}
-          type="search"
-          aria-label="Words in it"
-          placeholder="Words in it"
-          value={field("text")}
-          onChange={(event) => set("text", event.target.value)}
-        />
-        <input
-          className={table.input}
-          aria-label="Tool"
-          placeholder="Tool"
-          value={field("tool")}
-          onChange={(event) => set("tool", event.target.value)}
-        />
-        <input
-          className={table.input}
-          aria-label="Path that it names"
-          placeholder="Path that it names"
-          value={field("path")}
-          onChange={(event) => set("path", event.target.value)}
-        />
-        <select
-          className={table.input}
-          aria-label="Decision"
-          value={field("decision")}
-          onChange={(event) => set("decision", event.target.value)}
-        >
-          <option value="">any decision</option>
-          {Object.keys(DECISIONS).map((word) => (
-            <option key={word}>{word}</option>
-          ))}
-        </select>
-        <select className={table.input} aria-label="Since" value={since} onChange={(event) => set("since", event.target.value)}>
-          {Object.keys(SPANS).map((span) => (
-            <option key={span} value={span}>
-              last {span}
-            </option>
-          ))}
-        </select>
-        <Button disabled={isLoading} onClick={again}>
-          Look again
-        </Button>
+    <PageFrame title="Audit" command={command} beside={<ExportButtons question={question} />}>
+      <AuditQuery question={question} onQuestion={ask} found={found} />
+      <div className={styles.views} role="group" aria-label="View">
+        {Object.entries(VIEWS).map(([key, { name }]) => (
+          <button
+            key={key}
+            ref={key === view ? intoView : undefined}
+            type="button"
+            aria-pressed={key === view}
+            data-action={`Audit: ${name}`}
+            data-key={key === "tail" ? "t" : undefined}
+            onClick={() => ask(question, key)}
+          >
+            {name}
+          </button>
+        ))}
       </div>
-      <TroubleNote trouble={trouble} onAgain={again} />
-      {value === undefined ? (
-        trouble === undefined ? (
-          <Skeleton rows={8} />
-        ) : null
-      ) : value.events.length === 0 ? (
-        <Empty title="No call fits" command={`hlvm audit query --since ${since}`} />
+      {mustConfirm ? (
+        <Empty title="This reads the whole log">
+          <p>Nothing narrows it in time, so it takes as long as the log is large.</p>
+          <div className={styles.bounds}>
+            {["1d", "7d", "30d"].map((since) => (
+              <Button key={since} look={since === "7d" ? "primary" : undefined} onClick={() => ask({ ...question, since })}>
+                Last {since}
+              </Button>
+            ))}
+            <Button onClick={() => setConfirmed(line)}>Read all of it</Button>
+          </div>
+        </Empty>
+      ) : view === "approved" ? (
+        <ApprovedView question={question} onQuestion={ask} onFound={setFound} />
+      ) : view === "timeline" ? (
+        <TimelineView sessionId={question.session} onQuestion={ask} onFound={setFound} />
+      ) : view === "counts" ? (
+        <CountsView question={question} onQuestion={ask} onFound={setFound} />
+      ) : view === "tail" ? (
+        <TailView key={line} question={question} onQuestion={ask} onFound={setFound} />
+      ) : view === "touched" && question.path === undefined && question.host === undefined ? (
+        <Empty title="Which file, folder or host?" command="hlvm audit touched src/deploy.ts">
+          <p>Write path:src/deploy.ts or host:example.com above. Calls that were refused are shown too.</p>
+        </Empty>
       ) : (
-        <AuditTable events={value.events} />
+        <CallsView question={question} onQuestion={ask} onFound={setFound} />
       )}
-      <p className={table.section}>
-        <span className={table.quiet}>
-          {value?.nextBeforeId === 0n || value === undefined ? "" : `The newest ${SHOWN} are shown. `}That you looked is on record too.
-        </span>
-      </p>
     </PageFrame>
-  );
-}
-
-function AuditTable({ events }: { readonly events: readonly AuditEvent[] }) {
-  const [opened, setOpened] = useState<bigint | undefined>(undefined);
-  return (
-    <div className={table.scrolls} tabIndex={0} role="region" aria-label="Calls">
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Tool</th>
-            <th scope="col">Decision</th>
-            <th scope="col">Rule</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Session</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => (
-            <Fragment key={String(event.id)}>
-              <tr>
-                <td className={table.nowrap}>
-                  <RelativeTime at={event.at} isShort />
-                </td>
-                <td>{personName(event.principal)}</td>
-                <td>
-                  <Button
-                    look="bare"
-                    aria-expanded={opened === event.id}
-                    onClick={() => setOpened(opened === event.id ? undefined : event.id)}
-                  >
-                    {event.tool}
-                  </Button>
-                </td>
-                <td className={table.nowrap}>
-                  <StateMark tone={TONES[event.decision] ?? "plain"}>
-                    {`${enumWord(DecisionSchema, event.decision)} · ${enumWord(DecidingStepSchema, event.step).replaceAll("_", " ")}`}
-                  </StateMark>
-                </td>
-                <td className={table.quiet}>{event.rule}</td>
-                <td>
-                  {event.outcome === OutcomeStatus.UNSPECIFIED ? "" : enumWord(OutcomeStatusSchema, event.outcome).replaceAll("_", " ")}
-                </td>
-                <td>{event.sessionId === "" ? "" : <Link href={`/s/${event.sessionId}`}>{event.sessionId.slice(0, 8)}</Link>}</td>
-              </tr>
-              {opened === event.id ? (
-                <tr>
-                  <td colSpan={7}>
-                    <OpenedEvent event={event} />
-                  </td>
-                </tr>
-              ) : null}
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function OpenedEvent({ event }: { readonly event: AuditEvent }) {
-  const { argumentsJson, argumentsHash, reason, outcomeSummary, traceId, callId } = event;
-  const pairs = { Reason: reason, Outcome: outcomeSummary, Call: callId, Trace: traceId, "SHA-256": argumentsHash };
-  return (
-    <>
-      <VisibleLines text={argumentsJson} />
-      <dl className={parts.pairs}>
-        {Object.entries(pairs)
-          .filter(([, value]) => value !== "")
-          .map(([name, value]) => (
-            <Fragment key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </Fragment>
-          ))}
-      </dl>
-    </>
   );
 }

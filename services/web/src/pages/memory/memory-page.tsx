@@ -1,39 +1,51 @@
-import { enumWord } from "@hlvm/ndjson/enum-word";
-import { FactOriginSchema, FactScope, FactScopeSchema, MemoryService, SearchSource, type Fact } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { Pin, PinOff, Trash2 } from "lucide-react";
+import { FactScope, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { useDeferredValue, useState } from "react";
 import { useSearchParams } from "wouter";
 import { useClient } from "../../api/use-client.ts";
 import { useAction, useCall } from "../../api/use-call.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Icon } from "../../parts/icon.tsx";
-import parts from "../../parts/parts.module.css";
-import { RelativeTime } from "../../parts/relative-time.tsx";
 import table from "../../parts/table.module.css";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
-import { personName } from "../../parts/words.ts";
+import { folderName } from "../../parts/words.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
+import { useLists } from "../../store/list-store.ts";
+import { usePage } from "../../store/page-context.ts";
+import { FactRow } from "./fact-row.tsx";
 
 const FOUND = 50;
+const MOST_FOLDERS = 20;
 
 /** What is remembered, found by words, and changed or ended. */
 export function MemoryPage() {
   const memory = useClient(MemoryService);
   const [search, setSearch] = useSearchParams();
   const query = search.get("q") ?? "";
+  const { sessions } = useLists(usePage().lists);
+  const folders = [...new Set(sessions?.map(({ workspace }) => workspace))].filter((folder) => folder !== "").slice(0, MOST_FOLDERS);
+  // What was learnt in a folder is found there alone; the one that was worked in last is the likeliest.
+  const project = search.get("project") ?? folders[0] ?? "";
+  const set = (name: string, value: string): void =>
+    setSearch(
+      (before) => {
+        if (value === "" && name === "q") before.delete(name);
+        else before.set(name, value);
+        return before;
+      },
+      { replace: true },
+    );
   const words = useDeferredValue(query.trim());
-  const found = useCall(words, async (signal) =>
-    words === "" ? undefined : await memory.searchFacts({ query: words, limit: FOUND }, { signal }),
+  const found = useCall(`${project}\n${words}`, async (signal) =>
+    words === "" ? undefined : await memory.searchFacts({ query: words, limit: FOUND, project }, { signal }),
   );
   const [text, setText] = useState("");
   const write = useAction(async () => {
-    await memory.writeFact({ text, scope: FactScope.PERSONAL });
+    await memory.writeFact({ text, scope: FactScope.PERSONAL, project });
     setText("");
     found.again();
   });
   return (
-    <PageFrame title="Memory">
+    <PageFrame title="Memory" command={`hlvm memory search ${JSON.stringify(words || "words")}`}>
       <div className={table.form}>
         <input
           className={`${table.input} ${table.wide}`}
@@ -41,8 +53,24 @@ export function MemoryPage() {
           aria-label="Search what is remembered"
           placeholder="Search what is remembered"
           value={query}
-          onChange={(event) => setSearch(event.target.value === "" ? {} : { q: event.target.value }, { replace: true })}
+          onChange={(event) => set("q", event.target.value)}
+          data-filter
         />
+        <select
+          className={table.input}
+          aria-label="What was learnt in this folder too"
+          value={project}
+          onChange={(event) => set("project", event.target.value)}
+        >
+          <option value="">of no folder</option>
+          {[...new Set([...folders, project])]
+            .filter((folder) => folder !== "")
+            .map((folder) => (
+              <option key={folder} value={folder}>
+                {folderName(folder)}
+              </option>
+            ))}
+        </select>
       </div>
       <form
         className={table.form}
@@ -74,32 +102,5 @@ export function MemoryPage() {
         <ul>{found.value?.facts.map(({ fact }) => fact && <FactRow key={fact.factId} fact={fact} onChanged={found.again} />)}</ul>
       )}
     </PageFrame>
-  );
-}
-
-function FactRow({ fact, onChanged }: { readonly fact: Fact; readonly onChanged: () => void }) {
-  const memory = useClient(MemoryService);
-  const { factId, text, scope, origin, pinned, writtenBy, validFrom, project } = fact;
-  const change = useAction(async (change: { case: "pinned" | "remove"; value: boolean }) => {
-    await memory.editFact({ factId, project, change: change as { case: "pinned"; value: boolean } });
-    onChanged();
-  });
-  return (
-    <li className={table.fact}>
-      <p>{text}</p>
-      <div className={table.actions}>
-        <Button look="bare" disabled={change.isBusy} onClick={() => change.run({ case: "pinned", value: !pinned })}>
-          <Icon of={pinned ? PinOff : Pin} size={14} /> {pinned ? "Unpin" : "Pin"}
-        </Button>
-        <Button look="bare" disabled={change.isBusy} onClick={() => change.run({ case: "remove", value: true })}>
-          <Icon of={Trash2} size={14} /> End
-        </Button>
-      </div>
-      <p>
-        {pinned ? <span className={parts.chip}>pinned</span> : null} {enumWord(FactScopeSchema, scope)} ·{" "}
-        {enumWord(FactOriginSchema, origin).replaceAll("_", " ")} by {personName(writtenBy)} · <RelativeTime at={validFrom} />
-      </p>
-      <TroubleNote trouble={change.trouble} />
-    </li>
   );
 }

@@ -16,7 +16,7 @@ export function ModelsPage() {
   const { clients } = usePage();
   const { value, trouble, again } = useCall("models", (signal) => clients.models.listModels({}, { signal }));
   return (
-    <PageFrame title="Models">
+    <PageFrame title="Models" command="hlvm model list">
       <TroubleNote trouble={trouble} onAgain={again} />
       {value === undefined ? (
         trouble === undefined ? (

@@ -64,12 +64,14 @@ function Lines({ file: { note, hunks } }: { readonly file: FileDiff }) {
         <span key={at} className={styles.hunk}>
           {hunk.head}
         </span>,
-        ...hunk.lines.map(({ before, after, sign, text }, line) => (
+        ...hunk.lines.map(({ before, after, sign, text, pieces }, line) => (
           <div key={`${at} ${line}`} className={`${styles.diffLine} ${sign === "+" ? styles.added : sign === "-" ? styles.removed : ""}`}>
             <span className={styles.number}>{before}</span>
             <span className={styles.number}>{after}</span>
             <span>{sign}</span>
-            <span>{text}</span>
+            <span>
+              {pieces === undefined ? text : pieces.map((piece, at) => (piece.isChanged ? <mark key={at}>{piece.text}</mark> : piece.text))}
+            </span>
           </div>
         )),
       ])}

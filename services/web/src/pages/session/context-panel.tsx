@@ -2,6 +2,7 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { TrustSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { useCall } from "../../api/use-call.ts";
 import parts from "../../parts/parts.module.css";
+import { shownCode } from "../../parts/shown-text.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
 import { usePage } from "../../store/page-context.ts";
@@ -29,7 +30,7 @@ export function ContextPanel({ sessionId, version }: { readonly sessionId: strin
             <span>
               {own.toLocaleString()} <span className={parts.plain}>· {enumWord(TrustSchema, trust).replaceAll("_", " ")}</span>
             </span>
-            <p>{preview}</p>
+            <p>{shownCode(preview)}</p>
           </li>
         ))}
       </ul>

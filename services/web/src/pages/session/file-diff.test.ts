@@ -31,3 +31,12 @@ it.each([
 ])("says what there is of %s", (_, file, note) => {
   expect(changed(file)).toMatchObject({ note, hunks: [] });
 });
+
+it("marks the words that differ between a line and the one in its place, and none where all of it does", () => {
+  const { hunks } = changed({
+    before: { bytes: bytes("const key = a;\nonly here\n") },
+    after: { bytes: bytes("const key = b.purpose;\nsomething else\n") },
+  });
+  const marked = hunks[0]!.lines.map(({ pieces }) => pieces?.filter(({ isChanged }) => isChanged).map(({ text }) => text));
+  expect(marked).toEqual([["a"], undefined, ["b.purpose"], undefined]);
+});

@@ -1,4 +1,4 @@
-import { structuredPatch } from "diff";
+import { diffWordsWithSpace, structuredPatch } from "diff";
 import type { ChangedFile } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { shownCode } from "../../parts/shown-text.ts";
 
@@ -8,6 +8,13 @@ export interface DiffLine {
   readonly after: number | undefined;
   readonly sign: " " | "+" | "-";
   readonly text: string;
+  /** Its words, where another line stands in its place and both are alike. */
+  readonly pieces?: readonly DiffPiece[];
+}
+
+export interface DiffPiece {
+  readonly text: string;
+  readonly isChanged: boolean;
 }
 
 export interface Hunk {
@@ -26,6 +33,8 @@ export interface FileDiff {
 
 const CONTEXT_LINES = 3;
 const MOST_BYTES = 512 * 1024;
+/** Of longer lines no words are compared: that takes long, and nobody reads them. */
+const LONGEST_LINE = 400;
 
 /** A changed file as lines of before and after, what cannot be seen in them shown as what it is. */
 export function diffOf({ path, before, after }: ChangedFile): FileDiff {
@@ -38,13 +47,15 @@ export function diffOf({ path, before, after }: ChangedFile): FileDiff {
     let [from, to] = [oldStart, newStart];
     return {
       head: `${oldStart}–${oldStart + Math.max(0, oldLines - 1)} → ${newStart}–${newStart + Math.max(0, newLines - 1)}`,
-      lines: lines
-        .filter((line) => !line.startsWith("\\"))
-        .map((line): DiffLine => {
-          const sign = line[0] as DiffLine["sign"];
-          const text = shownCode(line.slice(1));
-          return { sign, text, before: sign === "+" ? undefined : from++, after: sign === "-" ? undefined : to++ };
-        }),
+      lines: withWords(
+        lines
+          .filter((line) => !line.startsWith("\\"))
+          .map((line): DiffLine => {
+            const sign = line[0] as DiffLine["sign"];
+            const text = shownCode(line.slice(1));
+            return { sign, text, before: sign === "+" ? undefined : from++, after: sign === "-" ? undefined : to++ };
+          }),
+      ),
     };
   });
   const count = (sign: string): number => views.reduce((sum, { lines }) => sum + lines.filter((line) => line.sign === sign).length, 0);
@@ -57,6 +68,42 @@ export function diffOf({ path, before, after }: ChangedFile): FileDiff {
           ? "An empty file was removed."
           : "Only its mode changed.";
   return { path: name, added: count("+"), removed: count("-"), hunks: views, note };
+}
+
+/** Marks what differs between lines that were removed and those that came in their place, one by one. */
+function withWords(lines: DiffLine[]): DiffLine[] {
+  const marked = [...lines];
+  for (let at = 0; at < lines.length; at++) {
+    if (lines[at]!.sign !== "-") continue;
+    const removed = runOf(lines, at, "-");
+    const added = runOf(lines, at + removed, "+");
+    for (let pair = 0; pair < Math.min(removed, added); pair++) {
+      const [one, other] = [at + pair, at + removed + pair];
+      const [before, after] = wordsOf(lines[one]!.text, lines[other]!.text);
+      if (before === undefined) continue;
+      marked[one] = { ...lines[one]!, pieces: before };
+      marked[other] = { ...lines[other]!, pieces: after };
+    }
+    at += removed + added - 1;
+  }
+  return marked;
+}
+
+function runOf(lines: readonly DiffLine[], from: number, sign: DiffLine["sign"]): number {
+  let end = from;
+  while (lines[end]?.sign === sign) end++;
+  return end - from;
+}
+
+/** Nothing of lines that have less than half in common: there every word would be marked. */
+function wordsOf(before: string, after: string): [DiffPiece[], DiffPiece[]] | [undefined, undefined] {
+  if (before.length > LONGEST_LINE || after.length > LONGEST_LINE) return [undefined, undefined];
+  const changes = diffWordsWithSpace(before, after);
+  const common = changes.reduce((sum, { added, removed, value }) => (added || removed ? sum : sum + value.trim().length), 0);
+  if (common * 2 < Math.max(before.trim().length, after.trim().length)) return [undefined, undefined];
+  const side = (left: "added" | "removed"): DiffPiece[] =>
+    changes.filter((change) => !change[left]).map(({ value, added, removed }) => ({ text: value, isChanged: added || removed }));
+  return [side("added"), side("removed")];
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

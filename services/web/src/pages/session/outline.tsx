@@ -1,9 +1,21 @@
 import type { Item } from "@hlvm/conversation/item";
 import { TodoStatus, type TodoItem } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { Bot, CircleCheck, CircleDashed, CircleDot, Hourglass, MessageSquare, OctagonAlert, type LucideIcon } from "lucide-react";
+import {
+  Bot,
+  ChevronDown,
+  ChevronUp,
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  Hourglass,
+  MessageSquare,
+  OctagonAlert,
+  type LucideIcon,
+} from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { useCall } from "../../api/use-call.ts";
+import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import parts from "../../parts/parts.module.css";
 import { sessionState } from "../../parts/words.ts";
@@ -15,6 +27,7 @@ interface OutlineProps {
   readonly items: readonly Item[];
   readonly todo: readonly TodoItem[];
   readonly onChoose: (key: string) => void;
+  readonly onStep: (by: 1 | -1) => void;
 }
 
 const TODO_ICONS: Readonly<Record<number, LucideIcon>> = {
@@ -23,11 +36,19 @@ const TODO_ICONS: Readonly<Record<number, LucideIcon>> = {
 };
 
 /** What was asked, what is to be done, who works on it, and where somebody should look. */
-export const Outline = memo(function Outline({ sessionId, items, todo, onChoose }: OutlineProps) {
+export const Outline = memo(function Outline({ sessionId, items, todo, onChoose, onStep }: OutlineProps) {
   const marks = items.flatMap((item) => markOf(item) ?? []);
   return (
     <nav className={styles.outline} aria-label="In this session">
-      <h2>Asked</h2>
+      <div className={styles.outlineHead}>
+        <h2>Asked</h2>
+        <Button look="bare" data-key="[" aria-label="The question before" onClick={() => onStep(-1)}>
+          <Icon of={ChevronUp} size={14} />
+        </Button>
+        <Button look="bare" data-key="]" aria-label="The next question" onClick={() => onStep(1)}>
+          <Icon of={ChevronDown} size={14} />
+        </Button>
+      </div>
       <ul>
         {items.map((item) =>
           item.kind !== "user" ? null : (

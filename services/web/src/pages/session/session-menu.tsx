@@ -1,16 +1,17 @@
 import { ExportFormat, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { Archive, Ellipsis, FileDown, GitFork } from "lucide-react";
-import { useRef, useState } from "react";
+import { Archive, Ellipsis, FileDown, GitFork, Undo2 } from "lucide-react";
+import { lazy, Suspense, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useAction } from "../../api/use-call.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import parts from "../../parts/parts.module.css";
+import { saveAs } from "../../parts/save-as.ts";
 import table from "../../parts/table.module.css";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
 import { usePage } from "../../store/page-context.ts";
-import styles from "./session.module.css";
 
+const UndoDialog = lazy(async () => ({ default: (await import("./undo-dialog.tsx")).UndoDialog }));
 const LONGEST_TITLE = 80;
 
 interface SessionMenuProps {
@@ -23,6 +24,7 @@ interface SessionMenuProps {
 export function SessionMenu({ session, onChanged }: SessionMenuProps) {
   const { clients } = usePage();
   const [, navigate] = useLocation();
+  const [isUndoing, setIsUndoing] = useState(false);
   const menu = useRef<HTMLDetailsElement>(null);
   const [title, setTitle] = useState(session.title);
   const { sessionId, archived } = session;
@@ -30,6 +32,7 @@ export function SessionMenu({ session, onChanged }: SessionMenuProps) {
     await act();
     menu.current?.removeAttribute("open");
   });
+  const openUndo = async (): Promise<void> => setIsUndoing(true);
   const rename = async (): Promise<void> => {
     await clients.sessions.updateSession({ sessionId, title: title.trim() });
     onChanged();
@@ -42,61 +45,65 @@ export function SessionMenu({ session, onChanged }: SessionMenuProps) {
     const { session: forked } = await clients.sessions.forkSession({ sessionId });
     navigate(`/s/${forked!.sessionId}`);
   };
-  const save = async (): Promise<void> => {
+  const save = async (format: ExportFormat, ending: string): Promise<void> => {
     const pieces: string[] = [];
-    const format = ExportFormat.MARKDOWN;
     for await (const { text } of clients.sessions.exportSession({ sessionId, format }, { timeoutMs: 0 })) pieces.push(text);
-    saveAs(`session-${sessionId.slice(0, 8)}.md`, new Blob(pieces, { type: "text/markdown" }));
+    saveAs(`session-${sessionId.slice(0, 8)}.${ending}`, new Blob(pieces, { type: "text/plain" }));
   };
   return (
-    <details
-      ref={menu}
-      className={styles.menu}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") menu.current?.removeAttribute("open");
-      }}
-    >
-      <summary className={parts.button} aria-label="More" role="button">
-        <Icon of={Ellipsis} size={14} />
-      </summary>
-      <div>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            action.run(rename);
-          }}
-        >
-          <input
-            className={`${table.input} ${table.wide}`}
-            aria-label="Title"
-            required
-            maxLength={LONGEST_TITLE}
-            value={title}
-            onChange={(event) => setTitle(event.target.value)}
-          />
-          <Button type="submit" disabled={action.isBusy || title.trim() === ""}>
-            Rename
+    <>
+      <details ref={menu} className={parts.menu} data-menu>
+        <summary className={parts.button} aria-label="More" role="button">
+          <Icon of={Ellipsis} size={14} />
+        </summary>
+        <div>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              action.run(rename);
+            }}
+          >
+            <input
+              className={`${table.input} ${table.wide}`}
+              aria-label="Title"
+              required
+              maxLength={LONGEST_TITLE}
+              value={title}
+              onChange={(event) => setTitle(event.target.value)}
+            />
+            <Button type="submit" disabled={action.isBusy || title.trim() === ""}>
+              Rename
+            </Button>
+          </form>
+          <Button look="bare" data-action="" disabled={action.isBusy} onClick={() => action.run(archive)}>
+            <Icon of={Archive} size={14} /> {archived ? "Take back from the archive" : "Archive"}
           </Button>
-        </form>
-        <Button look="bare" disabled={action.isBusy} onClick={() => action.run(archive)}>
-          <Icon of={Archive} size={14} /> {archived ? "Take back from the archive" : "Archive"}
-        </Button>
-        <Button look="bare" disabled={action.isBusy} onClick={() => action.run(fork)}>
-          <Icon of={GitFork} size={14} /> Fork: go on in a session of my own
-        </Button>
-        <Button look="bare" disabled={action.isBusy} onClick={() => action.run(save)}>
-          <Icon of={FileDown} size={14} /> Save as Markdown
-        </Button>
-        <TroubleNote trouble={action.trouble} />
-      </div>
-    </details>
+          <Button look="bare" data-action="" data-key="f" disabled={action.isBusy} onClick={() => action.run(fork)}>
+            <Icon of={GitFork} size={14} /> Fork: go on in a session of my own
+          </Button>
+          <Button look="bare" data-action="" disabled={action.isBusy} onClick={() => action.run(() => save(ExportFormat.MARKDOWN, "md"))}>
+            <Icon of={FileDown} size={14} /> Save as Markdown
+          </Button>
+          <Button look="bare" data-action="" disabled={action.isBusy} onClick={() => action.run(() => save(ExportFormat.NDJSON, "ndjson"))}>
+            <Icon of={FileDown} size={14} /> Save as NDJSON
+          </Button>
+          <Button look="bare" data-action="" data-key="u" onClick={() => action.run(openUndo)}>
+            <Icon of={Undo2} size={14} /> Undo to a turn …
+          </Button>
+          <TroubleNote trouble={action.trouble} />
+        </div>
+      </details>
+      {isUndoing ? (
+        <Suspense fallback={null}>
+          <UndoDialog
+            sessionId={sessionId}
+            onClose={() => {
+              setIsUndoing(false);
+              onChanged();
+            }}
+          />
+        </Suspense>
+      ) : null}
+    </>
   );
-}
-
-function saveAs(name: string, blob: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

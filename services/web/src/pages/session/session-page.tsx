@@ -1,8 +1,7 @@
 import type { Item } from "@hlvm/conversation/item";
 import { PanelRight } from "lucide-react";
-import { lazy, Suspense, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { Link, useSearchParams } from "wouter";
-import { useAction } from "../../api/use-call.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -29,13 +28,15 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
   const conversation = useRef<ConversationHandle>(null);
   const [search, setSearch] = useSearchParams();
   const panel = search.get("panel");
-  const earlier = useAction(() => store.loadEarlier());
+  const show = useCallback((key: string) => conversation.current?.show(key), []);
+  const step = useCallback((by: 1 | -1) => conversation.current?.step(by), []);
   const { session, items, trouble, isLoaded, hasEarlier } = view;
   const { tone, word, isLive } = stateOf(view, items);
   const showPanel = (name: string): void => setSearch(name === "" ? {} : { panel: name });
   return (
     <PageFrame
       title={session?.title ?? "Session"}
+      command={`hlvm session show ${sessionId}`}
       above={
         <>
           <Link href="/" data-place>
@@ -64,7 +65,12 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
                 {word}
               </StateMark>
             </span>
-            <Button aria-expanded={panel !== null} onClick={() => showPanel(panel === null ? "changes" : "")}>
+            <Button
+              data-action="Changes"
+              data-key="1"
+              aria-expanded={panel !== null}
+              onClick={() => showPanel(panel === null ? "changes" : "")}
+            >
               <Icon of={PanelRight} size={14} /> Changes
             </Button>
             {session === undefined ? null : <SessionMenu session={session} onChanged={() => void store.load()} />}
@@ -73,22 +79,15 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
       }
     >
       <div className={panel === null ? styles.session : `${styles.session} ${styles.withPanel}`}>
-        <Outline sessionId={sessionId} items={items} todo={view.todo} onChoose={(key) => conversation.current?.show(key)} />
+        <Outline sessionId={sessionId} items={items} todo={view.todo} onChoose={show} onStep={step} />
         <div className={styles.talk}>
           {isLoaded ? (
             <ConversationList
               items={items}
               handle={conversation}
               isThinking={view.isRunning && !isAtWork(items.at(-1))}
-              above={
-                hasEarlier ? (
-                  <div className={styles.earlier}>
-                    <Button disabled={earlier.isBusy} onClick={() => earlier.run()}>
-                      Show what was before
-                    </Button>
-                  </div>
-                ) : null
-              }
+              hasEarlier={hasEarlier}
+              onEarlier={store.loadEarlier}
             />
           ) : trouble === undefined ? (
             <Skeleton rows={5} />

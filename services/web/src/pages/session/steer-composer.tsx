@@ -2,6 +2,8 @@ import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { CornerDownLeft, Square } from "lucide-react";
 import { useRef, useState } from "react";
 import { useAction } from "../../api/use-call.ts";
+import { AttachButton, AttachedFiles } from "../../parts/attach-files.tsx";
+import { useAttachments } from "../../parts/attachments.ts";
 import { Button } from "../../parts/button.tsx";
 import composer from "../../parts/composer.module.css";
 import { Icon } from "../../parts/icon.tsx";
@@ -20,11 +22,14 @@ export function SteerComposer({ sessionId, view }: { readonly sessionId: string;
   const { isRunning, run, session } = view;
   const [text, setText] = useState("");
   const [mode, setMode] = useState<PermissionMode>(PermissionMode.DEFAULT);
+  const attachments = useAttachments();
   const escapedAt = useRef(-Infinity);
   const send = useAction(async () => {
-    if (isRunning) await clients.sessions.sendMessage({ sessionId, text });
-    else await clients.sessions.startRun({ sessionId, prompt: text, settings: { mode, canAsk: true } });
+    if (isRunning) await clients.sessions.sendMessage({ sessionId, text, attachments: [...attachments.files] });
+    else
+      await clients.sessions.startRun({ sessionId, prompt: text, attachments: [...attachments.files], settings: { mode, canAsk: true } });
     setText("");
+    attachments.clear();
   });
   const stop = useAction(async () => {
     await clients.sessions.cancelRun({ sessionId, runId: run?.runId ?? session?.runningRunId ?? "" });
@@ -52,8 +57,11 @@ export function SteerComposer({ sessionId, view }: { readonly sessionId: string;
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
+          onPaste={({ clipboardData }) => attachments.add(clipboardData.files)}
         />
+        <AttachedFiles attachments={attachments} />
         <div className={composer.bar}>
+          <AttachButton attachments={attachments} />
           {isRunning ? (
             <span className={composer.hint}>{modeWord(run?.mode ?? PermissionMode.UNSPECIFIED)}</span>
           ) : (

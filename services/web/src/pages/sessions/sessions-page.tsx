@@ -1,6 +1,6 @@
 import { ArchiveFilter, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { CircleCheck, Search } from "lucide-react";
-import { useDeferredValue, useEffect, useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useCall } from "../../api/use-call.ts";
 import { Button } from "../../parts/button.tsx";
@@ -12,11 +12,9 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
 import { costWord, folderName, personName, sessionState } from "../../parts/words.ts";
-import { isField } from "../../shell/is-field.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
-import { readSettings } from "../settings/page-settings.ts";
 import { groupSessions } from "./group-sessions.ts";
 import { StartComposer } from "./start-composer.tsx";
 import styles from "./sessions.module.css";
@@ -28,8 +26,8 @@ const FOUND_LIMIT = 100;
 export function SessionsPage() {
   const { clients, lists } = usePage();
   const { sessions, approvals, hasMoreSessions } = useLists(lists);
-  const [prompt, setPrompt] = useState("");
   const [search, setSearch] = useSearchParams();
+  const [prompt, setPrompt] = useState(search.get("prompt") ?? "");
   const text = search.get("text") ?? "";
   const isArchived = search.get("archived") === "only";
   const asked = new Set(approvals?.map(({ sessionId }) => sessionId));
@@ -51,9 +49,11 @@ export function SessionsPage() {
       },
       { replace: true },
     );
-  useKeys();
   return (
-    <PageFrame title="Sessions">
+    <PageFrame
+      title="Sessions"
+      command={`hlvm session list${words === "" ? "" : ` --text ${JSON.stringify(words)}`}${isArchived ? " --archived" : ""}`}
+    >
       <StartComposer
         workspaces={[...new Set(sessions?.map(({ workspace }) => workspace))].slice(0, 20)}
         prompt={prompt}
@@ -69,7 +69,7 @@ export function SessionsPage() {
         <label className={styles.search}>
           <Icon of={Search} size={14} />
           <input
-            id="filter"
+            data-filter
             type="search"
             placeholder="Title or text"
             aria-label="Search in titles and texts"
@@ -138,7 +138,9 @@ function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; 
     <div className={styles.row}>
       <StateMark tone={isCalm ? "plain" : tone} icon={tone === "ok" ? CircleCheck : undefined} isLive={isLive} />
       <span className={styles.title}>
-        <Link href={`/s/${sessionId}`}>{title}</Link>
+        <Link href={`/s/${sessionId}`} data-row>
+          {title}
+        </Link>
         {excerpt === "" ? null : <span className={styles.excerpt}>{excerpt}</span>}
       </span>
       <span className={isCalm ? undefined : `${parts.state} ${parts[tone]}`}>{word}</span>
@@ -167,19 +169,4 @@ function NoSessions({ isFiltered, onExample }: { readonly isFiltered: boolean; r
       </div>
     </Empty>
   );
-}
-
-/** `c` writes, `/` searches. */
-function useKeys(): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || !readSettings().hasKeys) return;
-      const id = event.key === "c" ? "ask" : event.key === "/" ? "filter" : undefined;
-      if (id === undefined) return;
-      event.preventDefault();
-      document.getElementById(id)?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
 }

@@ -3,6 +3,8 @@ import { CornerDownLeft } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { useAction } from "../../api/use-call.ts";
+import { AttachButton, AttachedFiles } from "../../parts/attach-files.tsx";
+import { useAttachments } from "../../parts/attachments.ts";
 import { Button } from "../../parts/button.tsx";
 import composer from "../../parts/composer.module.css";
 import { Icon } from "../../parts/icon.tsx";
@@ -26,13 +28,21 @@ export function StartComposer({ workspaces, prompt, onPrompt }: StartComposerPro
   const [workspace, setWorkspace] = useState("");
   const [mode, setMode] = useState<PermissionMode>(PermissionMode.DEFAULT);
   const [model, setModel] = useState("");
+  const attachments = useAttachments();
   const [latest] = workspaces;
   useEffect(() => {
     if (latest !== undefined) setWorkspace((before) => before || latest);
   }, [latest]);
   const start = useAction(async () => {
-    const { sessionId } = await clients.sessions.startRun({ prompt, workspace: workspace.trim(), model, settings: { mode, canAsk: true } });
+    const { sessionId } = await clients.sessions.startRun({
+      prompt,
+      attachments: [...attachments.files],
+      workspace: workspace.trim(),
+      model,
+      settings: { mode, canAsk: true },
+    });
     onPrompt("");
+    attachments.clear();
     navigate(`/s/${sessionId}`);
   });
   const isReady = prompt.trim() !== "" && workspace.trim() !== "" && !start.isBusy;
@@ -47,19 +57,23 @@ export function StartComposer({ workspaces, prompt, onPrompt }: StartComposerPro
       <div className={composer.composer}>
         <textarea
           id="ask"
+          data-key="c"
           className={composer.text}
           aria-label="What is to be done"
           placeholder="Ask, or say what is to be done"
           rows={1}
           value={prompt}
           onChange={(event) => onPrompt(event.target.value)}
+          onPaste={({ clipboardData }) => attachments.add(clipboardData.files)}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
             event.preventDefault();
             event.currentTarget.form?.requestSubmit();
           }}
         />
+        <AttachedFiles attachments={attachments} />
         <div className={composer.bar}>
+          <AttachButton attachments={attachments} />
           <input
             className={`${composer.field} ${composer.workspace}`}
             aria-label="Workspace: a folder on the machine of the mesh"

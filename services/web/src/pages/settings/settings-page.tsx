@@ -1,4 +1,5 @@
-import { useState } from "react";
+import { Fragment, useState } from "react";
+import { Link } from "wouter";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { useClient } from "../../api/use-client.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -7,17 +8,10 @@ import { StateMark } from "../../parts/state-mark.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
 import table from "../../parts/table.module.css";
 import { PageFrame } from "../../shell/page-frame.tsx";
+import { PAGE_KEYS } from "../../shell/page-keys.ts";
+import { PLACES } from "../../shell/places.ts";
 import { usePage } from "../../store/page-context.ts";
 import { DENSITIES, readSettings, THEMES, writeSettings, type PageSettings } from "./page-settings.ts";
-
-const KEYS = [
-  ["g then s a u d m ,", "go to sessions, approvals, memory, audit, models, settings"],
-  ["c", "write a question (sessions)"],
-  ["/", "search (sessions)"],
-  ["j k", "next, previous (approvals)"],
-  ["y s n", "approve once, for this session, deny (approvals)"],
-  ["Esc Esc", "stop the run, from the field below it"],
-] as const;
 
 /** How the page looks in this browser, and whether the mesh has all that it needs. */
 export function SettingsPage() {
@@ -28,7 +22,7 @@ export function SettingsPage() {
     setSettings(changed);
   };
   return (
-    <PageFrame title="Settings">
+    <PageFrame title="Settings" command="hlvm doctor">
       <section className={table.section}>
         <h2>This browser</h2>
         <Choice name="Theme" values={THEMES} chosen={settings.theme} onChoose={(theme) => change({ theme })} />
@@ -43,8 +37,24 @@ export function SettingsPage() {
       </section>
       <Doctor />
       <section className={table.section}>
+        <h2>Programs and people</h2>
+        <p>
+          <Link href="/settings/tokens">Tokens</Link> let programs act in your name. <Link href="/people">People</Link> says who may what.
+        </p>
+      </section>
+      <section className={table.section}>
         <h2>Keys</h2>
-        <dl className={parts.pairs}>{KEYS.map(([keys, what]) => [<dt key={keys}>{keys}</dt>, <dd key={what}>{what}</dd>])}</dl>
+        <dl className={parts.pairs}>
+          {PAGE_KEYS.map(([keys, what, path]) => (
+            <Fragment key={`${keys} ${path}`}>
+              <dt>{keys}</dt>
+              <dd>
+                {what}
+                {path === "" ? "" : ` (${PLACES.find((place) => place.path === path)?.name.toLowerCase() ?? "session"})`}
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
       </section>
     </PageFrame>
   );

@@ -1,7 +1,7 @@
 import type { DescEnum, DescMessage, Message } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { timestampDate, TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
-import { enumWord } from "@hlvm/ndjson/enum-word";
+import { enumWord } from "./enum-word.ts";
 import { SafetyLevelSchema } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 
 type Json = string | number | boolean | Json[] | { [field: string]: Json };

@@ -1,0 +1,193 @@
+import { randomUUID } from "node:crypto";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { describe, expect, it } from "vitest";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Principal } from "@hlvm/identity/principal";
+import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ExportFormat } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SessionRight, type SessionGrantSchema } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
+import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { valuesOf } from "../testing/event-values.ts";
+import { pauseModel } from "../testing/pause-model.ts";
+import { ada } from "../testing/test-orchestrator.ts";
+import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
+
+const test = useTestOrchestrator();
+const bob: Principal = { ...ada, id: "user:bob" };
+const rob: Principal = { ...ada, id: "user:rob" };
+const eve: Principal = { ...ada, id: "user:eve" };
+const elsewhere: Principal = { ...bob, organization: "other" };
+
+type Grant = Exclude<MessageInitShape<typeof SessionGrantSchema>, { $typeName: string }>;
+type To = NonNullable<Grant["to"]>;
+const toBob: To = { case: "principal", value: "user:bob" };
+const as = (who: Principal) => test.orchestrator.as(who);
+
+/** A change as the edge hands it on. */
+const change = (sessionId: string, grant: Grant, who = ada) => {
+  const { runId, delegation } = test.asEdge({ sessionId }, who);
+  return { sessionId, grant, runId, delegation } as const;
+};
+const share = async (sessionId: string, right: SessionRight, to: To = toBob, more: object = {}, who = ada) =>
+  test.orchestrator.sharing.putGrant(change(sessionId, { to, right, ...more }, who), await as(who));
+const unshare = async (sessionId: string, to: To = toBob, who = ada) =>
+  test.orchestrator.sharing.removeGrant(change(sessionId, { to }, who), await as(who));
+
+/** What somebody may do with a session, tried out. */
+async function uses(sessionId: string, who = bob): Promise<string[]> {
+  const { client, sharing } = test.orchestrator;
+  const options = await as(who);
+  const tried: Readonly<Record<string, () => Promise<unknown>>> = {
+    read: () => client.getSession({ sessionId }, options),
+    events: () => client.readEvents({ sessionId }, options),
+    fork: () => client.forkSession({ sessionId }, options),
+    comment: () => sharing.comment({ sessionId, text: "hm" }, options),
+    drive: () => client.cancelRun({ sessionId, runId: randomUUID() }, options),
+    ask: () => client.startRun(test.asEdge({ sessionId, prompt: "x", settings: { mode: PermissionMode.DEFAULT } }, who), options),
+    rename: () => client.updateSession({ sessionId, title: "mine" }, options),
+    undo: () => test.undo({ sessionId, toTurn: 0 }, who),
+    share: () => share(sessionId, SessionRight.DRIVE, toBob, {}, who),
+    delete: () => client.deleteSession({ sessionId }, options),
+  };
+  const may: string[] = [];
+  for (const [use, attempt] of Object.entries(tried)) {
+    const message = await attempt().then(
+      () => "",
+      (thrown: Error) => thrown.message,
+    );
+    // There is no such run to cancel; that it may be tried is what counts.
+    if (!message.includes("There is no session")) may.push(use);
+  }
+  return may;
+}
+
+describe("a session that is shared", () => {
+  it("may be used as its grant says, each right containing the ones before, and no further", async () => {
+    test.answers(["Done."]);
+    const { sessionId } = await test.run();
+    expect(await uses(sessionId)).toEqual([]);
+    const read = ["read", "events", "fork"];
+    for (const [right, may] of [
+      [SessionRight.VIEW, read],
+      [SessionRight.COMMENT, [...read, "comment"]],
+      [SessionRight.DRIVE, [...read, "comment", "drive"]],
+    ] as const) {
+      await share(sessionId, right);
+      expect(await uses(sessionId)).toEqual(may);
+    }
+    expect(await uses(sessionId, elsewhere)).toEqual([]);
+    expect(await uses(sessionId, eve)).toEqual([]);
+    expect(await unshare(sessionId)).toMatchObject({ existed: true });
+    expect(await uses(sessionId)).toEqual([]);
+    expect(await unshare(sessionId)).toMatchObject({ existed: false });
+  });
+
+  it("reaches teams and the organization, is over at its time, and is listed for whom it reaches", async () => {
+    test.fake.behaviour.teams = (principal) => (principal === "user:rob" ? ["red"] : []);
+    test.answers(["Done."]);
+    const { sessionId } = await test.run("find the needle");
+    const listed = async (who = rob, text = "") =>
+      (await test.orchestrator.client.listSessions({ text, limit: 500 }, await as(who))).sessions.some(
+        (one) => one.sessionId === sessionId,
+      );
+    expect([await listed(ada), await listed(), await listed(rob, "needle")]).toEqual([true, false, false]);
+    await share(sessionId, SessionRight.VIEW, { case: "team", value: "red" });
+    expect([await listed(), await listed(rob, "needle"), await listed(eve), await listed(elsewhere)]).toEqual([true, true, false, false]);
+    await share(sessionId, SessionRight.VIEW, { case: "everybody", value: {} });
+    expect([await listed(eve), await listed(elsewhere)]).toEqual([true, false]);
+    const until = timestampFromDate(new Date(Date.now() + 300));
+    await unshare(sessionId, { case: "everybody", value: {} });
+    await share(sessionId, SessionRight.VIEW, { case: "principal", value: "user:eve" }, { until });
+    await expect.poll(() => listed(eve)).toBe(false);
+    await expect(share(sessionId, SessionRight.VIEW, toBob, { until })).rejects.toThrow(/is over already/);
+  });
+
+  it("is on record before it counts, and is not shared where that cannot be recorded", async () => {
+    test.answers(["Done."]);
+    const { sessionId } = await test.run();
+    const recorded: string[] = [];
+    test.fake.behaviour.recordSharing = (json, removed) => void recorded.push(`${removed} ${json}`);
+    await share(sessionId, SessionRight.COMMENT);
+    await unshare(sessionId);
+    expect(recorded).toEqual([
+      'false {"kind":"member","right":"comment","until":"","with":"user:bob"}',
+      'true {"kind":"member","right":"none","until":"","with":"user:bob"}',
+    ]);
+    test.fake.behaviour.recordSharing = () => {
+      throw new Error("no audit log");
+    };
+    await expect(share(sessionId, SessionRight.VIEW)).rejects.toThrow();
+    expect(await uses(sessionId)).toEqual([]);
+  });
+
+  it("is steered by who drives it, and its run goes on as whoever started it", async () => {
+    pauseModel(test.fake.behaviour);
+    const asked = await test.ask("Think");
+    await share(asked.sessionId, SessionRight.DRIVE);
+    await test.watch(asked.sessionId, asked.sequence, ({ payload }) => payload.case === "messageDelta");
+    test.answers(["Another way."]);
+    await test.orchestrator.client.sendMessage({ sessionId: asked.sessionId, text: "Another way", interrupt: true }, await as(bob));
+    const events = await test.watch(asked.sessionId, asked.sequence);
+    expect(valuesOf(events, "userMessage").map(({ author }) => author)).toEqual(["", "user:bob"]);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+    expect(test.fake.seen.principals).toEqual(new Set(["local/user:ada"]));
+  });
+
+  it("stops being followed soon after it is not shared any more", { timeout: 20_000 }, async () => {
+    pauseModel(test.fake.behaviour);
+    const { sessionId } = await test.ask("Think");
+    await share(sessionId, SessionRight.VIEW);
+    const ended = (async () => {
+      for await (const _ of test.orchestrator.client.watch({ sessionId, follow: true }, await as(bob)));
+    })();
+    await unshare(sessionId);
+    const began = performance.now();
+    await expect(ended).rejects.toThrow(/There is no session/);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});
+
+describe("what people say about a session", () => {
+  it("is in its log, also while a run goes on, and never before the model", async () => {
+    const release = pauseModel(test.fake.behaviour);
+    const asked = await test.ask("Think");
+    await test.watch(asked.sessionId, asked.sequence, ({ payload }) => payload.case === "messageDelta");
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    await test.orchestrator.sharing.comment({ sessionId: asked.sessionId, text: `Careful with ${secret}` }, await as(ada));
+    release();
+    const events = await test.watch(asked.sessionId, asked.sequence);
+    expect(valuesOf(events, "comment")).toMatchObject([{ text: expect.stringMatching(/^Careful with \[secret: /) }]);
+    test.answers(["Yes."]);
+    await test.run("and now?", { sessionId: asked.sessionId });
+    expect(JSON.stringify(test.fake.seen.requests.at(-1)!.messages.map(({ parts }) => parts.map(({ part }) => part.value)))).not.toContain(
+      "Careful",
+    );
+    await expect(test.orchestrator.sharing.comment({ sessionId: asked.sessionId, text: " \n" }, await as(ada))).rejects.toThrow(
+      /says something/,
+    );
+  });
+});
+
+describe("what memory recalled for the one person", () => {
+  it("is told to another by its number alone, wherever they look", async () => {
+    test.fake.behaviour.recall = () => ({ facts: [{ text: "Ada is allergic to nuts" }] });
+    test.answers(["Done."]);
+    const { sessionId, sequence } = await test.run();
+    await share(sessionId, SessionRight.VIEW);
+    const { client } = test.orchestrator;
+    const seenBy = async (who: Principal): Promise<string> => {
+      const options = await as(who);
+      const seen: unknown[] = [(await client.readEvents({ sessionId }, options)).events, await client.getContext({ sessionId }, options)];
+      for await (const { events } of client.watch({ sessionId, fromSequence: sequence }, options)) seen.push(events);
+      for (const format of [ExportFormat.NDJSON, ExportFormat.MARKDOWN])
+        for await (const { text } of client.exportSession({ sessionId, format }, options)) seen.push(text);
+      const { session } = await client.forkSession({ sessionId }, options);
+      for await (const { events } of client.watch({ sessionId: session!.sessionId }, options)) seen.push(events);
+      return JSON.stringify(seen, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value));
+    };
+    expect(await seenBy(ada)).toContain("nuts");
+    expect(await seenBy(bob)).not.toContain("nuts");
+    const { events } = await client.readEvents({ sessionId }, await as(bob));
+    expect(valuesOf(events, "memoryActivity")).toMatchObject([{ withheld: 1, recalled: [] }]);
+  });
+});

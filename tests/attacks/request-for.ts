@@ -1,0 +1,29 @@
+import type { DescField, DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { TokenScope } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+
+/** Values by the name of the field that they go into. */
+export type FilledFields = Readonly<Record<string, string>>;
+
+const DEEPEST = 2;
+const WORDS: ReadonlySet<string> = new Set(["prompt", "label", "text", "title", "query", "reason", "callId", "tool"]);
+
+/** A request of this kind with these values wherever one is asked for, and otherwise as little as the contract takes. */
+export function requestFor<Message extends DescMessage>(message: Message, values: FilledFields, depth = 0): MessageInitShape<Message> {
+  const fields = message.fields.filter(({ oneof }) => oneof === undefined);
+  const filled = fields.map((field) => [field.localName, valueFor(field, values, depth)] as const);
+  return Object.fromEntries(filled.filter(([, value]) => value !== undefined)) as MessageInitShape<Message>;
+}
+
+function valueFor(field: DescField, values: FilledFields, depth: number): unknown {
+  const { fieldKind, localName } = field;
+  if (fieldKind === "list" && field.listKind === "message" && localName === "messages")
+    return [requestFor(field.message, values, depth + 1)];
+  if (fieldKind === "list") return localName === "scopes" ? [TokenScope.READ] : undefined;
+  if (fieldKind === "enum") return field.enum.values[1]?.number;
+  if (fieldKind === "message")
+    return depth > DEEPEST || field.message.typeName.startsWith("google.") ? undefined : requestFor(field.message, values, depth + 1);
+  if (fieldKind !== "scalar") return undefined;
+  if (localName in values) return values[localName];
+  if (WORDS.has(localName)) return "x";
+  return localName === "userCode" ? "BBBBBBBB" : undefined;
+}

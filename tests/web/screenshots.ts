@@ -1,0 +1,143 @@
+// `npm run screenshots`: every place of the page in both themes, wide and on a phone, as PNG files to be looked at.
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { repositoryRoot } from "../e2e/test-mesh.ts";
+import { askInPage, hasBrowser, startWebMesh } from "./web-mesh.ts";
+
+const FOLDER = join(repositoryRoot, "tests", "web", "pictures");
+const call = (command: string) => ({ tool: "shell_exec", arguments: { command } });
+const RED_TEST = String.raw`printf '\033[31mFAIL\033[0m  src/charges.test.ts\n  40 |  run(job)\n\033[31m> 41 |  expect(charges).toHaveLength(1)\033[0m\nTests  \033[31m1 failed\033[0m, \033[32m23 passed\033[0m (24)\n'; exit 1`;
+const ANSWER = `It fails as it should: \`worker.ts\` still passes a key of its own.
+
+| file | change |
+|---|---|
+| \`a.txt\` | says *hallo* |
+| \`b.txt\` | goes |
+
+\`\`\`ts
+export function chargeKey(of: Id, to: Use): string {
+  // One invoice and use, one charge.
+  return createHash("sha256").update(\`\${of}\\n\${to}\`).digest("base64url");
+}
+\`\`\`
+
+1. Take the key from the invoice
+2. Look at the attempts that have none
+
+See [the provider's page](https://example.com/keys).`;
+const CONVERSATIONS = [
+  {
+    match: "Stop double charges",
+    turns: [
+      { thinking: "The test has to fail first.", text: "I run the tests first.", toolCalls: [call(RED_TEST), call("cat a.txt")] },
+      { text: ANSWER, toolCalls: [{ tool: "edit_file", arguments: { path: "a.txt", old_text: "hello", new_text: "hallo" } }] },
+      { toolCalls: [call("rm -f b.txt && touch charges.lock")] },
+      { text: "Done: both attempts carry the invoice's key." },
+    ],
+  },
+  { match: "Round half to even", turns: [{ text: "Totals round half to even now." }] },
+  { match: "Delete the old", turns: [{ toolCalls: [call("rm -rf ./build ../shared")] }, { text: "I leave it." }] },
+  {
+    match: "Write the notes",
+    turns: [
+      {
+        toolCalls: ["one", "two", "three"].map((name) => ({
+          tool: "write_file",
+          arguments: { path: `${name}.md`, content: `# ${name}\n` },
+        })),
+      },
+      { text: "Written." },
+    ],
+  },
+];
+const FACTS = ["The provider keeps an idempotency key for 72 hours", "Amounts are integers in the smallest unit, never floats"];
+/** A picture is no test: what is not there by then is to be seen. */
+const SETTLE_MILLISECONDS = 400;
+const INTERACTIVE: ReadonlySet<string> = new Set(["palette", "keys", "undo", "menu", "audit-opened", "session-top"]);
+const VIEWS = [
+  { name: "light-1280", colorScheme: "light", viewport: { width: 1280, height: 860 } },
+  { name: "dark-1280", colorScheme: "dark", viewport: { width: 1280, height: 860 } },
+  { name: "light-390", colorScheme: "light", viewport: { width: 390, height: 844 } },
+  { name: "dark-390", colorScheme: "dark", viewport: { width: 390, height: 844 } },
+] as const;
+
+if (!hasBrowser) throw new Error("There is no Chromium: apt-get install chromium, or name another one with HLVM_CHROMIUM.");
+const only = process.argv.slice(2);
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+const web = await startWebMesh(CONVERSATIONS);
+try {
+  for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", fact]);
+  const first = await web.open();
+  const done = await askInPage(first.page, web.workspace, "Stop double charges on retried invoices");
+  for (const tool of ["shell_exec", "edit_file", "shell_exec"]) {
+    const asked = first.page.getByRole("article", { name: `Waiting for you: run ${tool}` });
+    await asked.getByRole("button", { name: "Approve once" }).click();
+    await asked.waitFor({ state: "detached" });
+  }
+  await first.page.getByText("Done: both attempts").waitFor();
+  await askInPage(first.page, web.workspace, "Round half to even in totals");
+  await first.page.getByText("Totals round half").waitFor();
+  const asking = await askInPage(first.page, web.workspace, "Delete the old build folders");
+  await first.page.getByRole("article", { name: /^Waiting for you/ }).waitFor();
+  await askInPage(first.page, web.workspace, "Write the notes of the week");
+  await first.page
+    .getByRole("article", { name: /^Waiting for you/ })
+    .first()
+    .waitFor();
+  await first.page.close();
+
+  const places: Readonly<Record<string, string>> = {
+    sessions: "/",
+    session: done,
+    "session-top": done,
+    "session-changes": `${done}?panel=changes`,
+    "session-context": `${done}?panel=context`,
+    "session-asking": asking,
+    approvals: "/approvals",
+    audit: "/audit",
+    "audit-opened": "/audit?tool=edit_file&since=1d",
+    "audit-approved": "/audit?view=approved&since=1d",
+    "audit-timeline": `/audit?view=timeline&session=${done.slice("/s/".length)}`,
+    "audit-counts": "/audit?view=counts&since=1d",
+    "audit-tail": "/audit?view=tail",
+    "audit-nothing": "/audit?text=nonsense&since=1d",
+    models: "/models",
+    memory: "/memory",
+    "memory-search": "/memory?q=idempotency",
+    settings: "/settings",
+    palette: done,
+    keys: "/audit",
+    undo: done,
+    menu: done,
+  };
+  for (const { name: view, ...options } of VIEWS) {
+    const { page, refused, errors } = await web.open({ ...options, reducedMotion: "reduce" });
+    for (const [name, path] of Object.entries(places)) {
+      if (only.length > 0 && !only.includes(name)) continue;
+      await page.goto(new URL(path, page.url()).href);
+      await page.locator("main").first().waitFor();
+      await page.waitForTimeout(SETTLE_MILLISECONDS);
+      await page.evaluate("document.fonts.ready.then(() => true)");
+      await shows(page, name);
+      await page.screenshot({ path: join(FOLDER, `${name}-${view}.png`) });
+    }
+    for (const problem of [...refused, ...errors]) console.error(`${view}: ${problem}`);
+    await page.close();
+  }
+  console.log(`The pictures are in ${FOLDER}`);
+} finally {
+  await web.stop();
+}
+
+/** What has to be done before a place looks as its picture is called. */
+async function shows(page: Page, name: string): Promise<void> {
+  if (name === "audit-opened") await page.getByRole("region", { name: "Calls" }).getByRole("button").first().click();
+  if (name === "session-top") await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
+  if (name === "palette") await page.keyboard.press("Control+k");
+  if (name === "keys") await page.keyboard.press("?");
+  if (name === "undo") await page.keyboard.press("u");
+  if (name === "menu") await page.getByRole("button", { name: "More" }).click();
+  if (INTERACTIVE.has(name)) await page.waitForTimeout(SETTLE_MILLISECONDS);
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { askInPage, type WebMesh } from "./web-mesh.ts";
+
+export const SESSION_CONVERSATIONS = [
+  {
+    match: "keep a list",
+    turns: [
+      { text: "I begin it.", toolCalls: [{ tool: "write_file", arguments: { path: "list.txt", content: "const key = a;\n" } }] },
+      { text: "I go on.", toolCalls: [{ tool: "edit_file", arguments: { path: "list.txt", old_text: "= a;", new_text: "= b;" } }] },
+      { text: "Both are done." },
+    ],
+  },
+];
+
+/** What is done with one session. */
+export function sessionCases(web: () => WebMesh): void {
+  it("goes back to an earlier turn once it was seen what that is, and saves a session as NDJSON", async () => {
+    const { page, refused, errors } = await web().open();
+    await askInPage(page, web().workspace, "keep a list");
+    for (const tool of ["write_file", "edit_file"])
+      await page
+        .getByRole("article", { name: `Waiting for you: run ${tool}` })
+        .getByRole("button", { name: "Approve once" })
+        .click();
+    await page.getByText("Both are done.").waitFor();
+    const list = join(web().workspace, "list.txt");
+    expect(readFileSync(list, "utf8")).toBe("const key = b;\n");
+    await page.getByRole("log").focus();
+    await page.keyboard.press("u");
+    const dialog = page.getByRole("dialog", { name: "Undo to a turn" });
+    await dialog.getByRole("radio").nth(1).check();
+    await dialog.getByText("1 file put back", { exact: false }).waitFor();
+    expect(readFileSync(list, "utf8")).toBe("const key = b;\n");
+    await dialog.getByRole("button", { name: "Go back to turn 1" }).click();
+    await page.getByText("Undone: back to turn 1").waitFor();
+    expect(readFileSync(list, "utf8")).toBe("const key = a;\n");
+    await page.keyboard.press("u");
+    await dialog.getByRole("radio").first().check();
+    await dialog.getByRole("button", { name: "Go back to before the first turn" }).click();
+    await page.getByText("Undone: back to turn 0").waitFor();
+    expect(existsSync(list)).toBe(false);
+    await page.getByRole("button", { name: "More" }).click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as NDJSON" }).click()]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\n");
+    expect(JSON.parse(lines[0]!)).toMatchObject({ type: "session", format: 2 });
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("remembers a fact, finds it, replaces it and ends it", async () => {
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL("/memory", page.url()).href);
+    await page.getByLabel("Something to remember").fill("Amounts are floats");
+    await page.getByRole("button", { name: "Remember" }).click();
+    await page.getByLabel("Search what is remembered").fill("amounts");
+    const facts = page.locator("main li");
+    await facts.filter({ hasText: "Amounts are floats" }).getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("The fact as it should be").fill("Amounts are integers");
+    await page.getByRole("button", { name: "Replace" }).click();
+    const integers = facts.filter({ hasText: "Amounts are integers" });
+    await integers.getByRole("button", { name: "Pin" }).click();
+    await integers.getByText("pinned").waitFor();
+    expect(await facts.filter({ hasText: "Amounts are floats" }).count()).toBe(0);
+    await integers.getByRole("button", { name: "End" }).click();
+    await page.getByText("Nothing is remembered about that").waitFor();
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("sends files along with a question, and says which it cannot", async () => {
+    const { page, errors } = await web().open();
+    await page.goto(new URL("/", page.url()).href);
+    const note = join(web().mesh.directory, "note.txt");
+    const bytes = join(web().mesh.directory, "data.bin");
+    writeFileSync(note, "remember this");
+    writeFileSync(bytes, new Uint8Array([0, 159, 146, 150]));
+    await page.getByLabel("Attach files", { exact: true }).setInputFiles([note, bytes]);
+    await page.getByText("data.bin is neither text", { exact: false }).waitFor();
+    await page.getByRole("button", { name: "Without note.txt" }).waitFor();
+    await page.getByLabel("What is to be done").fill("look once more");
+    await page.getByLabel(/^Workspace/).fill(web().workspace);
+    await page.getByLabel("Model", { exact: true }).selectOption("scripted/script");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("article", { name: /said$/ }).getByText("note.txt").waitFor();
+    await page.getByText("Seen.").waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+}
