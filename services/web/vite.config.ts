@@ -25,8 +25,8 @@ const compressed: Plugin = {
 export default defineConfig({
   plugins: [react(), compressed],
   resolve: {
-    // The server validates; what describes the rules would be a quarter of the contracts' code.
-    alias: { "@bufbuild/protovalidate/gen/buf/validate/validate_pb": validateStub },
+    // The server validates; what describes the rules would be a third of the contracts' code.
+    alias: { "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js": validateStub },
   },
   build: {
     target: ["chrome130", "firefox130", "safari18"],

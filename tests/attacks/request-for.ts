@@ -5,6 +5,8 @@ import { TokenScope } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 export type FilledFields = Readonly<Record<string, string>>;
 
 const DEEPEST = 2;
+/** Lists that may not be empty. */
+const FILLED_LISTS: ReadonlySet<string> = new Set(["messages", "calls"]);
 const WORDS: ReadonlySet<string> = new Set(["prompt", "label", "text", "title", "query", "reason", "callId", "tool"]);
 
 /** A request of this kind with these values wherever one is asked for, and otherwise as little as the contract takes. */
@@ -16,7 +18,7 @@ export function requestFor<Message extends DescMessage>(message: Message, values
 
 function valueFor(field: DescField, values: FilledFields, depth: number): unknown {
   const { fieldKind, localName } = field;
-  if (fieldKind === "list" && field.listKind === "message" && localName === "messages")
+  if (fieldKind === "list" && field.listKind === "message" && FILLED_LISTS.has(localName))
     return [requestFor(field.message, values, depth + 1)];
   if (fieldKind === "list") return localName === "scopes" ? [TokenScope.READ] : undefined;
   if (fieldKind === "enum") return field.enum.values[1]?.number;

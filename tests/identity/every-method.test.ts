@@ -26,6 +26,7 @@ const closed = [
 const SESSION = "0b8f8f0e-7c49-4f0c-9d7f-0f8d2f0f3a10";
 const VALUES = {
   sessionId: SESSION,
+  newSessionId: SESSION,
   runId: SESSION,
   approvalId: SESSION,
   definitionHash: "a".repeat(64),

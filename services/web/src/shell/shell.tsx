@@ -35,9 +35,9 @@ export function Shell() {
   useShellKeys(setDialog);
   // What is told late of the one before must not close the one that took its place.
   const close = (closed: ShellDialog) => (): void => setDialog((open) => (open === closed ? undefined : open));
-  // There by the time that somebody types into it.
+  // There by the time that somebody types into it. Where it could not be had yet, opening it asks again.
   useEffect(() => {
-    const timer = setTimeout(() => void palette(), PALETTE_MILLISECONDS);
+    const timer = setTimeout(() => void palette().catch(() => undefined), PALETTE_MILLISECONDS);
     return () => clearTimeout(timer);
   }, []);
   return (
