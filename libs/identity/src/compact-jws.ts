@@ -3,7 +3,7 @@ import type { PublicKey, PublicKeys } from "./public-keys.ts";
 import { SIGNING_ALGORITHM, type SigningKey } from "./signing-key.ts";
 
 /** What a signed text is: none can stand in for another, whoever signed it. */
-export type JwsType = "hlvm-call+jwt" | "hlvm-delegation+jwt" | "hlvm-narrowing+jwt" | "hlvm-grant+jwt";
+export type JwsType = "hlvm-call+jwt" | "hlvm-delegation+jwt" | "hlvm-narrowing+jwt" | "hlvm-grant+jwt" | "hlvm-workspace-grant+jwt";
 
 export interface VerifiedJws {
   readonly claims: Readonly<Record<string, unknown>>;

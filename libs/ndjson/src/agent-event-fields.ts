@@ -72,6 +72,8 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
     }
     case "comment":
       return { text: payload.value.text };
+    case "sessionTaken":
+      return { formerOwner: payload.value.formerOwner };
     case "callReplayed":
       return callReplayedFields(payload.value);
     case "turnReplayed":

@@ -35,6 +35,7 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventCase, string>> = {
   callReplayed: "a recorded call was put to policy once more, and what it says now",
   turnReplayed: "another model was given what the recorded one had in a turn, and what it would have called",
   comment: "somebody said something about the session; its model does not see it",
+  sessionTaken: "somebody took the session over, to whom its former owner offered it",
   sessionForked: "all before this was copied from another session",
   sessionImported: "all behind this, up to the next run, was read from a file",
   conversationUndone: "the conversation goes on as if nothing had happened since an earlier event",

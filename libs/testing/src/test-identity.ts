@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Enforcement } from "@hlvm/grant/grant";
 import { GrantGate } from "@hlvm/grant/grant-gate";
 import { GrantSigner } from "@hlvm/grant/grant-signer";
+import { signWorkspaceGrant, type WorkspaceGrant } from "@hlvm/grant/workspace-grant";
 import type { Delegation } from "@hlvm/identity/delegation";
 import { DelegationNarrower, type Narrowing } from "@hlvm/identity/delegation-narrower";
 import { DelegationSigner } from "@hlvm/identity/delegation-signer";
@@ -42,6 +43,7 @@ export interface TestIdentity {
   readonly verifier: (service: ServiceName) => TokenVerifier;
   readonly signer: GrantSigner;
   readonly gate: () => GrantGate;
+  readonly signWorkspaceGrant: (grant: Omit<WorkspaceGrant, "expiresAt">) => string;
   readonly delegations: DelegationSigner;
   /** The delegation of a run, as the edge signs it. */
   readonly delegate: (run: TestRun) => string;
@@ -71,6 +73,7 @@ export async function createTestIdentity(): Promise<TestIdentity> {
     verifier: (service) => new TokenVerifier(service, publicKeysOf(tokenKeys)),
     signer: new GrantSigner(policy.current),
     gate: () => new GrantGate(publicKeysOf([policy.publicJwk])),
+    signWorkspaceGrant: (grant) => signWorkspaceGrant(grant, policy.current),
     delegations,
     delegate,
     narrow: (delegation, narrowing) => narrower.narrow(delegation, narrowing),

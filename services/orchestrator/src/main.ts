@@ -25,7 +25,7 @@ import { MeshTeams } from "./adapters/mesh/mesh-teams.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
 import { PostgresBudgetStore } from "./adapters/postgres/postgres-budget-store.ts";
 import { PostgresAttachedFiles } from "./adapters/postgres/postgres-attached-files.ts";
-import { PostgresGrantStore } from "./adapters/postgres/postgres-grant-store.ts";
+import { findWorkspaceOwner, PostgresGrantStore } from "./adapters/postgres/postgres-grant-store.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
@@ -83,7 +83,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const configuredBudgets = new ConfiguredBudgets(budgets);
   cancelled.onPayload((runId) => runs.cancel(runId));
   const inboxes = new RunInboxes(new PostgresRunMessages(database));
-  const mesh = connectMesh(config, minter);
+  const mesh = connectMesh(config, minter, (sessionId) => findWorkspaceOwner(database, sessionId));
   const delegations = new DelegationVerifier(publicKeys);
   const sweep = async (): Promise<void> => {
     await store.deleteStateless(STATELESS_KEPT_SECONDS);

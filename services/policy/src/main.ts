@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { GrantSigner } from "@hlvm/grant/grant-signer";
+import { signWorkspaceGrant } from "@hlvm/grant/workspace-grant";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
@@ -26,6 +27,7 @@ import { PostgresAuditReports } from "./adapters/postgres/postgres-audit-reports
 import { PostgresDeviceStore } from "./adapters/postgres/postgres-device-store.ts";
 import { PostgresLoginStore } from "./adapters/postgres/postgres-login-store.ts";
 import { PostgresMemberStore } from "./adapters/postgres/postgres-member-store.ts";
+import { PostgresShareStore } from "./adapters/postgres/postgres-share-store.ts";
 import { PostgresTeamStore } from "./adapters/postgres/postgres-team-store.ts";
 import { PostgresTokenStore } from "./adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "./adapters/postgres/postgres-trust-store.ts";
@@ -33,14 +35,15 @@ import { PostgresOpenCalls } from "./adapters/postgres/postgres-open-calls.ts";
 import { readConfig } from "./config.ts";
 import { closeOpenCalls } from "./domain/audit/close-open-calls.ts";
 import { createCallJudge } from "./domain/judge/create-call-judge.ts";
-import { policyRoutes } from "./rpc/routes.ts";
+import { policyRoutes, type PolicyPorts } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
 const SWEEP_MILLISECONDS = 60_000;
 
 await runService("policy", async (log, environment) => {
   const config = readConfig(environment);
-  const signer = new GrantSigner(readSigningKey(config.grantSigningKey));
+  const key = readSigningKey(config.grantSigningKey);
+  const signer = new GrantSigner(key);
   const database = new Database(config.databaseUrl, log);
   await checkSchema(database, MIGRATIONS);
   const notifications = await Notifications.open(config.databaseUrl, APPROVAL_CHANNEL, log);
@@ -52,12 +55,14 @@ await runService("policy", async (log, environment) => {
     trust: new PostgresTrustStore(database),
     tokens: new PostgresTokenStore(database),
     teams: new PostgresTeamStore(database),
+    shares: new PostgresShareStore(database),
     members: new PostgresMemberStore(database),
     logins: new PostgresLoginStore(database),
     devices: new PostgresDeviceStore(database),
     findTool: findNativeTool,
     judgeCall: createCallJudge(openCommandJudge),
     signGrant: signer.sign.bind(signer),
+    signWorkspaceGrant: (grant: Parameters<PolicyPorts["signWorkspaceGrant"]>[0]) => signWorkspaceGrant(grant, key),
     approvalSeconds: config.approvalSeconds,
   };
   const server = await startRpcServer({

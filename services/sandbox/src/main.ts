@@ -28,6 +28,7 @@ import { Sessions } from "./domain/sessions.ts";
 import { ToolExecutor } from "./domain/tool-executor.ts";
 import { openPreparedWorkspaces } from "./open-prepared-workspaces.ts";
 import { routes } from "./rpc/routes.ts";
+import { workspaceOwner } from "./rpc/workspace-owner.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
 /** The standard ones, and the one on which its starter is told that it is up. */
@@ -41,7 +42,8 @@ await runService("sandbox", async (log, environment) => {
   closeInherited(LAST_OWN_DESCRIPTOR);
   const config = readConfig(settings, environment);
   const tokens = new TokenVerifier("sandbox", readPublicKeys(config.tokenPublicKeys));
-  const gate = new GrantGate(readPublicKeys(config.grantPublicKeys));
+  const grantKeys = readPublicKeys(config.grantPublicKeys);
+  const gate = new GrantGate(grantKeys);
   const { stateDirectory, directory, socketDirectory, tokenPublicKeys, grantPublicKeys } = config;
   const ownDirectory = join(stateDirectory, "replicas", config.replicaName);
   mkdirSync(ownDirectory, { recursive: true, mode: 0o700 });
@@ -79,6 +81,7 @@ await runService("sandbox", async (log, environment) => {
   });
   lease.onLost(() => sessions.abandon());
   const executor = new ToolExecutor(sessions, gate);
+  const domain = { sessions, prepared, copied, placements, executor, isolation, ownerOf: workspaceOwner(grantKeys) };
 
   const { host } = config;
   const server = await startRpcServer({
@@ -86,7 +89,7 @@ await runService("sandbox", async (log, environment) => {
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: (router) => routes(router, { sessions, prepared, copied, placements, executor, isolation, capacity: capacity.detail }),
+    routes: (router) => routes(router, { ...domain, capacity: capacity.detail }),
     services: [SandboxService.typeName],
     authenticate: tokens,
   });

@@ -77,6 +77,8 @@ export class TextView implements RunView {
         return;
       case "comment":
         return this.#screen.note(`${principal} comments: ${payload.value.text}`);
+      case "sessionTaken":
+        return this.#screen.note(`${principal} took the session over from ${payload.value.formerOwner}.`);
       case "messageQueued":
         this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);
         return this.#attachments(payload.value.attachments);

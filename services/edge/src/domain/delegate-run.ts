@@ -17,7 +17,7 @@ import {
   type UndoToTurnRequest,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Teams } from "./teams.ts";
-import type { PutGrantRequest, RemoveGrantRequest } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
+import type { PutGrantRequest, RemoveGrantRequest, TakeSessionRequest } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { BudgetScope, PutBudgetRequestSchema, type PutBudgetRequest } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 /** The requests as the orchestrator gets them. */
@@ -31,7 +31,10 @@ export interface DelegateRun {
   /** What the undo of a person lets the orchestrator do for them: with settings of which none was made. */
   readonly undo: (principal: Principal, request: UndoToTurnRequest) => UndoToTurnRequest;
   /** The same of a change of who may use a session. */
-  readonly sharing: <Request extends PutGrantRequest | RemoveGrantRequest>(principal: Principal, request: Request) => Request;
+  readonly sharing: <Request extends PutGrantRequest | RemoveGrantRequest | TakeSessionRequest>(
+    principal: Principal,
+    request: Request,
+  ) => Request;
   /** The same of a fork. */
   readonly fork: (principal: Principal, request: ForkSessionRequest) => ForkSessionRequest;
   /** What the change of a budget lets it do: have it recorded. It is of a session where the budget is. */
@@ -59,7 +62,10 @@ export function createDelegateRun(delegations: DelegationSigner, teams: Teams): 
   };
   const undo = (principal: Principal, request: UndoToTurnRequest): UndoToTurnRequest =>
     Object.assign(clone(UndoToTurnRequestSchema, request), withoutSettings(principal, request.sessionId));
-  const sharing = <Request extends PutGrantRequest | RemoveGrantRequest>(principal: Principal, request: Request): Request => ({
+  const sharing = <Request extends PutGrantRequest | RemoveGrantRequest | TakeSessionRequest>(
+    principal: Principal,
+    request: Request,
+  ): Request => ({
     ...request,
     ...withoutSettings(principal, request.sessionId),
   });

@@ -10,6 +10,7 @@ import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxMovedSchema, SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService, WatchResponseSchema, type WatchResponse } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { WORKSPACE_GRANT_HEADER } from "@hlvm/grant/workspace-grant";
 import { callContext, type CallContext } from "@hlvm/rpc/call-context";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { meshWith } from "../testing/mesh-with.ts";
@@ -207,6 +208,23 @@ describe("forwarding", () => {
     const sandbox = createClient(SandboxService, transport(mesh));
     expect(await sandbox.listProcesses({ sessionId: SESSION })).toMatchObject({ processes: [{ processId: 7 }] });
     expect(asked).toEqual([SESSION, SESSION]);
+  });
+
+  it("shows the sandbox what policy signed for who looks into another's session, and no header of theirs", async () => {
+    const shown: (string | null)[] = [];
+    const mesh = await meshWith((router) => {
+      router.service(PolicyService, { grantWorkspace: ({ sessionId }) => ({ grant: sessionId === SESSION ? "signed" : "" }) });
+      router.service(SandboxService, {
+        getChanges: (_request, { requestHeader }) => {
+          shown.push(requestHeader.get(WORKSPACE_GRANT_HEADER));
+          return {};
+        },
+      });
+    });
+    const sandbox = createClient(SandboxService, transport(mesh));
+    for (const sessionId of [SESSION, SESSION.replace("1", "2")])
+      await sandbox.getChanges({ sessionId }, { headers: { [WORKSPACE_GRANT_HEADER]: "forged" } });
+    expect(shown).toEqual(["signed", null]);
   });
 
   it("says which service cannot be reached, and what to do", async () => {

@@ -12,10 +12,15 @@ const NO_DEADLINE = 0;
 type Unary = DescMethodUnary<DescMessage, DescMessage>;
 type ServerStreaming = DescMethodServerStreaming<DescMessage, DescMessage>;
 
+/** Further headers of a call that is handed on. */
+export type MoreHeaders = (request: MessageShape<DescMessage>, context: HandlerContext) => Promise<Readonly<Record<string, string>>>;
+
 /** Hands one call on with an internal token for who answers it, the trace, the deadline and the cancellation. */
-export function forwardUnary(method: Unary, backend: Backend, minter: TokenMinter): MethodImpl<Unary> {
+export function forwardUnary(method: Unary, backend: Backend, minter: TokenMinter, more?: MoreHeaders): MethodImpl<Unary> {
   return async (request: MessageShape<DescMessage>, context: HandlerContext) => {
-    const { headers, signal, timeoutMs } = onward(context, backend, minter);
+    const added = await more?.(request, context);
+    const { headers: own, signal, timeoutMs } = onward(context, backend, minter);
+    const headers = { ...(own as Record<string, string>), ...added };
     try {
       return (await backend.transport.unary(method, signal, timeoutMs, headers, request)).message;
     } catch (thrown) {

@@ -69,6 +69,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     listGrants: LOOK,
     putGrant: ASK,
     removeGrant: ASK,
+    takeSession: ASK,
     comment: { scopes: ["run"], roles: ROLES },
   }),
   open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: SPEND, queryUsage: LOOK }),

@@ -1,4 +1,4 @@
-import { create, type DescMethod, type DescMethodServerStreaming, type DescMethodUnary } from "@bufbuild/protobuf";
+import { create, type DescMethod, type DescMethodServerStreaming, type DescMethodUnary, type MessageShape } from "@bufbuild/protobuf";
 import type { ConnectRouter, HandlerContext, MethodImpl } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
@@ -9,16 +9,22 @@ import {
   GetApprovalRequestSchema,
   PolicyService,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { SharingService, type PutGrantRequest, type RemoveGrantRequest } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
+import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { DelegateRun } from "../domain/delegate-run.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { forwardServerStreaming, forwardUnary } from "./forward.ts";
 import { PUBLIC_SERVICES } from "./public-methods.ts";
+import { workspaceGrant } from "./workspace-grant.ts";
 
 type StartRun = typeof SessionService.method.startRun;
+
+const { getChanges, listProcesses, stopProcess, readInstructions } = SandboxService.method;
+/** Of the workspace of a session, which may be another person's. */
+const OF_WORKSPACES: ReadonlySet<DescMethod> = new Set([getChanges, listProcesses, stopProcess, readInstructions]);
 
 export interface Forwarding {
   readonly backends: Backends;
@@ -28,6 +34,7 @@ export interface Forwarding {
 
 /** Every public method, forwarded, StartRun with what the edge adds to it; the other methods of the same services, refused. */
 export function routes(router: ConnectRouter, { backends, minter, delegate }: Forwarding): void {
+  const granted = workspaceGrant(backends.policy, minter);
   for (const { service, backend: name, methods } of PUBLIC_SERVICES) {
     const backend = backends[name];
     for (const method of service.methods) {
@@ -42,10 +49,13 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
         router.rpc(SharingService.method.putGrant, sharingMethod(SharingService.method.putGrant, backend, minter, delegate));
       else if (isOpen && method === SharingService.method.removeGrant)
         router.rpc(SharingService.method.removeGrant, sharingMethod(SharingService.method.removeGrant, backend, minter, delegate));
+      else if (isOpen && method === SharingService.method.takeSession)
+        router.rpc(SharingService.method.takeSession, sharingMethod(SharingService.method.takeSession, backend, minter, delegate));
       else if (isOpen && method === SpendingService.method.putBudget)
         router.rpc(SpendingService.method.putBudget, putBudgetMethod(backend, minter, delegate));
       else if (isOpen && method === PolicyService.method.answerApproval)
         router.rpc(PolicyService.method.answerApproval, answerMethod(backend, minter, delegate));
+      else if (isOpen && isUnary(method) && OF_WORKSPACES.has(method)) router.rpc(method, forwardUnary(method, backend, minter, granted));
       else if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backend, minter) : () => refuse(method));
       else if (isServerStreaming(method))
         router.rpc(method, isOpen ? forwardServerStreaming(method, backend, minter) : () => refuse(method));
@@ -98,18 +108,18 @@ function forkMethod(
   return (request, context) => forward(delegate.fork(callContext(context).principal, request), context);
 }
 
+type SharingChange = (typeof SharingService.method)["putGrant" | "removeGrant" | "takeSession"];
+type SharingRequest = MessageShape<SharingChange["input"]>;
+
 /** With what lets the orchestrator have it recorded in the person's name. */
-function sharingMethod<Method extends typeof SharingService.method.putGrant | typeof SharingService.method.removeGrant>(
+function sharingMethod<Method extends SharingChange>(
   method: Method,
   orchestrator: Backend,
   minter: TokenMinter,
   delegate: DelegateRun,
 ): MethodImpl<Method> {
-  const forward = forwardUnary(method, orchestrator, minter) as (
-    request: PutGrantRequest | RemoveGrantRequest,
-    context: HandlerContext,
-  ) => unknown;
-  const answer = (request: PutGrantRequest | RemoveGrantRequest, context: HandlerContext) =>
+  const forward = forwardUnary(method, orchestrator, minter) as (request: SharingRequest, context: HandlerContext) => unknown;
+  const answer = (request: SharingRequest, context: HandlerContext) =>
     forward(delegate.sharing(callContext(context).principal, request), context);
   return answer as MethodImpl<Method>;
 }

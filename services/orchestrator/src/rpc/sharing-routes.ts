@@ -1,15 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import {
   CommentResponseSchema,
-  EverybodySchema,
   ListGrantsResponseSchema,
   PutGrantResponseSchema,
   RemoveGrantResponseSchema,
-  SessionGrantSchema,
-  SessionRight,
   SharingService,
+  TakeSessionResponseSchema,
   type SessionGrant as GrantMessage,
 } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { callContext } from "@hlvm/rpc/call-context";
@@ -17,7 +15,9 @@ import { requireDelegation } from "../domain/session/require-delegation.ts";
 import { listGrants, putGrant, removeGrant } from "../domain/sharing/change-grants.ts";
 import { comment } from "../domain/sharing/comment.ts";
 import type { GrantStore } from "../domain/sharing/grant-store.ts";
-import { SESSION_RIGHTS, type Grantee, type SessionGrant } from "../domain/sharing/session-grant.ts";
+import { grantMessage } from "../domain/sharing/grant-message.ts";
+import { SESSION_RIGHTS, type Grantee } from "../domain/sharing/session-grant.ts";
+import { takeSession } from "../domain/sharing/take-session.ts";
 import type { Orchestrator } from "./orchestrator.ts";
 
 export interface SharingPorts extends Pick<Orchestrator, "store" | "delegations" | "mesh"> {
@@ -29,10 +29,16 @@ export function sharingRoutes(ports: SharingPorts): (router: ConnectRouter) => v
     router.service(SharingService, {
       listGrants: async ({ sessionId }, context) => {
         const grants = await listGrants(callContext(context).principal, sessionId, ports);
-        return create(ListGrantsResponseSchema, { grants: grants.map(encodeGrant) });
+        return create(ListGrantsResponseSchema, { grants: grants.map(grantMessage) });
       },
       putGrant: putGrantMethod(ports),
       removeGrant: removeGrantMethod(ports),
+      takeSession: async ({ sessionId, runId, delegation }, context) => {
+        const { principal } = callContext(context);
+        requireDelegation(ports.delegations.verify(delegation), { principal, sessionId, runId });
+        const { audit } = ports.mesh({ principal, delegation });
+        return create(TakeSessionResponseSchema, { formerOwner: await takeSession(principal, sessionId, { ...ports, audit }) });
+      },
       comment: async ({ sessionId, text }, context) => {
         const sequence = await comment(callContext(context).principal, sessionId, text, ports.store);
         return create(CommentResponseSchema, { sequence: BigInt(sequence) });
@@ -49,7 +55,7 @@ function putGrantMethod(ports: SharingPorts): ServiceImpl<typeof SharingService>
     const { right, until } = grant!;
     const wanted = { ...granteeOf(grant!), right: SESSION_RIGHTS[right - 1] ?? "view", until: until && timestampDate(until) };
     const put = await putGrant(principal, sessionId, wanted, { ...ports, audit });
-    return create(PutGrantResponseSchema, { grant: encodeGrant(put) });
+    return create(PutGrantResponseSchema, { grant: grantMessage(put) });
   };
 }
 
@@ -62,24 +68,7 @@ function removeGrantMethod(ports: SharingPorts): ServiceImpl<typeof SharingServi
   };
 }
 
-const RIGHTS = { view: SessionRight.VIEW, comment: SessionRight.COMMENT, drive: SessionRight.DRIVE };
-
 function granteeOf({ to }: GrantMessage): Grantee {
   if (to.case === "principal") return { kind: "member", subject: to.value };
   return to.case === "team" ? { kind: "team", subject: to.value } : { kind: "organization", subject: "" };
-}
-
-function encodeGrant({ kind, subject, right, grantedBy, grantedAt, until }: SessionGrant): GrantMessage {
-  const to = {
-    member: { case: "principal", value: subject } as const,
-    team: { case: "team", value: subject } as const,
-    organization: { case: "everybody", value: create(EverybodySchema) } as const,
-  }[kind];
-  return create(SessionGrantSchema, {
-    to,
-    right: RIGHTS[right],
-    grantedBy,
-    grantedAt: timestampFromDate(grantedAt),
-    until: until && timestampFromDate(until),
-  });
 }

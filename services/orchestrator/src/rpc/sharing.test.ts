@@ -9,6 +9,7 @@ import { SessionRight, type SessionGrantSchema } from "@hlvm/proto/hlvm/session/
 import { PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { valuesOf } from "../testing/event-values.ts";
 import { pauseModel } from "../testing/pause-model.ts";
+import { readCall } from "../testing/read-call.ts";
 import { ada } from "../testing/test-orchestrator.ts";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
@@ -33,6 +34,11 @@ const share = async (sessionId: string, right: SessionRight, to: To = toBob, mor
 const unshare = async (sessionId: string, to: To = toBob, who = ada) =>
   test.orchestrator.sharing.removeGrant(change(sessionId, { to }, who), await as(who));
 
+const take = async (sessionId: string, who = bob) => {
+  const { runId, delegation } = test.asEdge({ sessionId }, who);
+  return test.orchestrator.sharing.takeSession({ sessionId, runId, delegation }, await as(who));
+};
+
 /** What somebody may do with a session, tried out. */
 async function uses(sessionId: string, who = bob): Promise<string[]> {
   const { client, sharing } = test.orchestrator;
@@ -48,6 +54,7 @@ async function uses(sessionId: string, who = bob): Promise<string[]> {
     undo: () => test.undo({ sessionId, toTurn: 0 }, who),
     share: () => share(sessionId, SessionRight.DRIVE, toBob, {}, who),
     delete: () => client.deleteSession({ sessionId }, options),
+    take: () => take(sessionId, who),
   };
   const may: string[] = [];
   for (const [use, attempt] of Object.entries(tried)) {
@@ -56,7 +63,7 @@ async function uses(sessionId: string, who = bob): Promise<string[]> {
       (thrown: Error) => thrown.message,
     );
     // There is no such run to cancel; that it may be tried is what counts.
-    if (!message.includes("There is no session")) may.push(use);
+    if (!/There is no session|has not offered/.test(message)) may.push(use);
   }
   return may;
 }
@@ -65,12 +72,16 @@ describe("a session that is shared", () => {
   it("may be used as its grant says, each right containing the ones before, and no further", async () => {
     test.answers(["Done."]);
     const { sessionId } = await test.run();
+    // What it may do is what counts here, and no further run.
+    test.fake.behaviour.openWorkspace = () => {
+      throw new Error("not now");
+    };
     expect(await uses(sessionId)).toEqual([]);
     const read = ["read", "events", "fork"];
     for (const [right, may] of [
       [SessionRight.VIEW, read],
       [SessionRight.COMMENT, [...read, "comment"]],
-      [SessionRight.DRIVE, [...read, "comment", "drive"]],
+      [SessionRight.DRIVE, [...read, "comment", "drive", "ask", "undo"]],
     ] as const) {
       await share(sessionId, right);
       expect(await uses(sessionId)).toEqual(may);
@@ -106,13 +117,10 @@ describe("a session that is shared", () => {
     test.answers(["Done."]);
     const { sessionId } = await test.run();
     const recorded: string[] = [];
-    test.fake.behaviour.recordSharing = (json, removed) => void recorded.push(`${removed} ${json}`);
+    test.fake.behaviour.recordSharing = ({ to, right }, removed) => void recorded.push(`${removed} ${String(to.value)} ${right}`);
     await share(sessionId, SessionRight.COMMENT);
     await unshare(sessionId);
-    expect(recorded).toEqual([
-      'false {"kind":"member","right":"comment","until":"","with":"user:bob"}',
-      'true {"kind":"member","right":"none","until":"","with":"user:bob"}',
-    ]);
+    expect(recorded).toEqual([`false user:bob ${SessionRight.COMMENT}`, `true user:bob ${SessionRight.VIEW}`]);
     test.fake.behaviour.recordSharing = () => {
       throw new Error("no audit log");
     };
@@ -131,6 +139,61 @@ describe("a session that is shared", () => {
     expect(valuesOf(events, "userMessage").map(({ author }) => author)).toEqual(["", "user:bob"]);
     expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
     expect(test.fake.seen.principals).toEqual(new Set(["local/user:ada"]));
+  });
+
+  it("is gone on with by who drives it, as themselves, in the workspace of its owner", async () => {
+    test.answers(["Done."]);
+    const { sessionId } = await test.run();
+    await share(sessionId, SessionRight.DRIVE);
+    test.fake.reset();
+    const granted: string[] = [];
+    test.fake.behaviour.grantWorkspace = (asked) => `granted ${granted.push(asked)}`;
+    test.answers(["", [readCall("a.txt")]], ["Read."]);
+    const asked = test.asEdge({ sessionId, prompt: "And now?", settings: { mode: PermissionMode.DEFAULT } }, bob);
+    const { sequence } = await test.orchestrator.client.startRun(asked, await as(bob));
+    const events = await test.watch(sessionId, sequence);
+    expect(valuesOf(events, "runStopped")).toMatchObject([{ reason: StopReason.COMPLETED }]);
+    expect(test.fake.seen.principals).toEqual(new Set(["local/user:bob"]));
+    // Asked for once, and shown to the sandbox with every call.
+    expect(granted).toEqual([sessionId]);
+    expect(test.fake.seen.workspaceGrants).toEqual(new Set(["granted 1"]));
+  });
+
+  it("is not gone on with where policy knows of no share, whatever the orchestrator has", async () => {
+    test.answers(["Done."]);
+    const { sessionId } = await test.run();
+    await share(sessionId, SessionRight.DRIVE);
+    test.fake.behaviour.grantWorkspace = () => "";
+    const asked = test.asEdge({ sessionId, prompt: "And now?", settings: { mode: PermissionMode.DEFAULT } }, bob);
+    await expect(test.orchestrator.client.startRun(asked, await as(bob))).rejects.toThrow(/belongs to user:ada, who has not shared it/);
+  });
+
+  it("is whoever's takes it, once its owner offered it to them, and no administrator's to share", async () => {
+    test.answers(["Done."]);
+    const { sessionId } = await test.run();
+    await share(sessionId, SessionRight.DRIVE);
+    await expect(take(sessionId)).rejects.toThrow(/has not offered session/);
+    await expect(share(sessionId, SessionRight.OWN, { case: "team", value: "red" })).rejects.toThrow(/one other person/);
+    await expect(share(sessionId, SessionRight.OWN, { case: "principal", value: "user:ada" })).rejects.toThrow(/one other person/);
+    const admin: Principal = { ...eve, roles: ["admin"] };
+    await expect(share(sessionId, SessionRight.VIEW, toBob, {}, admin)).rejects.toThrow(/is shared by its owner, user:ada/);
+    await share(sessionId, SessionRight.OWN);
+    expect(await take(sessionId)).toMatchObject({ formerOwner: "user:ada" });
+    expect(await take(sessionId)).toMatchObject({ formerOwner: "" });
+    const { client, sharing } = test.orchestrator;
+    expect((await client.getSession({ sessionId }, await as(bob))).session).toMatchObject({ owner: "user:bob" });
+    expect((await sharing.listGrants({ sessionId }, await as(bob))).grants).toMatchObject([
+      { to: { value: "user:ada" }, right: SessionRight.DRIVE, grantedBy: "user:bob" },
+    ]);
+    await expect(client.deleteSession({ sessionId }, await as({ ...ada, roles: ["developer"] }))).rejects.toThrow(/There is no session/);
+    const { events } = await client.readEvents({ sessionId }, await as(bob));
+    expect(valuesOf(events, "sessionTaken")).toMatchObject([{ formerOwner: "user:ada" }]);
+    // The sandbox goes on to know the workspace under its first owner.
+    test.fake.reset();
+    test.answers(["Mine."]);
+    const asked = test.asEdge({ sessionId, prompt: "Whose?", settings: { mode: PermissionMode.DEFAULT } }, bob);
+    await test.watch(sessionId, (await client.startRun(asked, await as(bob))).sequence);
+    expect(test.fake.seen.workspaceGrants).toEqual(new Set([`grant for ${sessionId}`]));
   });
 
   it("stops being followed soon after it is not shared any more", { timeout: 20_000 }, async () => {

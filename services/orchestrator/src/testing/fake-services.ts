@@ -12,6 +12,7 @@ import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run
 import { SandboxService, type ExecuteRequest } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { TrustService } from "@hlvm/proto/hlvm/trust/v1/trust_pb";
 import { answerCalls } from "@hlvm/call-stream/answer-calls";
+import { WORKSPACE_GRANT_HEADER } from "@hlvm/grant/workspace-grant";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";
@@ -30,6 +31,8 @@ export interface Seen {
   readonly principals: Set<string>;
   /** Call id → the mode of the delegation with which policy was asked about it. */
   readonly modes: Map<string, PermissionMode>;
+  /** What was shown to the sandbox for workspaces of others. */
+  readonly workspaceGrants: Set<string>;
   /** Runs for which was called: those of the delegations. */
   readonly runs: Set<string>;
   /** Method → the trace ids of its calls. */
@@ -66,6 +69,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     opened: [],
     closed: [],
     principals: new Set(),
+    workspaceGrants: new Set(),
     runs: new Set(),
     modes: new Map(),
     traces: new Map(),
@@ -81,6 +85,8 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     const { principal, delegation, traceId } = callContext(context);
     seen.runs.add(delegation?.runId ?? "none");
     seen.principals.add(`${principal.organization}/${principal.id}`);
+    const granted = context.requestHeader.get(WORKSPACE_GRANT_HEADER);
+    if (granted !== null) seen.workspaceGrants.add(granted);
     seen.traces.set(method, (seen.traces.get(method) ?? new Set()).add(traceId));
   };
   const routes = (router: ConnectRouter): void => {
@@ -136,6 +142,10 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       },
     });
     router.service(PolicyService, {
+      grantWorkspace: ({ sessionId }, context) => {
+        note(context);
+        return { grant: behaviour.grantWorkspace(sessionId) };
+      },
       attachPreview: (request, context) => {
         note(context);
         return { preview: behaviour.attachPreview(request) };
@@ -164,9 +174,14 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       },
     });
     router.service(AuditService, {
-      recordSharing: ({ changeJson, removed }, context) => {
+      recordSharing: ({ grant, removed }, context) => {
         note(context);
-        behaviour.recordSharing(changeJson, removed);
+        behaviour.recordSharing(grant!, removed);
+        return {};
+      },
+      recordHandOver: (_request, context) => {
+        note(context);
+        behaviour.recordHandOver();
         return {};
       },
       recordBudgetChange: ({ changeJson, ofOwnSession }, context) => {
@@ -249,7 +264,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     Object.assign(behaviour, usualBehaviour);
     for (const list of [seen.requests, seen.counted, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
       list.length = 0;
-    for (const collection of [seen.principals, seen.runs, seen.traces, seen.modes, bound]) collection.clear();
+    for (const collection of [seen.principals, seen.workspaceGrants, seen.runs, seen.traces, seen.modes, bound]) collection.clear();
     untaken.length = 0;
   };
   const urls = Object.fromEntries(SERVICES.map((service, index) => [service, `http://127.0.0.1:${servers[index]!.port}`]));

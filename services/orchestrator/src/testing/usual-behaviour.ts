@@ -8,6 +8,7 @@ import type {
   GenerateResponseSchema,
   ResolveModelResponseSchema,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { SessionGrant } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { ModelCapability, ModelTier } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import {
   DecidingStep,
@@ -48,7 +49,10 @@ export interface Behaviour {
   /** In which somebody is, as policy says. */
   teams: (principal: string) => string[];
   /** Throws where it cannot be recorded. */
-  recordSharing: (changeJson: string, removed: boolean) => void;
+  recordSharing: (grant: SessionGrant, removed: boolean) => void;
+  recordHandOver: () => void;
+  /** What policy signed for the workspace of this session; empty where it is not shared. */
+  grantWorkspace: (sessionId: string) => string;
   /** Of a call that waits for an answer. */
   attachPreview: (request: AttachPreviewRequest) => MessageInitShape<typeof ApprovalPreviewSchema>;
   previewCall: (request: PreviewCallRequest) => MessageInitShape<typeof PreviewCallResponseSchema>;
@@ -86,6 +90,8 @@ export const usualBehaviour: Readonly<Behaviour> = {
   countTokens: () => undefined,
   teams: () => [],
   recordSharing: () => undefined,
+  recordHandOver: () => undefined,
+  grantWorkspace: (sessionId) => `grant for ${sessionId}`,
   attachPreview: ({ presentSha256 }) => ({ hash: presentSha256, present: true }),
   previewCall: () => ({ presentSha256: "ab".repeat(32), diff: "@@ -1,1 +1,1 @@" }),
   judge: () => ({ decision: Decision.ALLOW, step: DecidingStep.READ_ONLY, rule: "L0", reason: "It only reads." }),

@@ -16,7 +16,6 @@ import type { AuditLog } from "../domain/audit/audit-log.ts";
 import type { AuditReports } from "../domain/audit/audit-reports.ts";
 import { recordBudgetChange } from "../domain/audit/record-budget-change.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
-import { recordSharing } from "../domain/audit/record-sharing.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer } from "../domain/approval/approval-renderer.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
@@ -35,13 +34,14 @@ import { loginMethods, type LoginPorts } from "./logins.ts";
 import { memberMethods } from "./members.ts";
 import { queryMethod, whoApprovedMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
+import { grantWorkspaceMethod, sharingRecordMethods, type WorkspaceGrantPorts } from "./sharing.ts";
 import { streamCallsMethod } from "./stream-calls.ts";
 import { teamMethods, teamResolverMethods } from "./teams.ts";
 import { tokenMethods, tokenResolverMethods } from "./tokens.ts";
 import { trustMethods } from "./trust.ts";
 import { outcomes, wordOf } from "./words.ts";
 
-export interface PolicyPorts extends DecideCallPorts, LoginPorts {
+export interface PolicyPorts extends DecideCallPorts, LoginPorts, WorkspaceGrantPorts {
   readonly reports: AuditReports;
   readonly trust: TrustStore;
   readonly tokens: TokenStore;
@@ -72,6 +72,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
         return { preview: encodePreview(await attachPreview(ports.approvals, delegation, approvalId, preview), false) };
       },
       withdrawApprovals: withdrawApprovalsMethod(ports.approvals),
+      grantWorkspace: grantWorkspaceMethod(ports),
     });
     router.service(TrustService, trustMethods(ports.trust));
     router.service(TokenService, tokenMethods(ports.tokens));
@@ -89,12 +90,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
         refuseControlCharacters({ change_json: changeJson });
         return { id: await recordBudgetChange(ports.audit, principal, traceId, { json: changeJson, ofOwnSession, sessionId }) };
       },
-      recordSharing: async ({ changeJson, removed }, context) => {
-        const { principal, delegation, traceId } = callContext(context);
-        const { sessionId } = demandDelegation(delegation);
-        refuseControlCharacters({ change_json: changeJson });
-        return { id: await recordSharing(ports.audit, principal, traceId, { sessionId, json: changeJson, removed }) };
-      },
+      ...sharingRecordMethods(ports.shares),
       query: queryMethod(ports.audit),
       whoApproved: whoApprovedMethod(ports.audit),
       ...auditReportMethods(ports.reports),

@@ -28,6 +28,7 @@ import { PostgresAuditReports } from "../adapters/postgres/postgres-audit-report
 import { PostgresDeviceStore } from "../adapters/postgres/postgres-device-store.ts";
 import { PostgresLoginStore } from "../adapters/postgres/postgres-login-store.ts";
 import { PostgresMemberStore } from "../adapters/postgres/postgres-member-store.ts";
+import { PostgresShareStore } from "../adapters/postgres/postgres-share-store.ts";
 import { PostgresTeamStore } from "../adapters/postgres/postgres-team-store.ts";
 import { PostgresTokenStore } from "../adapters/postgres/postgres-token-store.ts";
 import { PostgresTrustStore } from "../adapters/postgres/postgres-trust-store.ts";
@@ -77,12 +78,14 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       trust: new PostgresTrustStore(database.database),
       tokens: new PostgresTokenStore(database.database),
       teams: new PostgresTeamStore(database.database),
+      shares: new PostgresShareStore(database.database),
       members: new PostgresMemberStore(database.database),
       logins: new PostgresLoginStore(database.database),
       devices: new PostgresDeviceStore(database.database),
       findTool: (name) => changedTools.get(name) ?? findNativeTool(name),
       judgeCall: createCallJudge(openCommandJudge),
       signGrant: identity.signer.sign.bind(identity.signer),
+      signWorkspaceGrant: identity.signWorkspaceGrant,
       approvalSeconds,
     }),
     services: [

@@ -7,6 +7,7 @@ import { checkArguments } from "@hlvm/tools/check-arguments";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
+import type { Owner } from "./receipts.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import type { ToolEvent, ToolResult } from "./tool-event.ts";
@@ -19,6 +20,8 @@ const MARGIN_MILLISECONDS = 1_000;
 /** A tool call as it was asked for, with the grant that came along. */
 export interface RequestedCall {
   readonly sessionId: string;
+  /** Whose workspace it is: who calls, or who shared the session with them. */
+  readonly owner: Owner;
   readonly runId: string;
   readonly callId: string;
   readonly tool: string;
@@ -59,7 +62,7 @@ export class ToolExecutor {
    * `definition_changed`, `invalid_arguments`, `grant_refused`, `call_in_doubt`, `too_many_sandboxes`, `sandbox_not_started`, …
    */
   async *execute(principal: Principal, call: RequestedCall, signal: AbortSignal): AsyncGenerator<ToolEvent, void> {
-    const session = await this.#sessions.get(principal, call.sessionId);
+    const session = await this.#sessions.get(call.owner, call.sessionId);
     const tool = knownTool(call);
     const given = canonicalArguments(call.argumentsJson);
     checkArguments(tool, given.value);

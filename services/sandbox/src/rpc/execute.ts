@@ -7,17 +7,24 @@ import type { ToolExecutor } from "../domain/tool-executor.ts";
 import type { ToolEvent } from "../domain/tool-event.ts";
 import { tellMoved } from "./tell-moved.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
+import type { WorkspaceOwner } from "./workspace-owner.ts";
 
 const streams = { stdout: ToolOutput_Stream.STDOUT, stderr: ToolOutput_Stream.STDERR };
 
+export interface Executing {
+  readonly executor: ToolExecutor;
+  readonly ownerOf: WorkspaceOwner;
+}
+
 export async function* execute(
-  executor: ToolExecutor,
+  { executor, ownerOf }: Executing,
   request: ExecuteRequest,
   context: HandlerContext,
 ): AsyncGenerator<MessageInitShape<typeof ExecuteResponseSchema>> {
   const { principal, signal, remainingMilliseconds } = callContext(context);
   const { grant, timeoutMilliseconds, turn } = request;
-  const call = { ...request.call!, grant, timeoutMilliseconds, turn, remainingMilliseconds: remainingMilliseconds() };
+  const owner = ownerOf(context, request.call!.sessionId, "drive");
+  const call = { ...request.call!, owner, grant, timeoutMilliseconds, turn, remainingMilliseconds: remainingMilliseconds() };
   for await (const event of told(executor.execute(principal, call, signal))) {
     // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
     signal.throwIfAborted();

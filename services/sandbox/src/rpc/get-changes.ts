@@ -8,6 +8,7 @@ import {
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ChangedContent } from "../domain/prepared/read-changes.ts";
+import type { Owner } from "../domain/receipts.ts";
 import { sessionChanges, type SessionChange } from "../domain/session-changes.ts";
 import type { Domain } from "./routes.ts";
 
@@ -16,15 +17,16 @@ const kinds = { file: Kind.FILE, executable: Kind.EXECUTABLE, link: Kind.LINK };
 /** What a session has changed in the workspace that was prepared for it; in any other only where that is asked for. */
 export async function getChanges(
   { sessions, prepared, placements }: Pick<Domain, "sessions" | "prepared" | "placements">,
+  owner: Owner,
   { sessionId, anyWorkspace }: GetChangesRequest,
   context: HandlerContext,
 ): Promise<MessageInitShape<typeof GetChangesResponseSchema>> {
-  const { principal, signal } = callContext(context);
+  const { signal } = callContext(context);
   if (!anyWorkspace) {
-    const { files, leftOut } = await prepared.changes(principal, sessionId, signal);
+    const { files, leftOut } = await prepared.changes(owner, sessionId, signal);
     return { files: files.map(message), leftOut: [...leftOut] };
   }
-  const changes = await sessionChanges(principal, sessionId, { sessions, prepared, placements }, signal);
+  const changes = await sessionChanges(owner, sessionId, { sessions, prepared, placements }, signal);
   return {
     files: changes.files.map(message),
     leftOut: [...changes.leftOut],

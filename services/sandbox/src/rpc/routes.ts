@@ -9,8 +9,10 @@ import {
   type PreviewCallRequest,
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
+import type { WorkspaceUse } from "@hlvm/grant/workspace-grant";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { Isolation } from "../domain/isolation.ts";
+import type { Owner } from "../domain/receipts.ts";
 import { previewCall } from "../domain/preview-call.ts";
 import type { Placements } from "../domain/placement/placements.ts";
 import type { CopiedWorkspaces } from "../domain/prepared/copied-workspaces.ts";
@@ -26,6 +28,7 @@ import { rewindWorkspace } from "./rewind-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
 import { tellingMoved } from "./tell-moved.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
+import type { WorkspaceOwner } from "./workspace-owner.ts";
 
 const states = {
   never_started: GetReceiptResponse_State.NEVER_STARTED,
@@ -41,62 +44,77 @@ export interface Domain {
   readonly placements: Placements;
   readonly executor: ToolExecutor;
   readonly isolation: Isolation;
+  readonly ownerOf: WorkspaceOwner;
   /** For people: how many sessions may have sandboxes up at a time, and why so many. */
   readonly capacity: string;
 }
 
-export function routes(router: ConnectRouter, { sessions, prepared, copied, placements, executor, isolation, capacity }: Domain): void {
+type AnswerForOwner<Request, Response> = (owner: Owner, request: Request, context: HandlerContext) => Promise<Response>;
+
+export function routes(router: ConnectRouter, domain: Domain): void {
+  const { sessions, prepared, copied, placements, executor, isolation, ownerOf, capacity } = domain;
+  const forUse =
+    (use: WorkspaceUse) =>
+    <Request extends { readonly sessionId: string }, Response>(answer: AnswerForOwner<Request, Response>) =>
+      tellingMoved((request: Request, context: HandlerContext) => answer(ownerOf(context, request.sessionId, use), request, context));
+  const viewing = forUse("view");
+  const driving = forUse("drive");
   router.service(SandboxService, {
-    openWorkspace: tellingMoved((request, context) => openWorkspace(sessions, request, context)),
-    closeWorkspace: tellingMoved((request, context) => closeWorkspace(sessions, prepared, request, context)),
+    openWorkspace: driving((owner, request) => openWorkspace(sessions, owner, request)),
+    closeWorkspace: driving((owner, request, context) => closeWorkspace({ sessions, prepared }, owner, request, context)),
     cloneWorkspace: (request, context) => cloneWorkspace(prepared, request, context),
     beginUpload: tellingMoved((request, context) => beginUpload(prepared, request, context)),
     uploadChunk: tellingMoved((request, context) => uploadChunk(prepared, request, context)),
     finishUpload: tellingMoved((request, context) => finishUpload(prepared, request, context)),
-    previewCall: tellingMoved((request, context) => previewOf(sessions, request, context)),
-    copyWorkspace: tellingMoved((request, context) => copyWorkspace(sessions, copied, request, context)),
-    getChanges: tellingMoved((request, context) => getChanges({ sessions, prepared, placements }, request, context)),
-    readInstructions: tellingMoved((request, context) => readInstructions({ sessions, prepared, placements }, request, context)),
-    execute: (request, context) => execute(executor, request, context),
-    streamCalls: (requests, context) => streamCalls(executor, requests, context),
-    getReceipt: tellingMoved((request, context) => getReceipt(sessions, request, context)),
-    rewindWorkspace: tellingMoved((request, context) => rewindWorkspace(sessions, request, context)),
-    listProcesses: tellingMoved((request, context) => listProcesses(sessions, request, context)),
-    stopProcess: tellingMoved((request, context) => stopProcess(sessions, request, context)),
+    previewCall: driving((owner, request) => previewOf(sessions, owner, request)),
+    copyWorkspace: viewing((owner, request, context) => copyWorkspace({ sessions, copied }, owner, request, context)),
+    getChanges: viewing((owner, request, context) => getChanges({ sessions, prepared, placements }, owner, request, context)),
+    readInstructions: viewing((owner, request) => readInstructions({ sessions, prepared, placements }, owner, request)),
+    execute: (request, context) => execute({ executor, ownerOf }, request, context),
+    streamCalls: (requests, context) => streamCalls({ executor, ownerOf }, requests, context),
+    getReceipt: driving((owner, request) => getReceipt(sessions, owner, request)),
+    rewindWorkspace: driving((owner, request) => rewindWorkspace(sessions, owner, request)),
+    listProcesses: viewing((owner, request) => listProcesses(sessions, owner, request)),
+    stopProcess: driving((owner, request) => stopProcess(sessions, owner, request)),
     describeIsolation: () => describeIsolation(isolation, capacity),
   });
 }
 
-async function openWorkspace(sessions: Sessions, request: OpenWorkspaceRequest, context: HandlerContext) {
-  const { path, isGitRepository, gitBranch } = await sessions.open(callContext(context).principal, request.sessionId, request.path);
+async function openWorkspace(sessions: Sessions, owner: Owner, request: OpenWorkspaceRequest) {
+  const { path, isGitRepository, gitBranch } = await sessions.open(owner, request.sessionId, request.path);
   return { path, gitRepository: isGitRepository, gitBranch };
 }
 
-async function previewOf(sessions: Sessions, { sessionId, tool, argumentsJson }: PreviewCallRequest, context: HandlerContext) {
-  const { sandbox } = await sessions.get(callContext(context).principal, sessionId);
+async function previewOf(sessions: Sessions, owner: Owner, { sessionId, tool, argumentsJson }: PreviewCallRequest) {
+  const { sandbox } = await sessions.get(owner, sessionId);
   return previewCall(sandbox, tool, canonicalArguments(argumentsJson).json);
 }
 
-async function copyWorkspace(sessions: Sessions, copied: CopiedWorkspaces, request: CopyWorkspaceRequest, context: HandlerContext) {
+async function copyWorkspace(
+  { sessions, copied }: Pick<Domain, "sessions" | "copied">,
+  owner: Owner,
+  request: CopyWorkspaceRequest,
+  context: HandlerContext,
+) {
   const { principal, signal } = callContext(context);
   const turns = request.turns.map(({ runId, turn }) => `${runId}/${turn}`);
-  return { workspace: await copied.copy(principal, { ...request, turns }, sessions, signal) };
+  return { workspace: await copied.copy(owner, { ...request, newOwner: principal, turns }, sessions, signal) };
 }
 
+/** What was prepared for a session goes with it, and by nobody but its owner. */
 async function closeWorkspace(
-  sessions: Sessions,
-  prepared: PreparedWorkspaces,
+  { sessions, prepared }: Pick<Domain, "sessions" | "prepared">,
+  owner: Owner,
   { sessionId }: CloseWorkspaceRequest,
   context: HandlerContext,
 ) {
-  const { principal } = callContext(context);
-  await sessions.close(principal, sessionId);
-  await prepared.remove(principal, sessionId);
+  await sessions.close(owner, sessionId);
+  await prepared.remove(callContext(context).principal, sessionId);
   return {};
 }
 
-async function getReceipt(sessions: Sessions, request: GetReceiptRequest, context: HandlerContext) {
-  const receipt = await sessions.receipt(callContext(context).principal, request.sessionId, request.callId);
+async function getReceipt(sessions: Sessions, owner: Owner, request: GetReceiptRequest) {
+  const receipt = await sessions.receipt(owner, request.sessionId, request.callId);
   return { state: states[receipt.state], result: receipt.state === "done" ? toolResultMessage(receipt.result) : undefined };
 }
 

@@ -2,16 +2,15 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { StreamCallsRequest, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { answerCalls } from "@hlvm/call-stream/answer-calls";
-import type { ToolExecutor } from "../domain/tool-executor.ts";
-import { execute } from "./execute.ts";
+import { execute, type Executing } from "./execute.ts";
 
 type Response = NonNullable<MessageInitShape<typeof StreamCallsResponseSchema>["response"]>;
 
 /** The tool calls of a run. */
-export function streamCalls(executor: ToolExecutor, requests: AsyncIterable<StreamCallsRequest>, context: HandlerContext) {
+export function streamCalls(executing: Executing, requests: AsyncIterable<StreamCallsRequest>, context: HandlerContext) {
   async function* answer(request: StreamCallsRequest["request"], callContext: HandlerContext): AsyncGenerator<Response, void> {
     if (request.case !== "execute") return;
-    for await (const value of execute(executor, request.value, callContext)) yield { case: "execute", value };
+    for await (const value of execute(executing, request.value, callContext)) yield { case: "execute", value };
   }
   return answerCalls(requests, context, { answer, isLast });
 }

@@ -18,6 +18,8 @@ export interface TestCall {
   readonly callId?: string;
   readonly runId?: string;
   readonly principal?: Principal;
+  /** Left out, those of the person alone. */
+  readonly headers?: CallOptions["headers"];
   /** Left out, one that fits. */
   readonly grant?: string;
   /** Of the run; left out, no checkpoint is made. */
@@ -68,7 +70,8 @@ export async function callTool(identity: TestIdentity, client: Client<typeof San
   };
   let result: ToolResult | undefined;
   const { signal, timeoutMs = DEADLINE_MILLISECONDS } = call;
-  for await (const { event } of client.execute(request, { ...callOptions(identity, principal), signal, timeoutMs })) {
+  const options = call.headers === undefined ? callOptions(identity, principal) : { headers: call.headers };
+  for await (const { event } of client.execute(request, { ...options, signal, timeoutMs })) {
     if (event.case === "waiting") call.onWaiting?.(event.value.position);
     if (event.case === "output") call.onOutput?.(event.value.text);
     if (event.case === "result") result = event.value;

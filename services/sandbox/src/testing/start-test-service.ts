@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import type { Principal } from "@hlvm/identity/principal";
+import { publicKeysOf } from "@hlvm/identity/public-keys";
 import { SandboxService, type GetReceiptResponse } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
@@ -20,6 +21,7 @@ import { Sessions } from "../domain/sessions.ts";
 import { ToolExecutor } from "../domain/tool-executor.ts";
 import { openPreparedWorkspaces, type PreparedWorkspacesSettings } from "../open-prepared-workspaces.ts";
 import { routes } from "../rpc/routes.ts";
+import { workspaceOwner } from "../rpc/workspace-owner.ts";
 import { callOptions, callTool, signGrant, type TestCall } from "./call-tool.ts";
 import { openTestIsolation } from "./open-test-sandbox.ts";
 
@@ -58,11 +60,12 @@ export async function startTestService(
       log: testLog,
     });
     const executor = new ToolExecutor(sessions, gate);
+    const ownerOf = workspaceOwner(publicKeysOf(identity.grantKeys));
     const server = await startRpcServer({
       host: "127.0.0.1",
       port: 0,
       log: testLog,
-      routes: (router) => routes(router, { sessions, prepared, copied, placements, executor, isolation, capacity: "8" }),
+      routes: (router) => routes(router, { sessions, prepared, copied, placements, executor, isolation, ownerOf, capacity: "8" }),
       services: [SandboxService.typeName],
       authenticate: identity.verifier("sandbox"),
     });
@@ -86,6 +89,7 @@ export async function startTestService(
       return running.sessions;
     },
     stateDirectory,
+    identity,
     headersOf,
     sign: (call: Parameters<typeof signGrant>[1]): string => signGrant(identity, call),
     newWorkspace(): string {

@@ -11,6 +11,8 @@ import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { DecidingStep, DecidingStepJson, Decision, DecisionJson, PermissionMode, PermissionModeJson, TrustTier, TrustTierJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
+import type { SessionGrant, SessionGrantJson } from "../../session/v1/sharing_pb.ts";
+import { file_hlvm_session_v1_sharing } from "../../session/v1/sharing_pb.ts";
 import type { SafetyLevel, SafetyLevelJson } from "../../tool/v1/tool_pb.ts";
 import { file_hlvm_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -19,7 +21,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/audit/v1/audit.proto.
  */
 export const file_hlvm_audit_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQiSAoUUmVjb3JkU2hhcmluZ1JlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASDwoHcmVtb3ZlZBgCIAEoCCIjChVSZWNvcmRTaGFyaW5nUmVzcG9uc2USCgoCaWQYASABKAQi6gUKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBBIWCgRwYXRoGAwgASgJQgi6SAVyAxiAIBI4CgdvdXRjb21lGKABIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IIukgFggECEAESOgoMc2FmZXR5X2xldmVsGKEBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESNwoEbW9kZRiiASABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESFwoEcnVsZRijASABKAlCCLpIBXIDGMgBEkYKBGhvc3QYpAEgASgJQje6SDTYAQFyLxj9ATIqXltBLVphLXowLTldKFtBLVphLXowLTkuXy1dKltBLVphLXowLTldKT8kEhwKBnJ1bl9pZBilASABKAlCC7pICNgBAXIDsAEBEhoKB2NhbGxfaWQYpgEgASgJQgi6SAVyAxiAASJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCK1AgoSV2hvQXBwcm92ZWRSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhkKB2NhbGxfaWQYAiABKAlCCLpIBXIDGIABEgwKBHRvb2wYAyABKAkSEQoJcHJpbmNpcGFsGAQgASgJEhAKCGFwcHJvdmVyGAUgASgJEhYKBHBhdGgYBiABKAlCCLpIBXIDGIAgEhYKBHRleHQYByABKAlCCLpIBXIDGMgBEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJiCgxBcHByb3ZlZENhbGwSJwoEY2FsbBgBIAEoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIpCgZhbnN3ZXIYAiABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQiWQoTV2hvQXBwcm92ZWRSZXNwb25zZRIqCgVjYWxscxgBIAMoCzIbLmhsdm0uYXVkaXQudjEuQXBwcm92ZWRDYWxsEhYKDm5leHRfYmVmb3JlX2lkGAIgASgEIrMBChBBZ2dyZWdhdGVSZXF1ZXN0EjIKBXF1ZXJ5GAEgASgLMhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3RCBrpIA8gBARI6CgJieRgCIAMoDjIZLmhsdm0uYXVkaXQudjEuQXVkaXRGaWVsZEITukgQkgENEAkYASIHggEEEAEgABIUCgN0b3AYAyABKA1CB7pIBCoCGGQSGQoHYnVja2V0cxgEIAEoDUIIukgFKgMY9AMiywMKEUFnZ3JlZ2F0ZVJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBI2CgZmYWNldHMYAiADKAsyJi5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkZhY2V0EjgKB2J1Y2tldHMYAyADKAsyJy5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkJ1Y2tldBIWCg5idWNrZXRfc2Vjb25kcxgEIAEoDRomCgVDb3VudBINCgV2YWx1ZRgBIAEoCRIOCgZldmVudHMYAiABKAQafwoFRmFjZXQSKAoFZmllbGQYASABKA4yGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RmllbGQSNgoGY291bnRzGAIgAygLMiYuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZS5Db3VudBIUCgxvdGhlcl9ldmVudHMYAyABKAQacwoGQnVja2V0EikKBXN0YXJ0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZldmVudHMYAiABKAQSDwoHYWxsb3dlZBgDIAEoBBINCgVhc2tlZBgEIAEoBBIOCgZkZW5pZWQYBSABKAQiYQoWU2Vzc2lvblRpbWVsaW5lUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgVsaW1pdBgCIAEoDUIIukgFKgMY6AcSEAoIYWZ0ZXJfaWQYAyABKAQiWwoXU2Vzc2lvblRpbWVsaW5lUmVzcG9uc2USKQoGZXZlbnRzGAEgAygLMhkuaGx2bS5hdWRpdC52MS5BdWRpdEV2ZW50EhUKDW5leHRfYWZ0ZXJfaWQYAiABKAQiUwoLVGFpbFJlcXVlc3QSMgoFcXVlcnkYASABKAsyGy5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVxdWVzdEIGukgDyAEBEhAKCGFmdGVyX2lkGAIgASgEIjkKDFRhaWxSZXNwb25zZRIpCgZldmVudHMYASADKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQqrggKCUF1ZGl0S2luZBIaChZBVURJVF9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRQVVESVRfS0lORF9JTlRFTlQQARIWChJBVURJVF9LSU5EX09VVENPTUUQAhIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1JFUVVFU1RFRBADEiAKHEFVRElUX0tJTkRfQVBQUk9WQUxfQU5TV0VSRUQQBBIZChVBVURJVF9LSU5EX0FVRElUX1JFQUQQBRIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1dJVEhEUkFXThAGEhwKGEFVRElUX0tJTkRfR1JBTlRfUkVORVdFRBAHEh0KGUFVRElUX0tJTkRfUkVORVdBTF9ERU5JRUQQCBIaChZBVURJVF9LSU5EX1RSVVNUX0FEREVEEG4SHAoYQVVESVRfS0lORF9UUlVTVF9SRU1PVkVEEG8SHQoZQVVESVRfS0lORF9CVURHRVRfQ0hBTkdFRBBkEh0KGEFVRElUX0tJTkRfVE9LRU5fQ1JFQVRFRBC+ARIdChhBVURJVF9LSU5EX1RPS0VOX1JFVk9LRUQQvwESHAoXQVVESVRfS0lORF9URUFNX0NSRUFURUQQwAESHAoXQVVESVRfS0lORF9URUFNX0RFTEVURUQQwQESIQocQVVESVRfS0lORF9URUFNX01FTUJFUl9BRERFRBDCARIjCh5BVURJVF9LSU5EX1RFQU1fTUVNQkVSX1JFTU9WRUQQwwESIAobQVVESVRfS0lORF9NRU1CRVJfTE9HR0VEX0lOEMgBEhwKF0FVRElUX0tJTkRfTE9HSU5fRkFJTEVEEMkBEiEKHEFVRElUX0tJTkRfTUVNQkVSX0xPR0dFRF9PVVQQygESIQocQVVESVRfS0lORF9NRU1CRVJfUk9MRV9BRERFRBDLARIjCh5BVURJVF9LSU5EX01FTUJFUl9ST0xFX1JFTU9WRUQQzAESHAoXQVVESVRfS0lORF9HUk9VUF9NQVBQRUQQzQESHgoZQVVESVRfS0lORF9HUk9VUF9VTk1BUFBFRBDOARIgChtBVURJVF9LSU5EX01FTUJFUl9TVVNQRU5ERUQQzwESHgoZQVVESVRfS0lORF9NRU1CRVJfUkVTVU1FRBDQARIlCiBBVURJVF9LSU5EX01FTUJFUl9HUk9VUFNfQ0hBTkdFRBDRARIjCh5BVURJVF9LSU5EX0FETUlOSVNUUkFUT1JfTkFNRUQQ0gESHwoaQVVESVRfS0lORF9ERVZJQ0VfQU5TV0VSRUQQ0wESIQocQVVESVRfS0lORF9DUkVERU5USUFMX1JFVVNFRBDUARIeChlBVURJVF9LSU5EX1NFU1NJT05fU0hBUkVEEI4CEiAKG0FVRElUX0tJTkRfU0VTU0lPTl9VTlNIQVJFRBCPAircAQoNT3V0Y29tZVN0YXR1cxIeChpPVVRDT01FX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGE9VVENPTUVfU1RBVFVTX1NVQ0NFRURFRBABEhkKFU9VVENPTUVfU1RBVFVTX0ZBSUxFRBACEhwKGE9VVENPTUVfU1RBVFVTX1RJTUVEX09VVBADEhwKGE9VVENPTUVfU1RBVFVTX0NBTkNFTExFRBAEEhoKFk9VVENPTUVfU1RBVFVTX1JFRlVTRUQQBRIaChZPVVRDT01FX1NUQVRVU19VTktOT1dOEAYqhgIKCkF1ZGl0RmllbGQSGwoXQVVESVRfRklFTERfVU5TUEVDSUZJRUQQABIUChBBVURJVF9GSUVMRF9UT09MEAESGQoVQVVESVRfRklFTERfUFJJTkNJUEFMEAISFwoTQVVESVRfRklFTERfU0VTU0lPThADEhgKFEFVRElUX0ZJRUxEX0RFQ0lTSU9OEAQSFAoQQVVESVRfRklFTERfU1RFUBAFEhQKEEFVRElUX0ZJRUxEX1JVTEUQBhIcChhBVURJVF9GSUVMRF9TQUZFVFlfTEVWRUwQBxIUChBBVURJVF9GSUVMRF9NT0RFEAgSFwoTQVVESVRfRklFTERfT1VUQ09NRRAJMtQFCgxBdWRpdFNlcnZpY2USUwoJQWdncmVnYXRlEh8uaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXF1ZXN0GiAuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZSIDkAICEmUKD1Nlc3Npb25UaW1lbGluZRIlLmhsdm0uYXVkaXQudjEuU2Vzc2lvblRpbWVsaW5lUmVxdWVzdBomLmhsdm0uYXVkaXQudjEuU2Vzc2lvblRpbWVsaW5lUmVzcG9uc2UiA5ACAhJBCgRUYWlsEhouaGx2bS5hdWRpdC52MS5UYWlsUmVxdWVzdBobLmhsdm0uYXVkaXQudjEuVGFpbFJlc3BvbnNlMAESWQoLV2hvQXBwcm92ZWQSIS5obHZtLmF1ZGl0LnYxLldob0FwcHJvdmVkUmVxdWVzdBoiLmhsdm0uYXVkaXQudjEuV2hvQXBwcm92ZWRSZXNwb25zZSIDkAICEloKDVJlY29yZE91dGNvbWUSIy5obHZtLmF1ZGl0LnYxLlJlY29yZE91dGNvbWVSZXF1ZXN0GiQuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVzcG9uc2USaQoSUmVjb3JkQnVkZ2V0Q2hhbmdlEiguaGx2bS5hdWRpdC52MS5SZWNvcmRCdWRnZXRDaGFuZ2VSZXF1ZXN0GikuaGx2bS5hdWRpdC52MS5SZWNvcmRCdWRnZXRDaGFuZ2VSZXNwb25zZRJaCg1SZWNvcmRTaGFyaW5nEiMuaGx2bS5hdWRpdC52MS5SZWNvcmRTaGFyaW5nUmVxdWVzdBokLmhsdm0uYXVkaXQudjEuUmVjb3JkU2hhcmluZ1Jlc3BvbnNlEkcKBVF1ZXJ5EhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3QaHC5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_tool_v1_tool]);
+  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQiXQoUUmVjb3JkU2hhcmluZ1JlcXVlc3QSNAoFZ3JhbnQYASABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50Qga6SAPIAQESDwoHcmVtb3ZlZBgCIAEoCCIjChVSZWNvcmRTaGFyaW5nUmVzcG9uc2USCgoCaWQYASABKAQiFwoVUmVjb3JkSGFuZE92ZXJSZXF1ZXN0IiQKFlJlY29yZEhhbmRPdmVyUmVzcG9uc2USCgoCaWQYASABKAQi6gUKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBBIWCgRwYXRoGAwgASgJQgi6SAVyAxiAIBI4CgdvdXRjb21lGKABIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IIukgFggECEAESOgoMc2FmZXR5X2xldmVsGKEBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESNwoEbW9kZRiiASABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESFwoEcnVsZRijASABKAlCCLpIBXIDGMgBEkYKBGhvc3QYpAEgASgJQje6SDTYAQFyLxj9ATIqXltBLVphLXowLTldKFtBLVphLXowLTkuXy1dKltBLVphLXowLTldKT8kEhwKBnJ1bl9pZBilASABKAlCC7pICNgBAXIDsAEBEhoKB2NhbGxfaWQYpgEgASgJQgi6SAVyAxiAASJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCK1AgoSV2hvQXBwcm92ZWRSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhkKB2NhbGxfaWQYAiABKAlCCLpIBXIDGIABEgwKBHRvb2wYAyABKAkSEQoJcHJpbmNpcGFsGAQgASgJEhAKCGFwcHJvdmVyGAUgASgJEhYKBHBhdGgYBiABKAlCCLpIBXIDGIAgEhYKBHRleHQYByABKAlCCLpIBXIDGMgBEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJiCgxBcHByb3ZlZENhbGwSJwoEY2FsbBgBIAEoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIpCgZhbnN3ZXIYAiABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQiWQoTV2hvQXBwcm92ZWRSZXNwb25zZRIqCgVjYWxscxgBIAMoCzIbLmhsdm0uYXVkaXQudjEuQXBwcm92ZWRDYWxsEhYKDm5leHRfYmVmb3JlX2lkGAIgASgEIrMBChBBZ2dyZWdhdGVSZXF1ZXN0EjIKBXF1ZXJ5GAEgASgLMhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3RCBrpIA8gBARI6CgJieRgCIAMoDjIZLmhsdm0uYXVkaXQudjEuQXVkaXRGaWVsZEITukgQkgENEAkYASIHggEEEAEgABIUCgN0b3AYAyABKA1CB7pIBCoCGGQSGQoHYnVja2V0cxgEIAEoDUIIukgFKgMY9AMiywMKEUFnZ3JlZ2F0ZVJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBI2CgZmYWNldHMYAiADKAsyJi5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkZhY2V0EjgKB2J1Y2tldHMYAyADKAsyJy5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkJ1Y2tldBIWCg5idWNrZXRfc2Vjb25kcxgEIAEoDRomCgVDb3VudBINCgV2YWx1ZRgBIAEoCRIOCgZldmVudHMYAiABKAQafwoFRmFjZXQSKAoFZmllbGQYASABKA4yGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RmllbGQSNgoGY291bnRzGAIgAygLMiYuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZS5Db3VudBIUCgxvdGhlcl9ldmVudHMYAyABKAQacwoGQnVja2V0EikKBXN0YXJ0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZldmVudHMYAiABKAQSDwoHYWxsb3dlZBgDIAEoBBINCgVhc2tlZBgEIAEoBBIOCgZkZW5pZWQYBSABKAQiYQoWU2Vzc2lvblRpbWVsaW5lUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgVsaW1pdBgCIAEoDUIIukgFKgMY6AcSEAoIYWZ0ZXJfaWQYAyABKAQiWwoXU2Vzc2lvblRpbWVsaW5lUmVzcG9uc2USKQoGZXZlbnRzGAEgAygLMhkuaGx2bS5hdWRpdC52MS5BdWRpdEV2ZW50EhUKDW5leHRfYWZ0ZXJfaWQYAiABKAQiUwoLVGFpbFJlcXVlc3QSMgoFcXVlcnkYASABKAsyGy5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVxdWVzdEIGukgDyAEBEhAKCGFmdGVyX2lkGAIgASgEIjkKDFRhaWxSZXNwb25zZRIpCgZldmVudHMYASADKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQqzQgKCUF1ZGl0S2luZBIaChZBVURJVF9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRQVVESVRfS0lORF9JTlRFTlQQARIWChJBVURJVF9LSU5EX09VVENPTUUQAhIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1JFUVVFU1RFRBADEiAKHEFVRElUX0tJTkRfQVBQUk9WQUxfQU5TV0VSRUQQBBIZChVBVURJVF9LSU5EX0FVRElUX1JFQUQQBRIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1dJVEhEUkFXThAGEhwKGEFVRElUX0tJTkRfR1JBTlRfUkVORVdFRBAHEh0KGUFVRElUX0tJTkRfUkVORVdBTF9ERU5JRUQQCBIaChZBVURJVF9LSU5EX1RSVVNUX0FEREVEEG4SHAoYQVVESVRfS0lORF9UUlVTVF9SRU1PVkVEEG8SHQoZQVVESVRfS0lORF9CVURHRVRfQ0hBTkdFRBBkEh0KGEFVRElUX0tJTkRfVE9LRU5fQ1JFQVRFRBC+ARIdChhBVURJVF9LSU5EX1RPS0VOX1JFVk9LRUQQvwESHAoXQVVESVRfS0lORF9URUFNX0NSRUFURUQQwAESHAoXQVVESVRfS0lORF9URUFNX0RFTEVURUQQwQESIQocQVVESVRfS0lORF9URUFNX01FTUJFUl9BRERFRBDCARIjCh5BVURJVF9LSU5EX1RFQU1fTUVNQkVSX1JFTU9WRUQQwwESIAobQVVESVRfS0lORF9NRU1CRVJfTE9HR0VEX0lOEMgBEhwKF0FVRElUX0tJTkRfTE9HSU5fRkFJTEVEEMkBEiEKHEFVRElUX0tJTkRfTUVNQkVSX0xPR0dFRF9PVVQQygESIQocQVVESVRfS0lORF9NRU1CRVJfUk9MRV9BRERFRBDLARIjCh5BVURJVF9LSU5EX01FTUJFUl9ST0xFX1JFTU9WRUQQzAESHAoXQVVESVRfS0lORF9HUk9VUF9NQVBQRUQQzQESHgoZQVVESVRfS0lORF9HUk9VUF9VTk1BUFBFRBDOARIgChtBVURJVF9LSU5EX01FTUJFUl9TVVNQRU5ERUQQzwESHgoZQVVESVRfS0lORF9NRU1CRVJfUkVTVU1FRBDQARIlCiBBVURJVF9LSU5EX01FTUJFUl9HUk9VUFNfQ0hBTkdFRBDRARIjCh5BVURJVF9LSU5EX0FETUlOSVNUUkFUT1JfTkFNRUQQ0gESHwoaQVVESVRfS0lORF9ERVZJQ0VfQU5TV0VSRUQQ0wESIQocQVVESVRfS0lORF9DUkVERU5USUFMX1JFVVNFRBDUARIeChlBVURJVF9LSU5EX1NFU1NJT05fU0hBUkVEEI4CEiAKG0FVRElUX0tJTkRfU0VTU0lPTl9VTlNIQVJFRBCPAhIdChhBVURJVF9LSU5EX1NFU1NJT05fVEFLRU4QkAIq3AEKDU91dGNvbWVTdGF0dXMSHgoaT1VUQ09NRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhPVVRDT01FX1NUQVRVU19TVUNDRUVERUQQARIZChVPVVRDT01FX1NUQVRVU19GQUlMRUQQAhIcChhPVVRDT01FX1NUQVRVU19USU1FRF9PVVQQAxIcChhPVVRDT01FX1NUQVRVU19DQU5DRUxMRUQQBBIaChZPVVRDT01FX1NUQVRVU19SRUZVU0VEEAUSGgoWT1VUQ09NRV9TVEFUVVNfVU5LTk9XThAGKoYCCgpBdWRpdEZpZWxkEhsKF0FVRElUX0ZJRUxEX1VOU1BFQ0lGSUVEEAASFAoQQVVESVRfRklFTERfVE9PTBABEhkKFUFVRElUX0ZJRUxEX1BSSU5DSVBBTBACEhcKE0FVRElUX0ZJRUxEX1NFU1NJT04QAxIYChRBVURJVF9GSUVMRF9ERUNJU0lPThAEEhQKEEFVRElUX0ZJRUxEX1NURVAQBRIUChBBVURJVF9GSUVMRF9SVUxFEAYSHAoYQVVESVRfRklFTERfU0FGRVRZX0xFVkVMEAcSFAoQQVVESVRfRklFTERfTU9ERRAIEhcKE0FVRElUX0ZJRUxEX09VVENPTUUQCTKzBgoMQXVkaXRTZXJ2aWNlElMKCUFnZ3JlZ2F0ZRIfLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVxdWVzdBogLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVzcG9uc2UiA5ACAhJlCg9TZXNzaW9uVGltZWxpbmUSJS5obHZtLmF1ZGl0LnYxLlNlc3Npb25UaW1lbGluZVJlcXVlc3QaJi5obHZtLmF1ZGl0LnYxLlNlc3Npb25UaW1lbGluZVJlc3BvbnNlIgOQAgISQQoEVGFpbBIaLmhsdm0uYXVkaXQudjEuVGFpbFJlcXVlc3QaGy5obHZtLmF1ZGl0LnYxLlRhaWxSZXNwb25zZTABElkKC1dob0FwcHJvdmVkEiEuaGx2bS5hdWRpdC52MS5XaG9BcHByb3ZlZFJlcXVlc3QaIi5obHZtLmF1ZGl0LnYxLldob0FwcHJvdmVkUmVzcG9uc2UiA5ACAhJaCg1SZWNvcmRPdXRjb21lEiMuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVxdWVzdBokLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlc3BvbnNlEmkKElJlY29yZEJ1ZGdldENoYW5nZRIoLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVxdWVzdBopLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USWgoNUmVjb3JkU2hhcmluZxIjLmhsdm0uYXVkaXQudjEuUmVjb3JkU2hhcmluZ1JlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZFNoYXJpbmdSZXNwb25zZRJdCg5SZWNvcmRIYW5kT3ZlchIkLmhsdm0uYXVkaXQudjEuUmVjb3JkSGFuZE92ZXJSZXF1ZXN0GiUuaGx2bS5hdWRpdC52MS5SZWNvcmRIYW5kT3ZlclJlc3BvbnNlEkcKBVF1ZXJ5EhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3QaHC5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_policy_v1_policy, file_hlvm_session_v1_sharing, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.audit.v1.AuditEvent
@@ -461,17 +463,17 @@ export const RecordBudgetChangeResponseSchema: GenMessage<RecordBudgetChangeResp
   messageDesc(file_hlvm_audit_v1_audit, 4);
 
 /**
- * For the orchestrator, in the name of whoever shares a session.
+ * For the orchestrator, in the name of whoever shares a session: of that one their delegation is.
  *
  * @generated from message hlvm.audit.v1.RecordSharingRequest
  */
 export type RecordSharingRequest = Message<"hlvm.audit.v1.RecordSharingRequest"> & {
   /**
-   * With whom and how, in canonical JSON.
+   * Of one that is taken back, only `to` counts.
    *
-   * @generated from field: string change_json = 1;
+   * @generated from field: hlvm.session.v1.SessionGrant grant = 1;
    */
-  changeJson: string;
+  grant?: SessionGrant | undefined;
 
   /**
    * @generated from field: bool removed = 2;
@@ -480,17 +482,17 @@ export type RecordSharingRequest = Message<"hlvm.audit.v1.RecordSharingRequest">
 };
 
 /**
- * For the orchestrator, in the name of whoever shares a session.
+ * For the orchestrator, in the name of whoever shares a session: of that one their delegation is.
  *
  * @generated from message hlvm.audit.v1.RecordSharingRequest
  */
 export type RecordSharingRequestJson = {
   /**
-   * With whom and how, in canonical JSON.
+   * Of one that is taken back, only `to` counts.
    *
-   * @generated from field: string change_json = 1;
+   * @generated from field: hlvm.session.v1.SessionGrant grant = 1;
    */
-  changeJson?: string;
+  grant?: SessionGrantJson;
 
   /**
    * @generated from field: bool removed = 2;
@@ -531,6 +533,56 @@ export type RecordSharingResponseJson = {
  */
 export const RecordSharingResponseSchema: GenMessage<RecordSharingResponse, {jsonType: RecordSharingResponseJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_audit_v1_audit, 6);
+
+/**
+ * For the orchestrator, in the name of whoever takes a session over that its owner offered them.
+ *
+ * @generated from message hlvm.audit.v1.RecordHandOverRequest
+ */
+export type RecordHandOverRequest = Message<"hlvm.audit.v1.RecordHandOverRequest"> & {
+};
+
+/**
+ * For the orchestrator, in the name of whoever takes a session over that its owner offered them.
+ *
+ * @generated from message hlvm.audit.v1.RecordHandOverRequest
+ */
+export type RecordHandOverRequestJson = {
+};
+
+/**
+ * Describes the message hlvm.audit.v1.RecordHandOverRequest.
+ * Use `create(RecordHandOverRequestSchema)` to create a new message.
+ */
+export const RecordHandOverRequestSchema: GenMessage<RecordHandOverRequest, {jsonType: RecordHandOverRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 7);
+
+/**
+ * @generated from message hlvm.audit.v1.RecordHandOverResponse
+ */
+export type RecordHandOverResponse = Message<"hlvm.audit.v1.RecordHandOverResponse"> & {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.RecordHandOverResponse
+ */
+export type RecordHandOverResponseJson = {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.RecordHandOverResponse.
+ * Use `create(RecordHandOverResponseSchema)` to create a new message.
+ */
+export const RecordHandOverResponseSchema: GenMessage<RecordHandOverResponse, {jsonType: RecordHandOverResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 8);
 
 /**
  * @generated from message hlvm.audit.v1.QueryRequest
@@ -769,7 +821,7 @@ export type QueryRequestJson = {
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export const QueryRequestSchema: GenMessage<QueryRequest, {jsonType: QueryRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 7);
+  messageDesc(file_hlvm_audit_v1_audit, 9);
 
 /**
  * @generated from message hlvm.audit.v1.QueryResponse
@@ -814,7 +866,7 @@ export type QueryResponseJson = {
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export const QueryResponseSchema: GenMessage<QueryResponse, {jsonType: QueryResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 8);
+  messageDesc(file_hlvm_audit_v1_audit, 10);
 
 /**
  * @generated from message hlvm.audit.v1.WhoApprovedRequest
@@ -961,7 +1013,7 @@ export type WhoApprovedRequestJson = {
  * Use `create(WhoApprovedRequestSchema)` to create a new message.
  */
 export const WhoApprovedRequestSchema: GenMessage<WhoApprovedRequest, {jsonType: WhoApprovedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 9);
+  messageDesc(file_hlvm_audit_v1_audit, 11);
 
 /**
  * @generated from message hlvm.audit.v1.ApprovedCall
@@ -1006,7 +1058,7 @@ export type ApprovedCallJson = {
  * Use `create(ApprovedCallSchema)` to create a new message.
  */
 export const ApprovedCallSchema: GenMessage<ApprovedCall, {jsonType: ApprovedCallJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 10);
+  messageDesc(file_hlvm_audit_v1_audit, 12);
 
 /**
  * @generated from message hlvm.audit.v1.WhoApprovedResponse
@@ -1051,7 +1103,7 @@ export type WhoApprovedResponseJson = {
  * Use `create(WhoApprovedResponseSchema)` to create a new message.
  */
 export const WhoApprovedResponseSchema: GenMessage<WhoApprovedResponse, {jsonType: WhoApprovedResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 11);
+  messageDesc(file_hlvm_audit_v1_audit, 13);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateRequest
@@ -1120,7 +1172,7 @@ export type AggregateRequestJson = {
  * Use `create(AggregateRequestSchema)` to create a new message.
  */
 export const AggregateRequestSchema: GenMessage<AggregateRequest, {jsonType: AggregateRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 12);
+  messageDesc(file_hlvm_audit_v1_audit, 14);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse
@@ -1185,7 +1237,7 @@ export type AggregateResponseJson = {
  * Use `create(AggregateResponseSchema)` to create a new message.
  */
 export const AggregateResponseSchema: GenMessage<AggregateResponse, {jsonType: AggregateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 13);
+  messageDesc(file_hlvm_audit_v1_audit, 15);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse.Count
@@ -1226,7 +1278,7 @@ export type AggregateResponse_CountJson = {
  * Use `create(AggregateResponse_CountSchema)` to create a new message.
  */
 export const AggregateResponse_CountSchema: GenMessage<AggregateResponse_Count, {jsonType: AggregateResponse_CountJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 13, 0);
+  messageDesc(file_hlvm_audit_v1_audit, 15, 0);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse.Facet
@@ -1281,7 +1333,7 @@ export type AggregateResponse_FacetJson = {
  * Use `create(AggregateResponse_FacetSchema)` to create a new message.
  */
 export const AggregateResponse_FacetSchema: GenMessage<AggregateResponse_Facet, {jsonType: AggregateResponse_FacetJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 13, 1);
+  messageDesc(file_hlvm_audit_v1_audit, 15, 1);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse.Bucket
@@ -1348,7 +1400,7 @@ export type AggregateResponse_BucketJson = {
  * Use `create(AggregateResponse_BucketSchema)` to create a new message.
  */
 export const AggregateResponse_BucketSchema: GenMessage<AggregateResponse_Bucket, {jsonType: AggregateResponse_BucketJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 13, 2);
+  messageDesc(file_hlvm_audit_v1_audit, 15, 2);
 
 /**
  * @generated from message hlvm.audit.v1.SessionTimelineRequest
@@ -1403,7 +1455,7 @@ export type SessionTimelineRequestJson = {
  * Use `create(SessionTimelineRequestSchema)` to create a new message.
  */
 export const SessionTimelineRequestSchema: GenMessage<SessionTimelineRequest, {jsonType: SessionTimelineRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 14);
+  messageDesc(file_hlvm_audit_v1_audit, 16);
 
 /**
  * @generated from message hlvm.audit.v1.SessionTimelineResponse
@@ -1448,7 +1500,7 @@ export type SessionTimelineResponseJson = {
  * Use `create(SessionTimelineResponseSchema)` to create a new message.
  */
 export const SessionTimelineResponseSchema: GenMessage<SessionTimelineResponse, {jsonType: SessionTimelineResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 15);
+  messageDesc(file_hlvm_audit_v1_audit, 17);
 
 /**
  * @generated from message hlvm.audit.v1.TailRequest
@@ -1493,7 +1545,7 @@ export type TailRequestJson = {
  * Use `create(TailRequestSchema)` to create a new message.
  */
 export const TailRequestSchema: GenMessage<TailRequest, {jsonType: TailRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 16);
+  messageDesc(file_hlvm_audit_v1_audit, 18);
 
 /**
  * @generated from message hlvm.audit.v1.TailResponse
@@ -1524,7 +1576,7 @@ export type TailResponseJson = {
  * Use `create(TailResponseSchema)` to create a new message.
  */
 export const TailResponseSchema: GenMessage<TailResponse, {jsonType: TailResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 17);
+  messageDesc(file_hlvm_audit_v1_audit, 19);
 
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
@@ -1730,6 +1782,13 @@ export const AuditKind = {
    * @generated from enum value: AUDIT_KIND_SESSION_UNSHARED = 271;
    */
   SESSION_UNSHARED: 271,
+
+  /**
+   * A session was taken over by whom its owner offered it.
+   *
+   * @generated from enum value: AUDIT_KIND_SESSION_TAKEN = 272;
+   */
+  SESSION_TAKEN: 272,
 } as const;
 
 /**
@@ -1740,7 +1799,7 @@ export type AuditKind = (typeof AuditKind)[keyof typeof AuditKind] | UnknownEnum
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
  */
-export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED" | "AUDIT_KIND_TOKEN_CREATED" | "AUDIT_KIND_TOKEN_REVOKED" | "AUDIT_KIND_TEAM_CREATED" | "AUDIT_KIND_TEAM_DELETED" | "AUDIT_KIND_TEAM_MEMBER_ADDED" | "AUDIT_KIND_TEAM_MEMBER_REMOVED" | "AUDIT_KIND_MEMBER_LOGGED_IN" | "AUDIT_KIND_LOGIN_FAILED" | "AUDIT_KIND_MEMBER_LOGGED_OUT" | "AUDIT_KIND_MEMBER_ROLE_ADDED" | "AUDIT_KIND_MEMBER_ROLE_REMOVED" | "AUDIT_KIND_GROUP_MAPPED" | "AUDIT_KIND_GROUP_UNMAPPED" | "AUDIT_KIND_MEMBER_SUSPENDED" | "AUDIT_KIND_MEMBER_RESUMED" | "AUDIT_KIND_MEMBER_GROUPS_CHANGED" | "AUDIT_KIND_ADMINISTRATOR_NAMED" | "AUDIT_KIND_DEVICE_ANSWERED" | "AUDIT_KIND_CREDENTIAL_REUSED" | "AUDIT_KIND_SESSION_SHARED" | "AUDIT_KIND_SESSION_UNSHARED";
+export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED" | "AUDIT_KIND_TOKEN_CREATED" | "AUDIT_KIND_TOKEN_REVOKED" | "AUDIT_KIND_TEAM_CREATED" | "AUDIT_KIND_TEAM_DELETED" | "AUDIT_KIND_TEAM_MEMBER_ADDED" | "AUDIT_KIND_TEAM_MEMBER_REMOVED" | "AUDIT_KIND_MEMBER_LOGGED_IN" | "AUDIT_KIND_LOGIN_FAILED" | "AUDIT_KIND_MEMBER_LOGGED_OUT" | "AUDIT_KIND_MEMBER_ROLE_ADDED" | "AUDIT_KIND_MEMBER_ROLE_REMOVED" | "AUDIT_KIND_GROUP_MAPPED" | "AUDIT_KIND_GROUP_UNMAPPED" | "AUDIT_KIND_MEMBER_SUSPENDED" | "AUDIT_KIND_MEMBER_RESUMED" | "AUDIT_KIND_MEMBER_GROUPS_CHANGED" | "AUDIT_KIND_ADMINISTRATOR_NAMED" | "AUDIT_KIND_DEVICE_ANSWERED" | "AUDIT_KIND_CREDENTIAL_REUSED" | "AUDIT_KIND_SESSION_SHARED" | "AUDIT_KIND_SESSION_UNSHARED" | "AUDIT_KIND_SESSION_TAKEN";
 
 /**
  * Describes the enum hlvm.audit.v1.AuditKind.
@@ -1958,6 +2017,14 @@ export const AuditService: GenService<{
     methodKind: "unary";
     input: typeof RecordSharingRequestSchema;
     output: typeof RecordSharingResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.audit.v1.AuditService.RecordHandOver
+   */
+  recordHandOver: {
+    methodKind: "unary";
+    input: typeof RecordHandOverRequestSchema;
+    output: typeof RecordHandOverResponseSchema;
   },
   /**
    * @generated from rpc hlvm.audit.v1.AuditService.Query

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/sharing.proto.
  */
 export const file_hlvm_session_v1_sharing: GenFile = /*@__PURE__*/
-  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2hhcmluZy5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIgsKCUV2ZXJ5Ym9keSLNAgoMU2Vzc2lvbkdyYW50EiYKCXByaW5jaXBhbBgBIAEoCUIRukgOcgwQBhiAAjoFdXNlcjpIABIwCgR0ZWFtGAIgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JEgAEi8KCWV2ZXJ5Ym9keRgDIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5FdmVyeWJvZHlIABI2CgVyaWdodBgEIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uUmlnaHRCCLpIBYIBAhABEhIKCmdyYW50ZWRfYnkYBSABKAkSLgoKZ3JhbnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgsKAnRvEgW6SAIIASIxChFMaXN0R3JhbnRzUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASJDChJMaXN0R3JhbnRzUmVzcG9uc2USLQoGZ3JhbnRzGAEgAygLMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25HcmFudCKhAQoPUHV0R3JhbnRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjQKBWdyYW50GAIgASgLMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25HcmFudEIGukgDyAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEIkAKEFB1dEdyYW50UmVzcG9uc2USLAoFZ3JhbnQYASABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50IqQBChJSZW1vdmVHcmFudFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESNAoFZ3JhbnQYAiABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50Qga6SAPIAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQiJgoTUmVtb3ZlR3JhbnRSZXNwb25zZRIPCgdleGlzdGVkGAEgASgIIkkKDkNvbW1lbnRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEhkKBHRleHQYAiABKAlCC7pICHIGEAEogIABIiMKD0NvbW1lbnRSZXNwb25zZRIQCghzZXF1ZW5jZRgBIAEoBCp5CgxTZXNzaW9uUmlnaHQSHQoZU0VTU0lPTl9SSUdIVF9VTlNQRUNJRklFRBAAEhYKElNFU1NJT05fUklHSFRfVklFVxABEhkKFVNFU1NJT05fUklHSFRfQ09NTUVOVBACEhcKE1NFU1NJT05fUklHSFRfRFJJVkUQAzLvAgoOU2hhcmluZ1NlcnZpY2USWgoKTGlzdEdyYW50cxIiLmhsdm0uc2Vzc2lvbi52MS5MaXN0R3JhbnRzUmVxdWVzdBojLmhsdm0uc2Vzc2lvbi52MS5MaXN0R3JhbnRzUmVzcG9uc2UiA5ACAhJUCghQdXRHcmFudBIgLmhsdm0uc2Vzc2lvbi52MS5QdXRHcmFudFJlcXVlc3QaIS5obHZtLnNlc3Npb24udjEuUHV0R3JhbnRSZXNwb25zZSIDkAICEl0KC1JlbW92ZUdyYW50EiMuaGx2bS5zZXNzaW9uLnYxLlJlbW92ZUdyYW50UmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5SZW1vdmVHcmFudFJlc3BvbnNlIgOQAgISTAoHQ29tbWVudBIfLmhsdm0uc2Vzc2lvbi52MS5Db21tZW50UmVxdWVzdBogLmhsdm0uc2Vzc2lvbi52MS5Db21tZW50UmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("Ch1obHZtL3Nlc3Npb24vdjEvc2hhcmluZy5wcm90bxIPaGx2bS5zZXNzaW9uLnYxIgsKCUV2ZXJ5Ym9keSLNAgoMU2Vzc2lvbkdyYW50EiYKCXByaW5jaXBhbBgBIAEoCUIRukgOcgwQBhiAAjoFdXNlcjpIABIwCgR0ZWFtGAIgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JEgAEi8KCWV2ZXJ5Ym9keRgDIAEoCzIaLmhsdm0uc2Vzc2lvbi52MS5FdmVyeWJvZHlIABI2CgVyaWdodBgEIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5TZXNzaW9uUmlnaHRCCLpIBYIBAhABEhIKCmdyYW50ZWRfYnkYBSABKAkSLgoKZ3JhbnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgsKAnRvEgW6SAIIASIxChFMaXN0R3JhbnRzUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABASJDChJMaXN0R3JhbnRzUmVzcG9uc2USLQoGZ3JhbnRzGAEgAygLMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25HcmFudCKhAQoPUHV0R3JhbnRSZXF1ZXN0EhwKCnNlc3Npb25faWQYASABKAlCCLpIBXIDsAEBEjQKBWdyYW50GAIgASgLMh0uaGx2bS5zZXNzaW9uLnYxLlNlc3Npb25HcmFudEIGukgDyAEBEhsKBnJ1bl9pZBgJIAEoCUILukgI2AEBcgOwAQESHQoKZGVsZWdhdGlvbhgKIAEoCUIJukgGcgQogIAEIkAKEFB1dEdyYW50UmVzcG9uc2USLAoFZ3JhbnQYASABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50IqQBChJSZW1vdmVHcmFudFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESNAoFZ3JhbnQYAiABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50Qga6SAPIAQESGwoGcnVuX2lkGAkgASgJQgu6SAjYAQFyA7ABARIdCgpkZWxlZ2F0aW9uGAogASgJQgm6SAZyBCiAgAQiJgoTUmVtb3ZlR3JhbnRSZXNwb25zZRIPCgdleGlzdGVkGAEgASgIIm4KElRha2VTZXNzaW9uUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABCIrChNUYWtlU2Vzc2lvblJlc3BvbnNlEhQKDGZvcm1lcl9vd25lchgBIAEoCSJJCg5Db21tZW50UmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIZCgR0ZXh0GAIgASgJQgu6SAhyBhABKICAASIjCg9Db21tZW50UmVzcG9uc2USEAoIc2VxdWVuY2UYASABKAQqkAEKDFNlc3Npb25SaWdodBIdChlTRVNTSU9OX1JJR0hUX1VOU1BFQ0lGSUVEEAASFgoSU0VTU0lPTl9SSUdIVF9WSUVXEAESGQoVU0VTU0lPTl9SSUdIVF9DT01NRU5UEAISFwoTU0VTU0lPTl9SSUdIVF9EUklWRRADEhUKEVNFU1NJT05fUklHSFRfT1dOEAQyzgMKDlNoYXJpbmdTZXJ2aWNlEloKCkxpc3RHcmFudHMSIi5obHZtLnNlc3Npb24udjEuTGlzdEdyYW50c1JlcXVlc3QaIy5obHZtLnNlc3Npb24udjEuTGlzdEdyYW50c1Jlc3BvbnNlIgOQAgISVAoIUHV0R3JhbnQSIC5obHZtLnNlc3Npb24udjEuUHV0R3JhbnRSZXF1ZXN0GiEuaGx2bS5zZXNzaW9uLnYxLlB1dEdyYW50UmVzcG9uc2UiA5ACAhJdCgtSZW1vdmVHcmFudBIjLmhsdm0uc2Vzc2lvbi52MS5SZW1vdmVHcmFudFJlcXVlc3QaJC5obHZtLnNlc3Npb24udjEuUmVtb3ZlR3JhbnRSZXNwb25zZSIDkAICEl0KC1Rha2VTZXNzaW9uEiMuaGx2bS5zZXNzaW9uLnYxLlRha2VTZXNzaW9uUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5UYWtlU2Vzc2lvblJlc3BvbnNlIgOQAgISTAoHQ29tbWVudBIfLmhsdm0uc2Vzc2lvbi52MS5Db21tZW50UmVxdWVzdBogLmhsdm0uc2Vzc2lvbi52MS5Db21tZW50UmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message hlvm.session.v1.Everybody
@@ -382,6 +382,88 @@ export const RemoveGrantResponseSchema: GenMessage<RemoveGrantResponse, {jsonTyp
   messageDesc(file_hlvm_session_v1_sharing, 7);
 
 /**
+ * @generated from message hlvm.session.v1.TakeSessionRequest
+ */
+export type TakeSessionRequest = Message<"hlvm.session.v1.TakeSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.TakeSessionRequest
+ */
+export type TakeSessionRequestJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * The edge fills in the following two; what a client sends in them is overwritten.
+   *
+   * @generated from field: string run_id = 9;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string delegation = 10;
+   */
+  delegation?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TakeSessionRequest.
+ * Use `create(TakeSessionRequestSchema)` to create a new message.
+ */
+export const TakeSessionRequestSchema: GenMessage<TakeSessionRequest, {jsonType: TakeSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_sharing, 8);
+
+/**
+ * @generated from message hlvm.session.v1.TakeSessionResponse
+ */
+export type TakeSessionResponse = Message<"hlvm.session.v1.TakeSessionResponse"> & {
+  /**
+   * Who drives it from now on, until the new owner has it otherwise.
+   *
+   * @generated from field: string former_owner = 1;
+   */
+  formerOwner: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.TakeSessionResponse
+ */
+export type TakeSessionResponseJson = {
+  /**
+   * Who drives it from now on, until the new owner has it otherwise.
+   *
+   * @generated from field: string former_owner = 1;
+   */
+  formerOwner?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.TakeSessionResponse.
+ * Use `create(TakeSessionResponseSchema)` to create a new message.
+ */
+export const TakeSessionResponseSchema: GenMessage<TakeSessionResponse, {jsonType: TakeSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_sharing, 9);
+
+/**
  * @generated from message hlvm.session.v1.CommentRequest
  */
 export type CommentRequest = Message<"hlvm.session.v1.CommentRequest"> & {
@@ -416,7 +498,7 @@ export type CommentRequestJson = {
  * Use `create(CommentRequestSchema)` to create a new message.
  */
 export const CommentRequestSchema: GenMessage<CommentRequest, {jsonType: CommentRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_sharing, 8);
+  messageDesc(file_hlvm_session_v1_sharing, 10);
 
 /**
  * @generated from message hlvm.session.v1.CommentResponse
@@ -447,7 +529,7 @@ export type CommentResponseJson = {
  * Use `create(CommentResponseSchema)` to create a new message.
  */
 export const CommentResponseSchema: GenMessage<CommentResponse, {jsonType: CommentResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_session_v1_sharing, 9);
+  messageDesc(file_hlvm_session_v1_sharing, 11);
 
 /**
  * Each contains the ones before it.
@@ -475,11 +557,18 @@ export const SessionRight = {
   COMMENT: 2,
 
   /**
-   * Steer, interrupt and cancel its runs, which act with the rights of whoever started them.
+   * Begin runs in its workspace, steer, interrupt and cancel them, undo. A run acts with the rights of whoever started it.
    *
    * @generated from enum value: SESSION_RIGHT_DRIVE = 3;
    */
   DRIVE: 3,
+
+  /**
+   * Take it over: it is theirs as soon as they say yes.
+   *
+   * @generated from enum value: SESSION_RIGHT_OWN = 4;
+   */
+  OWN: 4,
 } as const;
 
 /**
@@ -494,7 +583,7 @@ export type SessionRight = (typeof SessionRight)[keyof typeof SessionRight] | Un
  *
  * @generated from enum hlvm.session.v1.SessionRight
  */
-export type SessionRightJson = "SESSION_RIGHT_UNSPECIFIED" | "SESSION_RIGHT_VIEW" | "SESSION_RIGHT_COMMENT" | "SESSION_RIGHT_DRIVE";
+export type SessionRightJson = "SESSION_RIGHT_UNSPECIFIED" | "SESSION_RIGHT_VIEW" | "SESSION_RIGHT_COMMENT" | "SESSION_RIGHT_DRIVE" | "SESSION_RIGHT_OWN";
 
 /**
  * Describes the enum hlvm.session.v1.SessionRight.
@@ -537,6 +626,16 @@ export const SharingService: GenService<{
     methodKind: "unary";
     input: typeof RemoveGrantRequestSchema;
     output: typeof RemoveGrantResponseSchema;
+  },
+  /**
+   * For the one person to whom its owner offered it (SESSION_RIGHT_OWN). It is in the audit log before it counts.
+   *
+   * @generated from rpc hlvm.session.v1.SharingService.TakeSession
+   */
+  takeSession: {
+    methodKind: "unary";
+    input: typeof TakeSessionRequestSchema;
+    output: typeof TakeSessionResponseSchema;
   },
   /**
    * @generated from rpc hlvm.session.v1.SharingService.Comment

@@ -4,4 +4,4 @@
 
 // With whom people share their sessions, and what they say to each other about them.
 
-export const sessionRightWords = ["view", "comment", "drive"] as const;
+export const sessionRightWords = ["view", "comment", "drive", "own"] as const;

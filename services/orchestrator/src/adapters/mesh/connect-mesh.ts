@@ -13,6 +13,7 @@ import { MeshPolicy } from "./mesh-policy.ts";
 import { MeshSandbox } from "./mesh-sandbox.ts";
 import { MeshTrust } from "./mesh-trust.ts";
 import { policyCalls } from "./policy-calls.ts";
+import { WorkspaceGrants, type WorkspaceOwnerOf } from "./workspace-grants.ts";
 
 export interface MeshUrls {
   readonly modelGatewayUrl: string;
@@ -22,7 +23,7 @@ export interface MeshUrls {
 }
 
 /** @returns the other services, for the calls of one run */
-export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCaller) => Mesh {
+export function connectMesh(urls: MeshUrls, minter: TokenMinter, ownerOf: WorkspaceOwnerOf): (run: RunCaller) => Mesh {
   const interceptors = [traceClientInterceptor, retryInterceptor];
   const models = createMeshTransport(urls.modelGatewayUrl, interceptors);
   const policy = createMeshTransport(urls.policyUrl, interceptors);
@@ -36,7 +37,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter): (run: RunCalle
       models: new MeshModels(models, callerOf("model-gateway")),
       policy: new MeshPolicy(policy, calls, policyCaller),
       audit: new MeshAudit(policy, calls, policyCaller),
-      sandbox: new MeshSandbox(sandboxes, callerOf("sandbox")),
+      sandbox: new MeshSandbox(sandboxes, callerOf("sandbox"), new WorkspaceGrants(policy, policyCaller, ownerOf)),
       trust: new MeshTrust(policy, policyCaller),
       memory: new MeshMemory(memory, callerOf("memory")),
     };

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { AuditService, RecordOutcomeRequestSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import type { SessionGrant } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import type { Audit, BudgetAudit, Outcome, SharingAudit } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
@@ -31,9 +32,17 @@ export class MeshAudit implements Audit, BudgetAudit, SharingAudit {
     }
   }
 
-  async recordSharing(changeJson: string, removed: boolean): Promise<void> {
+  async recordSharing(grant: SessionGrant, removed: boolean): Promise<void> {
     try {
-      await this.#client.recordSharing({ changeJson, removed }, this.#caller.options(DEADLINE_MILLISECONDS));
+      await this.#client.recordSharing({ grant, removed }, this.#caller.options(DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw meshError(thrown);
+    }
+  }
+
+  async recordHandOver(): Promise<void> {
+    try {
+      await this.#client.recordHandOver({}, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

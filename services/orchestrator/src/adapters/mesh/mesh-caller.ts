@@ -24,6 +24,11 @@ export class MeshCaller {
     this.#service = service;
   }
 
+  /** For whom it calls. */
+  get principalId(): string {
+    return this.#run.principal.id;
+  }
+
   /** Limits of one call on a stream. */
   limits(timeoutMilliseconds: number, signal?: AbortSignal): CallLimits {
     const { principal, delegation } = this.#run;

@@ -32,7 +32,7 @@ beforeEach(async () => {
   for (const index of [0, 1]) servers.push(await serve(index));
   const replicas = new SessionReplicas(createMeshTransport(urlOf(0), [retryInterceptor]), []);
   const run = { principal: testPrincipal, delegation: identity.delegate({ principal: testPrincipal }) };
-  sandbox = new MeshSandbox(replicas, new MeshCaller(identity.runMinter, run, "sandbox"));
+  sandbox = new MeshSandbox(replicas, new MeshCaller(identity.runMinter, run, "sandbox"), { for: async () => undefined });
 });
 afterEach(async () => void (await Promise.all(servers.map((server) => server.close()))));
 

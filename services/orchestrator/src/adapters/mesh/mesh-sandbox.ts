@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
+import { WORKSPACE_GRANT_HEADER } from "@hlvm/grant/workspace-grant";
 import {
   ExecuteRequestSchema,
   GetReceiptResponse_State as State,
@@ -25,6 +26,7 @@ import type {
 } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
+import type { WorkspaceGrants } from "./workspace-grants.ts";
 
 const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
@@ -43,16 +45,18 @@ export class MeshSandbox implements Sandbox {
   readonly #replicas: SessionReplicas;
   readonly #client: Client<typeof SandboxService>;
   readonly #caller: MeshCaller;
+  readonly #grants: Pick<WorkspaceGrants, "for">;
 
-  constructor(replicas: SessionReplicas, caller: MeshCaller) {
+  constructor(replicas: SessionReplicas, caller: MeshCaller, grants: Pick<WorkspaceGrants, "for">) {
     this.#replicas = replicas;
+    this.#grants = grants;
     this.#client = createClient(SandboxService, sessionTransport(replicas));
     this.#caller = caller;
   }
 
   async openWorkspace(sessionId: string, path: string, signal: AbortSignal): Promise<OpenedWorkspace> {
     try {
-      return await this.#client.openWorkspace({ sessionId, path }, this.#caller.options(OPEN_DEADLINE_MILLISECONDS, signal));
+      return await this.#client.openWorkspace({ sessionId, path }, await this.#options(sessionId, OPEN_DEADLINE_MILLISECONDS, signal));
     } catch (thrown) {
       throw meshError(thrown, signal);
     }
@@ -60,7 +64,7 @@ export class MeshSandbox implements Sandbox {
 
   async closeWorkspace(sessionId: string): Promise<void> {
     try {
-      await this.#client.closeWorkspace({ sessionId }, this.#caller.options(DEADLINE_MILLISECONDS));
+      await this.#client.closeWorkspace({ sessionId }, await this.#options(sessionId, DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }
@@ -68,7 +72,7 @@ export class MeshSandbox implements Sandbox {
 
   async readInstructions(sessionId: string, folders: readonly string[], signal: AbortSignal): Promise<FoundInstructions> {
     try {
-      const options = this.#caller.options(INSTRUCTIONS_DEADLINE_MILLISECONDS, signal);
+      const options = await this.#options(sessionId, INSTRUCTIONS_DEADLINE_MILLISECONDS, signal);
       const { workspace, files } = await this.#client.readInstructions({ sessionId, folders: [...folders] }, options);
       return {
         workspace,
@@ -84,9 +88,11 @@ export class MeshSandbox implements Sandbox {
     const value = create(ExecuteRequestSchema, { call, grant, turn: turnOfCall(call.callId) });
     const attempt = (replica: Transport) => {
       const limits = this.#caller.limits(Math.max(1, Math.ceil(endsAt - performance.now())), signal);
-      return this.#callsTo(replica).call({ case: "execute", value }, limits, isResult);
+      return this.#callsTo(replica, granted).call({ case: "execute", value }, limits, isResult);
     };
+    let granted: string | undefined;
     try {
+      granted = await this.#grants.for(call.sessionId);
       for await (const response of this.#replicas.stream(call.sessionId, attempt, signal)) {
         if (response.case !== "execute") continue;
         const { event } = response.value;
@@ -101,7 +107,7 @@ export class MeshSandbox implements Sandbox {
 
   async copyWorkspace(copy: WorkspaceCopy, signal: AbortSignal): Promise<string> {
     try {
-      const options = this.#caller.options(COPY_DEADLINE_MILLISECONDS, signal);
+      const options = await this.#options(copy.sessionId, COPY_DEADLINE_MILLISECONDS, signal);
       return (await this.#client.copyWorkspace({ ...copy, turns: [...copy.turns] }, options)).workspace?.path ?? "";
     } catch (thrown) {
       throw meshError(thrown, signal);
@@ -112,7 +118,7 @@ export class MeshSandbox implements Sandbox {
     try {
       return await this.#client.rewindWorkspace(
         { sessionId, ...request, turns: [...request.turns] },
-        this.#caller.options(REWIND_DEADLINE_MILLISECONDS),
+        await this.#options(sessionId, REWIND_DEADLINE_MILLISECONDS),
       );
     } catch (thrown) {
       throw meshError(thrown);
@@ -123,7 +129,7 @@ export class MeshSandbox implements Sandbox {
     try {
       return await this.#client.previewCall(
         { sessionId, tool, argumentsJson },
-        this.#caller.options(PREVIEW_DEADLINE_MILLISECONDS, signal),
+        await this.#options(sessionId, PREVIEW_DEADLINE_MILLISECONDS, signal),
       );
     } catch (thrown) {
       throw meshError(thrown, signal);
@@ -132,7 +138,7 @@ export class MeshSandbox implements Sandbox {
 
   async receipt(sessionId: string, callId: string): Promise<Receipt> {
     try {
-      const { state, result } = await this.#client.getReceipt({ sessionId, callId }, this.#caller.options(DEADLINE_MILLISECONDS));
+      const { state, result } = await this.#client.getReceipt({ sessionId, callId }, await this.#options(sessionId, DEADLINE_MILLISECONDS));
       if (state === State.DONE && result !== undefined) return { state: "done", result };
       if (state === State.NEVER_STARTED) return { state: "never_started" };
       return { state: state === State.RUNNING ? "running" : "unknown" };
@@ -141,16 +147,29 @@ export class MeshSandbox implements Sandbox {
     }
   }
 
-  #callsTo(replica: Transport): Calls {
+  async #options(sessionId: string, deadlineMilliseconds: number, signal?: AbortSignal): Promise<CallOptions> {
+    const options = this.#caller.options(deadlineMilliseconds, signal);
+    return withGrant(options, await this.#grants.for(sessionId));
+  }
+
+  /** A run has one workspace, and so one grant. */
+  #callsTo(replica: Transport, granted: string | undefined): Calls {
     const known = this.#calls.get(replica);
     if (known !== undefined) return known;
     const client = createClient(SandboxService, replica);
     const calls: Calls = new CallStream(SandboxService.method.streamCalls, (requests, token, signal) =>
-      client.streamCalls(requests, this.#caller.stream(token, signal)),
+      client.streamCalls(requests, withGrant(this.#caller.stream(token, signal), granted)),
     );
     this.#calls.set(replica, calls);
     return calls;
   }
+}
+
+function withGrant(options: CallOptions, granted: string | undefined): CallOptions {
+  if (granted === undefined) return options;
+  const headers = new Headers(options.headers);
+  headers.set(WORKSPACE_GRANT_HEADER, granted);
+  return { ...options, headers };
 }
 
 function isResult(response: StreamCallsResponse["response"]): boolean {

@@ -30,6 +30,17 @@ const PUT = `
   DO UPDATE SET level = excluded.level, granted_by = excluded.granted_by, granted_at = now(), until = excluded.until
   RETURNING ${COLUMNS}`;
 
+const TAKE = `
+  WITH taken AS (
+    UPDATE session SET workspace_owner = coalesce(workspace_owner, owner), owner = $3
+    WHERE (session_id = $1 OR work_session_id = $1) AND owner = $2 RETURNING session_id, organization
+  ), gone AS (
+    DELETE FROM session_grant WHERE session_id = $1 AND kind = 'member' AND subject = $3
+  )
+  INSERT INTO session_grant (session_id, organization, kind, subject, level, granted_by)
+  SELECT session_id, organization, 'member', $2, ${SESSION_RIGHTS.indexOf("drive") + 1}, $3 FROM taken WHERE session_id = $1
+  ON CONFLICT (session_id, kind, subject) DO UPDATE SET level = excluded.level, granted_by = excluded.granted_by, until = NULL`;
+
 /** Grants in PostgreSQL. */
 export class PostgresGrantStore implements GrantStore {
   readonly #database: Database;
@@ -55,6 +66,10 @@ export class PostgresGrantStore implements GrantStore {
     const sql = "DELETE FROM session_grant WHERE session_id = $1 AND kind = $2 AND subject = $3 RETURNING kind";
     return (await this.#database.query(sql, [sessionId, kind, subject], "remove_grant")).length > 0;
   }
+
+  async take(sessionId: string, formerOwner: string, newOwner: string): Promise<void> {
+    await this.#database.query(TAKE, [sessionId, formerOwner, newOwner], "take_session");
+  }
 }
 
 /** The right that reaches somebody; undefined where none. */
@@ -65,6 +80,12 @@ export async function findRight(
 ): Promise<SessionRight | undefined> {
   const [row] = await database.query<{ level: number | null }>(RIGHT, [sessionId, organization, id, teams], "find_right");
   return SESSION_RIGHTS[(row?.level ?? 0) - 1];
+}
+
+/** Under whom the sandbox knows the workspace of a session; undefined where the session is yet to be. */
+export async function findWorkspaceOwner(database: Database, sessionId: string): Promise<string | undefined> {
+  const sql = "SELECT coalesce(workspace_owner, owner) AS owner FROM session WHERE session_id = $1";
+  return (await database.query<{ owner: string }>(sql, [sessionId], "find_workspace_owner"))[0]?.owner;
 }
 
 function grantOf({ kind, subject, level, granted_by: grantedBy, granted_at: grantedAt, until }: GrantRow): SessionGrant {

@@ -1,3 +1,4 @@
+import type { SessionGrant } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import type { Message, Model, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
@@ -91,7 +92,9 @@ export interface Audit {
 
 export interface SharingAudit {
   /** Commits that a session is shared, or is not any more, before that counts. */
-  recordSharing(changeJson: string, removed: boolean): Promise<void>;
+  recordSharing(grant: SessionGrant, removed: boolean): Promise<void>;
+  /** Commits that whoever was offered a session takes it. @throws HlvmError `session_not_offered` */
+  recordHandOver(): Promise<void>;
 }
 
 export interface BudgetAudit {

@@ -8,8 +8,9 @@ import type { SessionStore } from "./session-store.ts";
 const FOR_OTHERS = {
   read: { roles: ["admin", "security-auditor"], right: "view" },
   comment: { roles: ["admin"], right: "comment" },
+  /** Start runs in its workspace, steer and stop them, undo. */
   drive: { roles: ["admin"], right: "drive" },
-  /** Start runs in its workspace, undo, rename, share, delete. */
+  /** Rename, share, delete. */
   run: { roles: ["admin"], right: undefined },
 } as const satisfies Record<string, { readonly roles: readonly Role[]; readonly right: SessionRight | undefined }>;
 

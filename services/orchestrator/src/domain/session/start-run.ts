@@ -108,7 +108,7 @@ export function requireStartable({ budget }: RunAsked, { runs }: RunStarter): vo
 }
 
 async function requireResumable(asked: RunAsked, store: SessionStore): Promise<Session> {
-  const session = await requireSession(store, asked.principal, asked.sessionId, "run");
+  const session = await requireSession(store, asked.principal, asked.sessionId, "drive");
   if (session.worker !== undefined)
     throw new HlvmError({
       code: "failed_precondition",

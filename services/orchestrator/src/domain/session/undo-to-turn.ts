@@ -40,7 +40,7 @@ export interface Undone extends Rewound {
  */
 export async function undoToTurn(asked: UndoAsked, { store, log, sandbox }: UndoPorts): Promise<Undone> {
   const { principal, sessionId, toTurn, preview, overwrite } = asked;
-  const session = await requireSession(store, principal, sessionId, "run");
+  const session = await requireSession(store, principal, sessionId, "drive");
   if (session.worker !== undefined) throw ofWorker(session.worker.parentSessionId);
   if (session.runningRunId !== "") throw runGoesOn(sessionId);
   const events = await log.readConversation(sessionId);

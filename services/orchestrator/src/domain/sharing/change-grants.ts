@@ -1,9 +1,9 @@
-import { canonicalJson } from "@hlvm/canonical-json/canonical-json";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { SharingAudit } from "../loop/ports.ts";
 import { requireSession } from "../session/require-session.ts";
 import type { SessionStore } from "../session/session-store.ts";
+import { grantMessage } from "./grant-message.ts";
 import type { GrantStore } from "./grant-store.ts";
 import type { Grantee, SessionGrant } from "./session-grant.ts";
 
@@ -21,7 +21,7 @@ export async function listGrants(principal: Principal, sessionId: string, { gran
   return grants.list(sessionId);
 }
 
-/** @throws HlvmError `session_not_found`, `session_not_shareable`, `grant_over` */
+/** @throws HlvmError `session_not_found`, `session_not_yours`, `session_not_shareable`, `grant_over`, `offer_to_many` */
 export async function putGrant(
   principal: Principal,
   sessionId: string,
@@ -29,8 +29,9 @@ export async function putGrant(
   { grants, store, audit }: ChangePorts,
 ): Promise<SessionGrant> {
   await requireShareable(principal, sessionId, store);
+  if (grant.right === "own" && (grant.kind !== "member" || grant.subject === principal.id)) throw offerToMany();
   if (grant.until !== undefined && grant.until.getTime() <= Date.now()) throw grantOver();
-  await audit.recordSharing(inWords(grant), false);
+  await audit.recordSharing(grantMessage(grant), false);
   return grants.put(principal.organization, sessionId, { ...grant, grantedBy: principal.id });
 }
 
@@ -42,12 +43,13 @@ export async function removeGrant(
   { grants, store, audit }: ChangePorts,
 ): Promise<boolean> {
   await requireSession(store, principal, sessionId, "run");
-  await audit.recordSharing(inWords(grantee), true);
+  await audit.recordSharing(grantMessage({ ...grantee, right: "view" }), true);
   return grants.remove(sessionId, grantee);
 }
 
 async function requireShareable(principal: Principal, sessionId: string, store: SessionStore): Promise<void> {
-  const { stateless, worker } = await requireSession(store, principal, sessionId, "run");
+  const { owner, stateless, worker } = await requireSession(store, principal, sessionId, "run");
+  if (owner !== principal.id) throw notYours(sessionId, owner);
   if (!stateless && worker === undefined) return;
   throw new HlvmError({
     code: "failed_precondition",
@@ -57,12 +59,22 @@ async function requireShareable(principal: Principal, sessionId: string, store: 
   });
 }
 
-function inWords({ kind, subject, right, until }: Grantee & Partial<Pick<SessionGrant, "right" | "until">>): string {
-  return canonicalJson({
-    with: kind === "organization" ? "organization" : subject,
-    kind,
-    right: right ?? "none",
-    until: until?.toISOString() ?? "",
+/** Also administrators, who may look at it: its owner's workspace opens to others by the owner's word alone. */
+function notYours(sessionId: string, owner: string): HlvmError {
+  return new HlvmError({
+    code: "permission_denied",
+    reason: "session_not_yours",
+    message: `Session ${sessionId} is shared by its owner, ${owner}.`,
+    advice: "Ask them, or fork it and share the fork.",
+  });
+}
+
+function offerToMany(): HlvmError {
+  return new HlvmError({
+    code: "invalid_argument",
+    reason: "offer_to_many",
+    message: "A session is handed over to one other person.",
+    advice: "Name them: user:NAME.",
   });
 }
 

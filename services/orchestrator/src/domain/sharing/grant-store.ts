@@ -8,6 +8,8 @@ export interface GrantStore {
   put(organization: string, sessionId: string, grant: Omit<SessionGrant, "grantedAt">): Promise<SessionGrant>;
   /** @returns whether there was one */
   remove(sessionId: string, grantee: Grantee): Promise<boolean>;
+  /** Makes the session theirs, with its workers', and the former owner one who drives it. */
+  take(sessionId: string, formerOwner: string, newOwner: string): Promise<void>;
 }
 
 /** In which teams somebody is now. */

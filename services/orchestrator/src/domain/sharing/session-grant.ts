@@ -1,7 +1,7 @@
 import type { Principal } from "@hlvm/identity/principal";
 
 /** Each contains the ones before it. */
-export const SESSION_RIGHTS = ["view", "comment", "drive"] as const;
+export const SESSION_RIGHTS = ["view", "comment", "drive", "own"] as const;
 export type SessionRight = (typeof SESSION_RIGHTS)[number];
 
 /** With whom a session is shared; of everybody in the organization the subject is empty. */

@@ -25,6 +25,8 @@ export interface CopyAsked {
   readonly sessionId: string;
   readonly path: string;
   readonly newSessionId: string;
+  /** Whose the copy is. */
+  readonly newOwner: Owner;
   /** The copy goes back to before the first of these. */
   readonly turns: readonly string[];
 }
@@ -43,7 +45,7 @@ export class CopiedWorkspaces {
    */
   async copy(
     owner: Owner,
-    { sessionId, path, newSessionId, turns }: CopyAsked,
+    { sessionId, path, newSessionId, newOwner, turns }: CopyAsked,
     sessions: Sessions,
     given: AbortSignal,
   ): Promise<PreparedWorkspace> {
@@ -51,7 +53,7 @@ export class CopiedWorkspaces {
     const signal = AbortSignal.any([given, AbortSignal.timeout(COPY_MILLISECONDS)]);
     const workspace = await sessions.open(owner, sessionId, path);
     const session = await sessions.get(owner, sessionId);
-    const { organization, id } = owner;
+    const { organization, id } = newOwner;
     const { origin = "", image } = (await folders.read(sessionId)) ?? {};
     const record = {
       owner: { organization, id },
@@ -61,7 +63,7 @@ export class CopiedWorkspaces {
     };
     await folders.create(newSessionId, record);
     try {
-      await placements.claim(owner, newSessionId, await folders.workspace(newSessionId, record.name));
+      await placements.claim(newOwner, newSessionId, await folders.workspace(newSessionId, record.name));
       const content = { sessionId: newSessionId, workspace: await folders.content(newSessionId) };
       await session.sandbox.whileStill(async () => {
         const pack = await folders.openPack(newSessionId);
@@ -81,7 +83,7 @@ export class CopiedWorkspaces {
     } catch (thrown) {
       await isolation.forget(newSessionId);
       await folders.remove(newSessionId);
-      await placements.forget(owner, newSessionId);
+      await placements.forget(newOwner, newSessionId);
       throw thrown;
     }
   }
