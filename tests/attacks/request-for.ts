@@ -12,7 +12,11 @@ const WORDS: ReadonlySet<string> = new Set(["prompt", "label", "text", "title", 
 /** A request of this kind with these values wherever one is asked for, and otherwise as little as the contract takes. */
 export function requestFor<Message extends DescMessage>(message: Message, values: FilledFields, depth = 0): MessageInitShape<Message> {
   const fields = message.fields.filter(({ oneof }) => oneof === undefined);
-  const filled = fields.map((field) => [field.localName, valueFor(field, values, depth)] as const);
+  const filled: (readonly [string, unknown])[] = fields.map((field) => [field.localName, valueFor(field, values, depth)]);
+  for (const { localName, fields: choices } of message.oneofs) {
+    const chosen = choices.find((choice) => choice.localName in values);
+    if (chosen !== undefined) filled.push([localName, { case: chosen.localName, value: values[chosen.localName] }]);
+  }
   return Object.fromEntries(filled.filter(([, value]) => value !== undefined)) as MessageInitShape<Message>;
 }
 

@@ -84,12 +84,36 @@ async function seesWhatIsShared(ada: Person, grace: Person): Promise<void> {
   ])
     expect((await ada("session", ...words)).stderr).toContain("There is no session");
   expect((await grace("session", "share", id)).stdout).toMatch(/user:ada@acme.example +comment/);
+  expect((await ada("session", "diff", id)).code).toBe(0);
+  expect((await ada("ask", "-p", "--resume", id, "And now?")).stderr).toContain("There is no session");
   await grace("session", "share", id, "--with", "user:ada@acme.example", "--remove");
   expect((await ada("session", "show", id)).stderr).toContain("There is no session");
+  await drivesAndTakes(ada, grace);
   for (const kind of ["session_shared", "session_unshared"]) {
     const recorded = linesOf(await grace("audit", "query", "--json", "--session", id, "--kind", kind));
     expect(recorded).toMatchObject([{ kind, principal: "user:grace@acme.example" }]);
   }
+}
+
+/** Whoever drives somebody's session works in its folder, as themselves; whoever takes it has it, and the former owner may look. */
+async function drivesAndTakes(ada: Person, grace: Person): Promise<void> {
+  const [asked] = linesOf(await grace("ask", "-p", "--json", "--workspace", ".", "What is this for?")).slice(-1);
+  const id = String(asked!.session_id);
+  await grace("session", "share", id, "--with", "user:ada@acme.example", "--right", "drive");
+  const [answered] = linesOf(await ada("ask", "-p", "--json", "--resume", id, "Read README.md")).slice(-1);
+  expect(answered).toMatchObject({ type: "final", session_id: id });
+  const calls = linesOf(await grace("audit", "query", "--json", "--session", id, "--kind", "intent"));
+  expect(new Set(calls.map(({ principal }) => principal))).toEqual(new Set(["user:grace@acme.example", "user:ada@acme.example"]));
+  expect((await ada("session", "take", id)).stderr).toContain("has not offered session");
+  expect((await grace("session", "hand-over", id, "--to", "user:ada@acme.example")).stdout).toBe(`hlvm session take ${id}\n`);
+  expect((await ada("session", "take", id)).stderr).toContain("It is yours");
+  expect(linesOf(await ada("session", "list", "--mine", "--json")).map((one) => one.session_id)).toContain(id);
+  expect(linesOf(await grace("session", "list", "--shared", "--json")).map((one) => one.session_id)).toContain(id);
+  expect((await grace("session", "share", id, "--with", "organization")).stderr).toContain("is shared by its owner");
+  expect((await ada("ask", "-p", "--resume", id, "Read README.md")).code).toBe(0);
+  expect((await grace("session", "show", id)).stdout).toContain("took the session over from user:grace@acme.example");
+  const recorded = linesOf(await grace("audit", "query", "--json", "--session", id, "--kind", "session_taken"));
+  expect(recorded).toMatchObject([{ principal: "user:ada@acme.example" }]);
 }
 
 type Person = Awaited<ReturnType<typeof person>>;

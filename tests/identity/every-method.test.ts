@@ -35,6 +35,7 @@ const VALUES = {
   path: "/workspace",
   workspace: "/workspace",
   grant: "x",
+  principal: "user:x",
   model: "demo/rules",
 };
 

@@ -9,6 +9,7 @@ import {
   SessionSchema,
   SessionService,
   SessionState,
+  WhoseSessions,
   type ListSessionsRequestSchema,
   type Session,
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -36,6 +37,8 @@ export interface SessionListFlags {
   readonly since?: Date;
   readonly until?: Date;
   readonly state?: string;
+  readonly mine?: boolean;
+  readonly shared?: boolean;
   readonly json?: boolean;
 }
 
@@ -60,16 +63,17 @@ export function sessionList(flags: SessionListFlags, context: CommandContext): P
     if (flags.json === true) return;
     if (rows.length === 0) return context.screen.note(nothingFound(flags));
     process.stdout.write(
-      table(["SESSION", "CHANGED", "STATE", "MODEL", "COST", "TITLE", ...(flags.text === undefined ? [] : ["FOUND"])], rows),
+      table(["SESSION", "CHANGED", "STATE", "OWNER", "MODEL", "COST", "TITLE", ...(flags.text === undefined ? [] : ["FOUND"])], rows),
     );
     if (hasMore) context.screen.note(`These are the latest ${rows.length}; --all shows every one, --limit more.`, "dim");
   });
 }
 
 function filterOf(flags: SessionListFlags): MessageInitShape<typeof ListSessionsRequestSchema> {
-  const { text, archived, withArchived, withWorkers, workspace, model, since, until, state } = flags;
+  const { text, archived, withArchived, withWorkers, workspace, model, since, until, state, mine, shared } = flags;
   return {
     text,
+    whose: mine === true ? WhoseSessions.MINE : shared === true ? WhoseSessions.SHARED_WITH_ME : undefined,
     archived: archived === true ? ArchiveFilter.ONLY : withArchived === true ? ArchiveFilter.INCLUDED : undefined,
     workspace: workspace === undefined ? undefined : realFolder(workspace),
     model,
@@ -124,6 +128,7 @@ function row(session: Session, excerpt?: string): string[] {
     session.sessionId,
     localTime(session.updatedAt),
     sessionState(session),
+    session.owner.replace(/^user:/, ""),
     session.model,
     costText(session.cost),
     session.title,

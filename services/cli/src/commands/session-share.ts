@@ -54,6 +54,35 @@ export async function sessionShare(sessionId: string, flags: SessionShareFlags, 
   return EXIT_OK;
 }
 
+/** Offers a session to somebody, whose it is once they take it. */
+export async function sessionHandOver(
+  sessionId: string,
+  { to, json }: { readonly to: string; readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const grantee = granteeOf(to);
+  const { grant } = await withMesh(context, (transport) =>
+    createClient(SharingService, transport).putGrant({ sessionId, grant: { to: grantee, right: SessionRight.OWN } }),
+  );
+  if (json === true) process.stdout.write(jsonLine({ type: "grant", ...messageJson(SessionGrantSchema, grant!) }));
+  else {
+    context.screen.note(`It is offered to ${to}, who drives it from now on and takes it with:`);
+    process.stdout.write(`hlvm session take ${sessionId}\n`);
+  }
+  return EXIT_OK;
+}
+
+/** Takes a session that its owner offered. */
+export async function sessionTake(sessionId: string, flags: { readonly json?: boolean }, context: CommandContext): Promise<number> {
+  const { formerOwner } = await withMesh(context, (transport) => createClient(SharingService, transport).takeSession({ sessionId }));
+  if (flags.json === true) process.stdout.write(jsonLine({ type: "session_taken", session_id: sessionId, former_owner: formerOwner }));
+  else
+    context.screen.note(
+      formerOwner === "" ? "It is yours already." : `It is yours. ${formerOwner} still drives it, until you say otherwise.`,
+    );
+  return EXIT_OK;
+}
+
 /** Says something about a session; its model does not see it. */
 export async function sessionComment(
   sessionId: string,

@@ -81,7 +81,7 @@ export function addSessionChangeCommands(session: Command, context: CommandConte
   one("share", "let others see or steer it; without --with, show with whom it is shared")
     .option("--with <whom>", "user:NAME, team:NAME or organization")
     .addOption(
-      new Option("--right <right>", "view: read and fork; comment: also comment; drive: also steer, interrupt, cancel")
+      new Option("--right <right>", "view: read and fork; comment: also comment; drive: also ask, steer, stop, undo")
         .choices(RIGHTS)
         .default("view"),
     )
@@ -91,6 +91,19 @@ export function addSessionChangeCommands(session: Command, context: CommandConte
     .action(async (id: string, flags: SessionShareFlags) => {
       const { sessionShare } = await import("../commands/session-share.ts");
       finish(await sessionShare(id, flags, context));
+    });
+  one("hand-over", "offer one of yours to somebody, whose it is once they take it")
+    .requiredOption("--to <person>", "user:NAME")
+    .addOption(jsonOption())
+    .action(async (id: string, flags: { to: string; json?: boolean }) => {
+      const { sessionHandOver } = await import("../commands/session-share.ts");
+      finish(await sessionHandOver(id, flags, context));
+    });
+  one("take", "take one over that its owner offered you")
+    .addOption(jsonOption())
+    .action(async (id: string, flags: { json?: boolean }) => {
+      const { sessionTake } = await import("../commands/session-share.ts");
+      finish(await sessionTake(id, flags, context));
     });
   one("comment", "say something about it that people see and its model does not")
     .argument("<text>", "what is said")

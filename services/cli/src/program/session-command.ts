@@ -18,6 +18,8 @@ export function sessionCommand(context: CommandContext, finish: Finish): Command
     .description("list them, latest first; all filters that are given hold")
     .option("--text <words>", "with these words, or their beginnings, in the title or in one message")
     .addOption(new Option("--archived", "those that are archived").conflicts("withArchived"))
+    .addOption(new Option("--mine", "only yours").conflicts("shared"))
+    .option("--shared", "only those that others share with you")
     .option("--with-archived", "also those that are archived")
     .option("--with-workers", "also those of workers, which agents started")
     .option("--workspace <folder>", "that work in this folder, or below it")

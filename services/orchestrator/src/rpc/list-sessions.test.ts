@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionState, type ListSessionsRequestSchema } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { ada } from "../testing/test-orchestrator.ts";
+import { SessionRight } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { useTestOrchestrator } from "../testing/use-test-orchestrator.ts";
 
 const test = useTestOrchestrator();
@@ -28,7 +29,7 @@ describe("ListSessions and GetSession", () => {
       runningRunId: "",
       lastStopReason: StopReason.COMPLETED,
     });
-    expect(session).toEqual(sessions[0]);
+    expect(session).toEqual({ ...sessions[0], right: SessionRight.OWN });
   });
 
   it("give all sessions page by page, each once, also where many changed at the same moment", async () => {

@@ -3,7 +3,12 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { callContext } from "@hlvm/rpc/call-context";
-import { ListSessionsResponseSchema, type ListSessionsRequest, type SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import {
+  ListSessionsResponseSchema,
+  WhoseSessions,
+  type ListSessionsRequest,
+  type SessionService,
+} from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { searchWords } from "../domain/log/search-words.ts";
 import { excerpt } from "../domain/session/excerpt.ts";
 import type { SessionFilter } from "../domain/session/session-store.ts";
@@ -33,7 +38,7 @@ export function listSessionsMethod({ store }: Orchestrator): ServiceImpl<typeof 
 }
 
 function filterOf(request: ListSessionsRequest): SessionFilter {
-  const { text, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf } = request;
+  const { text, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf, whose } = request;
   const words = searchWords(text).slice(0, MAXIMUM_WORDS);
   if (words.length === 0 && text.trim() !== "") throw withoutWords();
   return {
@@ -47,6 +52,7 @@ function filterOf(request: ListSessionsRequest): SessionFilter {
     lastStopReason: lastStopReason || undefined,
     withWorkers,
     workersOf,
+    isOwn: whose === WhoseSessions.UNSPECIFIED ? undefined : whose === WhoseSessions.MINE,
   };
 }
 

@@ -12,7 +12,8 @@ import { callContext } from "@hlvm/rpc/call-context";
 import { changeSession, deleteSession } from "../domain/session/change-session.ts";
 import { cancelRun } from "../domain/session/cancel-run.ts";
 import { sendMessage } from "../domain/session/send-message.ts";
-import { requireSession } from "../domain/session/require-session.ts";
+import { sessionRights } from "../domain/sharing/grant-message.ts";
+import { requireSession, sessionRight } from "../domain/session/require-session.ts";
 import { copyMethods } from "./copy-session.ts";
 import { encodeSession } from "./encode-session.ts";
 import { getContextMethod } from "./get-context.ts";
@@ -61,7 +62,9 @@ function sendMessageMethod(orchestrator: Orchestrator): ServiceImpl<typeof Sessi
 function getSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionService>["getSession"] {
   return async ({ sessionId }, context) => {
     const { principal } = callContext(context);
-    return create(GetSessionResponseSchema, { session: encodeSession(await requireSession(store, principal, sessionId, "read")) });
+    const session = await requireSession(store, principal, sessionId, "read");
+    const right = sessionRights[await sessionRight(store, principal, session)];
+    return create(GetSessionResponseSchema, { session: { ...encodeSession(session), right } });
   };
 }
 

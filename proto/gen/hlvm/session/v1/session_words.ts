@@ -4,6 +4,7 @@
 
 // Sessions, runs and the event log that they are.
 
+export const whoseSessionsWords = ["mine", "shared_with_me"] as const;
 export const archiveFilterWords = ["only", "included"] as const;
 export const sessionStateWords = ["new", "running", "ended"] as const;
 export const contextKindWords = ["instruction", "evidence", "summary", "raw"] as const;

@@ -37,6 +37,7 @@ const LIST = `
       AND (CASE WHEN $15::uuid IS NULL THEN $14::boolean OR parent_session_id IS NULL ELSE session_id IN (SELECT session_id FROM below) END)
       AND ($4::timestamptz IS NULL OR (updated_at, session_id) < ($4::timestamptz, $5::uuid))
       AND (query IS NULL OR said.seq IS NOT NULL OR title_words @@ query)
+      AND ($17::boolean IS NULL OR $17 = (owner = $2))
       AND ($7::boolean IS NULL OR archived = $7)
       AND ($8 = '' OR workspace = $8 OR starts_with(workspace, rtrim($8, '/') || '/'))
       AND ($9 = '' OR model = $9)
@@ -70,7 +71,7 @@ export async function listSessions(
   after?: SessionPlace,
 ): Promise<SessionPage> {
   const values = [reader.organization, reader.id, limit + 1, after?.updatedAt ?? null, after?.sessionId ?? null];
-  const { words, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf } = filter;
+  const { words, archived, workspace, model, since, until, state, lastStopReason, withWorkers, workersOf, isOwn } = filter;
   const wanted = [
     words,
     ARCHIVED[archived],
@@ -83,6 +84,7 @@ export async function listSessions(
     withWorkers,
     workersOf || null,
     reader.teams,
+    isOwn ?? null,
   ];
   const rows = await queries.query<ListedRow>(LIST, [...values, ...wanted], "list_sessions");
   const page = rows.slice(0, limit);

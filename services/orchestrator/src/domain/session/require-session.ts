@@ -26,6 +26,14 @@ async function mayUseSession(store: SessionStore, principal: Principal, session:
   return theirs !== undefined && contains(theirs, right);
 }
 
+/** What somebody may do with a session that they may read. */
+export async function sessionRight(store: SessionStore, principal: Principal, session: Session): Promise<SessionRight> {
+  if (session.owner === principal.id) return "own";
+  const theirs = (await store.rightTo(session.sessionId, principal)) ?? "view";
+  const mayDrive = principal.roles.some((role) => (FOR_OTHERS.drive.roles as readonly Role[]).includes(role));
+  return mayDrive && !contains(theirs, "drive") ? "drive" : theirs;
+}
+
 /** @throws HlvmError `session_not_found`, also for a session that is there and not for this person: nobody learns that it is */
 export async function requireSession(store: SessionStore, principal: Principal, sessionId: string, use: SessionUse): Promise<Session> {
   const session = await store.find(principal.organization, sessionId);

@@ -55,6 +55,8 @@ export interface SessionFilter {
   readonly withWorkers: boolean;
   /** Only the workers of this session, and theirs; empty: any. */
   readonly workersOf: string;
+  /** Only one's own, or only those of others; undefined: both. */
+  readonly isOwn?: boolean;
 }
 
 export interface FoundSession extends Session {

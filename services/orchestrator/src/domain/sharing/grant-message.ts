@@ -8,7 +8,7 @@ import {
 } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import type { Grantee, SessionGrant } from "./session-grant.ts";
 
-const RIGHTS = { view: SessionRight.VIEW, comment: SessionRight.COMMENT, drive: SessionRight.DRIVE, own: SessionRight.OWN };
+export const sessionRights = { view: SessionRight.VIEW, comment: SessionRight.COMMENT, drive: SessionRight.DRIVE, own: SessionRight.OWN };
 
 /** A grant as the contracts have it. */
 export function grantMessage(grant: Grantee & Pick<SessionGrant, "right"> & Partial<SessionGrant>): GrantMessage {
@@ -20,7 +20,7 @@ export function grantMessage(grant: Grantee & Pick<SessionGrant, "right"> & Part
   }[kind];
   return create(SessionGrantSchema, {
     to,
-    right: RIGHTS[right],
+    right: sessionRights[right],
     grantedBy,
     grantedAt: grantedAt && timestampFromDate(grantedAt),
     until: until && timestampFromDate(until),
