@@ -1,14 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestBrowser } from "@hlvm/testing/test-browser";
 import { CHROMIUM, hasBrowser } from "../web/web-mesh.ts";
+import { meetInSession } from "./meet-in-session.ts";
 import { createWorkspace, linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { visitPeoplePages } from "./visit-people-pages.ts";
 
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 const directories: string[] = [];
@@ -40,6 +41,10 @@ async function person(subject: string) {
 }
 
 describe("a company of two", () => {
+  it.skipIf(!hasBrowser)("meet in one session: one shares it, both see what the other does, and the other takes it over", async () => {
+    expect(await withBrowser((browser) => meetInSession(browser, mesh, workspace))).toEqual([]);
+  });
+
   it("asks, is refused what is not theirs, is found in the audit log, and is out when suspended", async () => {
     const [ada, grace] = [await person("ada"), await person("grace")];
     const asked = await ada("ask", "-p", "--json", "What does this repository do?");
@@ -59,14 +64,18 @@ describe("a company of two", () => {
   });
 
   it.skipIf(!hasBrowser)("log in with a browser, see who may what, let a command in by its code, and log out", async () => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-    try {
-      expect(await inBrowser(browser)).toEqual([]);
-    } finally {
-      await browser.close();
-    }
+    expect(await withBrowser((browser) => visitPeoplePages(browser, mesh))).toEqual([]);
   });
 });
+
+async function withBrowser<Result>(work: (browser: Browser) => Promise<Result>): Promise<Result> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  try {
+    return await work(browser);
+  } finally {
+    await browser.close();
+  }
+}
 
 /** Of somebody else's session, what they share and no longer than they do. */
 async function seesWhatIsShared(ada: Person, grace: Person): Promise<void> {
@@ -117,79 +126,3 @@ async function drivesAndTakes(ada: Person, grace: Person): Promise<void> {
 }
 
 type Person = Awaited<ReturnType<typeof person>>;
-
-const SHOTS = process.env.HLVM_SCREENSHOTS;
-
-/** @returns what the content policy refused */
-async function inBrowser(browser: Browser): Promise<string[]> {
-  const refused: string[] = [];
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  page.setDefaultTimeout(10_000);
-  page.on("console", (message) => {
-    if (/content security policy|trusted ?types?/i.test(message.text())) refused.push(message.text());
-  });
-  const shot = async (name: string): Promise<void> => {
-    if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
-  };
-  await page.goto(`${mesh.state.edgeUrl}/people`);
-  await shot("choose");
-  await page.getByRole("button", { name: "Grace Hopper" }).click();
-  await page.getByRole("table").waitFor();
-  expect(new URL(page.url()).pathname).toBe("/people");
-  const row = page.getByRole("row", { name: /grace@acme/ });
-  expect(await row.innerText()).toMatch(/admin\s*from leads/);
-  await row.getByLabel(/Give grace@acme.example a role/).selectOption("developer");
-  await row.getByText("by hand").first().waitFor();
-  await shot("people");
-  await page.setViewportSize({ width: 390, height: 844 });
-  await shot("people-phone");
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await axe(page);
-  await page.getByText("You are Grace Hopper").or(page.locator("summary")).first().click();
-  await shot("account");
-  const directory = mkdtempSync(join(tmpdir(), "hlvm-device-"));
-  directories.push(directory);
-  const environment = { ...mesh.environment, HLVM_DIR: directory };
-  const login = spawn(HLVM, ["login", mesh.state.edgeUrl, "--device"], { env: environment, stdio: ["ignore", "pipe", "ignore"] });
-  const ended = once(login, "exit");
-  const [code] = (await once(login.stdout.setEncoding("utf8"), "data")) as [string];
-  await page.goto(`${mesh.state.edgeUrl}/device`);
-  await page.getByLabel("Code, eight letters").fill(code.trim());
-  await page.getByRole("button", { name: "Look at it" }).click();
-  await page.getByText("as it says itself").waitFor();
-  await shot("device");
-  await axe(page);
-  await page.getByRole("button", { name: "Log it in as me" }).click();
-  expect(await ended).toEqual([0, null]);
-  await page.goto(`${mesh.state.edgeUrl}/settings/tokens`);
-  await page.getByLabel("What you will know the token by").fill("nightly");
-  await page.getByLabel("What it may").selectOption("audit");
-  await page.getByRole("button", { name: "Make a token" }).click();
-  await page.getByText(/^hlvm_pat_/).waitFor();
-  await shot("tokens");
-  await axe(page);
-  await page.locator("summary").first().click();
-  await page.getByRole("button", { name: "Log out" }).click();
-  await page.waitForURL(/\/session\/end/);
-  await page.getByRole("button", { name: /yes/i }).click();
-  await page.goto(`${mesh.state.edgeUrl}/people`);
-  await page.getByRole("button", { name: "Ada Lovelace" }).waitFor();
-  return refused;
-}
-
-async function axe(page: Awaited<ReturnType<Browser["newPage"]>>): Promise<void> {
-  const context = await page
-    .context()
-    .browser()!
-    .newContext({ bypassCSP: true, storageState: await page.context().storageState() });
-  const copy = await context.newPage();
-  await copy.goto(page.url());
-  await copy.locator("main :is(table, form)").first().waitFor();
-  await copy.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
-  const options = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] };
-  const { violations } = await copy.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-    `axe.run(${JSON.stringify(options)})`,
-  );
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-  await context.close();
-}

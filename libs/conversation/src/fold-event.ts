@@ -22,6 +22,8 @@ export function foldEvent(conversation: Conversation, event: Event): void {
     }
     case "messageQueued":
       return conversation.push({ ...base, kind: "user", author: principal, text: payload.value.text, attachments: [], isPending: true });
+    case "comment":
+      return conversation.push({ ...base, kind: "comment", author: principal, text: payload.value.text });
     case "runStarted": {
       const { model, settings } = payload.value;
       const mode = settings?.mode ?? PermissionMode.UNSPECIFIED;

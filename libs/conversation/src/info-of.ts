@@ -19,8 +19,6 @@ export function infoOf(event: Event): Info | undefined {
     }
     case "runTakenOver":
       return info("The process that held this run ended; another one goes on with it");
-    case "comment":
-      return info(`Comment by ${event.principal.replace(/^user:/, "")}`, payload.value.text);
     case "sessionTaken":
       return info(`Handed over by ${payload.value.formerOwner.replace(/^user:/, "")} to ${event.principal.replace(/^user:/, "")}`);
     case "sessionForked":

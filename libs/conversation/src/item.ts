@@ -23,6 +23,13 @@ export interface UserItem extends ItemBase {
   readonly isPending: boolean;
 }
 
+/** What a person said about the session; its model has not read it. */
+export interface CommentItem extends ItemBase {
+  readonly kind: "comment";
+  readonly author: string;
+  readonly text: string;
+}
+
 /** What the model said in one turn; Markdown. */
 export interface AssistantItem extends ItemBase {
   readonly kind: "assistant";
@@ -117,4 +124,14 @@ export interface InfoItem extends ItemBase {
   readonly otherSessionId: string;
 }
 
-export type Item = UserItem | AssistantItem | ThinkingItem | ToolsItem | ApprovalItem | PlanItem | MemoryItem | ErrorItem | InfoItem;
+export type Item =
+  | UserItem
+  | CommentItem
+  | AssistantItem
+  | ThinkingItem
+  | ToolsItem
+  | ApprovalItem
+  | PlanItem
+  | MemoryItem
+  | ErrorItem
+  | InfoItem;

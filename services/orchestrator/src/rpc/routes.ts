@@ -63,8 +63,8 @@ function getSessionMethod({ store }: Orchestrator): ServiceImpl<typeof SessionSe
   return async ({ sessionId }, context) => {
     const { principal } = callContext(context);
     const session = await requireSession(store, principal, sessionId, "read");
-    const right = sessionRights[await sessionRight(store, principal, session)];
-    return create(GetSessionResponseSchema, { session: { ...encodeSession(session), right } });
+    const { right, offered } = await sessionRight(store, principal, session);
+    return create(GetSessionResponseSchema, { session: { ...encodeSession(session), right: sessionRights[right], offered } });
   };
 }
 

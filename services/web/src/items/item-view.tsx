@@ -1,7 +1,7 @@
 import type { Item } from "@hlvm/conversation/item";
 import { memo } from "react";
 import { ApprovalCard } from "./approval-card.tsx";
-import { AssistantText, ErrorCard, InfoLine, MemoryLine, PlanCard, ThinkingLine, UserCard } from "./said-items.tsx";
+import { AssistantText, CommentCard, ErrorCard, InfoLine, MemoryLine, PlanCard, ThinkingLine, UserCard } from "./said-items.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 import styles from "./items.module.css";
 
@@ -14,6 +14,8 @@ function bodyOf(item: Item) {
   switch (item.kind) {
     case "user":
       return <UserCard item={item} />;
+    case "comment":
+      return <CommentCard item={item} />;
     case "assistant":
       return <AssistantText item={item} />;
     case "thinking":

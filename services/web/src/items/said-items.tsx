@@ -1,4 +1,13 @@
-import type { AssistantItem, ErrorItem, InfoItem, MemoryItem, PlanItem, ThinkingItem, UserItem } from "@hlvm/conversation/item";
+import type {
+  AssistantItem,
+  CommentItem,
+  ErrorItem,
+  InfoItem,
+  MemoryItem,
+  PlanItem,
+  ThinkingItem,
+  UserItem,
+} from "@hlvm/conversation/item";
 import {
   Bot,
   Brain,
@@ -8,6 +17,7 @@ import {
   Ellipsis,
   Info,
   ListChecks,
+  MessageCircle,
   OctagonAlert,
   Paperclip,
   type LucideIcon,
@@ -22,6 +32,21 @@ import { shownProse } from "../parts/shown-text.ts";
 import { StateMark } from "../parts/state-mark.tsx";
 import { countWord, modeWord, personName } from "../parts/words.ts";
 import styles from "./items.module.css";
+
+export function CommentCard({ item: { author, text, at } }: { readonly item: CommentItem }) {
+  const name = personName(author);
+  return (
+    <article className={`${styles.card} ${styles.comment}`} aria-label={`${name} commented`}>
+      <div className={styles.userHead}>
+        <Icon of={MessageCircle} />
+        <strong>{name}</strong>
+        <RelativeTime at={at} />
+        <span className={styles.pending}>a comment; the model does not see it</span>
+      </div>
+      <p className={styles.userText}>{shownProse(text)}</p>
+    </article>
+  );
+}
 
 export function UserCard({ item: { author, text, at, attachments, isPending } }: { readonly item: UserItem }) {
   const name = personName(author);

@@ -26,12 +26,16 @@ async function mayUseSession(store: SessionStore, principal: Principal, session:
   return theirs !== undefined && contains(theirs, right);
 }
 
-/** What somebody may do with a session that they may read. */
-export async function sessionRight(store: SessionStore, principal: Principal, session: Session): Promise<SessionRight> {
-  if (session.owner === principal.id) return "own";
+/** What somebody may do with a session that they may read, and whether they may take it over. */
+export async function sessionRight(
+  store: SessionStore,
+  principal: Principal,
+  session: Session,
+): Promise<{ readonly right: SessionRight; readonly offered: boolean }> {
+  if (session.owner === principal.id) return { right: "own", offered: false };
   const theirs = (await store.rightTo(session.sessionId, principal)) ?? "view";
-  const mayDrive = principal.roles.some((role) => (FOR_OTHERS.drive.roles as readonly Role[]).includes(role));
-  return mayDrive && !contains(theirs, "drive") ? "drive" : theirs;
+  const mayDrive = contains(theirs, "drive") || principal.roles.some((role) => FOR_OTHERS.drive.roles.some((one) => one === role));
+  return { right: mayDrive ? "drive" : theirs, offered: theirs === "own" };
 }
 
 /** @throws HlvmError `session_not_found`, also for a session that is there and not for this person: nobody learns that it is */

@@ -1,5 +1,5 @@
 import { ExportFormat, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { Archive, Ellipsis, FileDown, GitFork, Undo2 } from "lucide-react";
+import { Archive, Ellipsis, FileDown, GitFork, Undo2, Users } from "lucide-react";
 import { lazy, Suspense, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useAction } from "../../api/use-call.ts";
@@ -32,6 +32,7 @@ export function SessionMenu({ session, onChanged }: SessionMenuProps) {
     await act();
     menu.current?.removeAttribute("open");
   });
+  const openPeople = async (): Promise<void> => navigate(`/s/${sessionId}?panel=people`);
   const openUndo = async (): Promise<void> => setIsUndoing(true);
   const rename = async (): Promise<void> => {
     await clients.sessions.updateSession({ sessionId, title: title.trim() });
@@ -86,6 +87,9 @@ export function SessionMenu({ session, onChanged }: SessionMenuProps) {
           </Button>
           <Button look="bare" data-action="" disabled={action.isBusy} onClick={() => action.run(() => save(ExportFormat.NDJSON, "ndjson"))}>
             <Icon of={FileDown} size={14} /> Save as NDJSON
+          </Button>
+          <Button look="bare" data-action="" onClick={() => action.run(openPeople)}>
+            <Icon of={Users} size={14} /> Share and hand over …
           </Button>
           <Button look="bare" data-action="" data-key="u" onClick={() => action.run(openUndo)}>
             <Icon of={Undo2} size={14} /> Undo to a turn …

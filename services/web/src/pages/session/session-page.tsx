@@ -1,4 +1,6 @@
 import type { Item } from "@hlvm/conversation/item";
+import type { Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { SessionRight } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { PanelRight } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { Link, useSearchParams } from "wouter";
@@ -7,10 +9,11 @@ import { Icon } from "../../parts/icon.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
-import { folderName, sessionState, stopState } from "../../parts/words.ts";
+import { folderName, personName, sessionState, stopState } from "../../parts/words.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { SessionStore, type SessionView } from "../../store/session-store.ts";
 import { usePage } from "../../store/page-context.ts";
+import { CommentForm } from "./comment-form.tsx";
 import { ConversationList, type ConversationHandle } from "./conversation-list.tsx";
 import { Outline } from "./outline.tsx";
 import { SessionMenu } from "./session-menu.tsx";
@@ -96,15 +99,29 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
               <TroubleNote trouble={trouble} onAgain={() => void store.load()} />
             </div>
           )}
-          {isLoaded ? <SteerComposer sessionId={sessionId} view={view} /> : null}
+          {session !== undefined && session.right < SessionRight.DRIVE ? (
+            <Looking session={session} />
+          ) : isLoaded ? (
+            <SteerComposer sessionId={sessionId} view={view} />
+          ) : null}
         </div>
-        {panel === null ? null : (
+        {panel === null || session === undefined ? null : (
           <Suspense fallback={<Skeleton rows={5} />}>
-            <SidePanel sessionId={sessionId} panel={panel} items={items} onPanel={showPanel} />
+            <SidePanel session={session} panel={panel} items={items} onPanel={showPanel} onChanged={() => void store.load()} />
           </Suspense>
         )}
       </div>
     </PageFrame>
+  );
+}
+
+/** Instead of the field to go on with, for whom a session is shared with to look at. */
+function Looking({ session: { sessionId, owner, right } }: { readonly session: Session }) {
+  return (
+    <div className={styles.below}>
+      <p className={styles.note}>{personName(owner)} shares this session with you to look at. To go on with it, fork it.</p>
+      {right === SessionRight.COMMENT ? <CommentForm sessionId={sessionId} /> : null}
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { ArchiveFilter, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { ArchiveFilter, WhoseSessions, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { CircleCheck, Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
@@ -21,10 +21,14 @@ import styles from "./sessions.module.css";
 
 const EXAMPLES = ["What does this repository do?", "Which parts have no tests?", "Plan how to split the largest file"];
 const FOUND_LIMIT = 100;
+const WHOSE = [
+  { name: "mine", word: "Mine", whose: WhoseSessions.MINE },
+  { name: "shared", word: "Shared with me", whose: WhoseSessions.SHARED_WITH_ME },
+] as const;
 
 /** Every session that one may see, and the field that begins another. */
 export function SessionsPage() {
-  const { clients, lists } = usePage();
+  const { clients, lists, isTeam } = usePage();
   const { sessions, approvals, hasMoreSessions } = useLists(lists);
   const [search, setSearch] = useSearchParams();
   const [prompt, setPrompt] = useState(search.get("prompt") ?? "");
@@ -32,11 +36,12 @@ export function SessionsPage() {
   const isArchived = search.get("archived") === "only";
   const asked = new Set(approvals?.map(({ sessionId }) => sessionId));
   const words = useDeferredValue(text.trim());
-  const isFiltered = words !== "" || isArchived;
-  const found = useCall(`${words} ${isArchived}`, async (signal) => {
+  const whose = WHOSE.find(({ name }) => name === search.get("whose"))?.whose ?? WhoseSessions.UNSPECIFIED;
+  const isFiltered = words !== "" || isArchived || whose !== WhoseSessions.UNSPECIFIED;
+  const found = useCall(`${words} ${isArchived} ${whose}`, async (signal) => {
     if (!isFiltered) return undefined;
     const archived = isArchived ? ArchiveFilter.ONLY : ArchiveFilter.UNSPECIFIED;
-    return await clients.sessions.listSessions({ text: words, archived, limit: FOUND_LIMIT }, { signal });
+    return await clients.sessions.listSessions({ text: words, archived, whose, limit: FOUND_LIMIT }, { signal });
   });
   const shown = isFiltered ? found.value?.sessions : sessions;
   const excerpts = new Map(found.value?.sessions.map(({ sessionId }, at) => [sessionId, found.value?.excerpts[at] ?? ""]));
@@ -52,7 +57,7 @@ export function SessionsPage() {
   return (
     <PageFrame
       title="Sessions"
-      command={`hlvm session list${words === "" ? "" : ` --text ${JSON.stringify(words)}`}${isArchived ? " --archived" : ""}`}
+      command={`hlvm session list${words === "" ? "" : ` --text ${JSON.stringify(words)}`}${isArchived ? " --archived" : ""}${whose === WhoseSessions.UNSPECIFIED ? "" : ` --${search.get("whose")}`}`}
     >
       <StartComposer
         workspaces={[...new Set(sessions?.map(({ workspace }) => workspace))].slice(0, 20)}
@@ -66,6 +71,13 @@ export function SessionsPage() {
         <Button look="bare" aria-pressed={isArchived} onClick={() => set("archived", "only")}>
           Archived
         </Button>
+        {isTeam
+          ? WHOSE.map(({ name, word, whose: one }) => (
+              <Button key={word} look="bare" aria-pressed={whose === one} onClick={() => set("whose", whose === one ? "" : name)}>
+                {word}
+              </Button>
+            ))
+          : null}
         <label className={styles.search}>
           <Icon of={Search} size={14} />
           <input
@@ -145,7 +157,7 @@ function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; 
       </span>
       <span className={isCalm ? undefined : `${parts.state} ${parts[tone]}`}>{word}</span>
       <span title={workspace}>{folderName(workspace)}</span>
-      <span>{personName(owner)}</span>
+      <span title={personName(owner)}>{personName(owner).split("@")[0]}</span>
       <span title={model}>{model.split("/").at(-1)}</span>
       <span className={styles.right}>{costWord(cost)}</span>
       <span className={styles.right}>
