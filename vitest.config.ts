@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Those of `npm run faults`. */
-const FAULTS = ["tests/faults/**/*.test.ts", "services/*/src/**/*.faults.test.ts"];
+const FAULTS = ["tests/faults/**/*.test.ts", "tests/upgrade/**/*.test.ts", "services/*/src/**/*.faults.test.ts"];
 const isFaults = process.env.HLVM_TESTS === "faults";
 
 export default defineConfig({

@@ -6,7 +6,6 @@ import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { Decision, PermissionMode, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { valuesOf } from "../../testing/event-values.ts";
-import { pauseModel } from "../../testing/pause-model.ts";
 import { refuse } from "../../testing/refuse.ts";
 import type { SaidCall } from "../../testing/say.ts";
 import { ada } from "../../testing/test-orchestrator.ts";
@@ -18,18 +17,6 @@ const shell: SaidCall = { id: "shell", tool: "shell_exec", arguments: { command:
 const test = useTestOrchestrator({ HLVM_SERVICE_WAIT_SECONDS: "1" });
 
 describe("a run", () => {
-  it("that is stateless closes its workspace also where it has lost its lease", async () => {
-    const { fake } = test;
-    const release = pauseModel(fake.behaviour);
-    const { sessionId, runId, sequence } = await test.ask("q", { stateless: true });
-    await test.watch(sessionId, sequence, ({ payload }) => payload.case === "messageDelta");
-    await test.database.query("UPDATE run SET lease_owner = gen_random_uuid() WHERE run_id = $1", [runId]);
-    release();
-    await test.watch(sessionId, sequence);
-    await expect.poll(() => [...fake.bound]).toEqual([]);
-    expect(fake.seen.closed).toEqual([sessionId]);
-  });
-
   it("hands the trace of its caller on to every service", async () => {
     const { behaviour, seen } = test.fake;
     const traceId = "0123456789abcdef0123456789abcdef";
