@@ -12,6 +12,13 @@ export const SESSION_CONVERSATIONS = [
       { text: "Both are done." },
     ],
   },
+  {
+    match: "read far",
+    turns: [
+      { toolCalls: [{ tool: "read_file", arguments: { path: "far.txt", start_line: 1, end_line: 5000 } }] },
+      { text: "That was far." },
+    ],
+  },
 ];
 
 /** What is done with one session. */
@@ -48,6 +55,23 @@ export function sessionCases(web: () => WebMesh): void {
       .split("\n");
     expect(JSON.parse(lines[0]!)).toMatchObject({ type: "session", format: 2 });
     expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("shows the end of a long output, and all of it when that is asked for", async () => {
+    const { page, errors } = await web().open();
+    writeFileSync(join(web().workspace, "far.txt"), Array.from({ length: 5_000 }, (_, at) => `so far ${at}\n`).join(""));
+    await askInPage(page, web().workspace, "read far");
+    await page.getByText("That was far.").waitFor();
+    const call = page.getByRole("article", { name: "Call of read_file" });
+    await call.locator("summary").click();
+    const shown = (name: string): Promise<string> => call.getByRole("group", { name }).innerText();
+    const end = await shown("Output of read_file");
+    expect([end.includes("so far 4999"), end.includes("so far 0\n")]).toEqual([true, false]);
+    await call.getByRole("button", { name: "Show all of it" }).click();
+    const all = await shown("All that read_file printed");
+    expect([all.includes("so far 4999"), all.includes("so far 0\n")]).toEqual([true, true]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 

@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon.tsx";
 import { shownCode } from "../parts/shown-text.ts";
 import { StateMark, type Tone } from "../parts/state-mark.tsx";
 import { secondsWord } from "../parts/words.ts";
+import { EarlierOutput } from "./earlier-output.tsx";
 import styles from "./items.module.css";
 
 const ICONS: readonly (readonly [RegExp, LucideIcon])[] = [
@@ -74,7 +75,7 @@ function CallRow({ call }: { readonly call: ToolCallView }) {
   );
 }
 
-function CallBody({ call: { tool, argumentsJson, output, omittedCharacters, outcome } }: { readonly call: ToolCallView }) {
+function CallBody({ call: { callId, tool, argumentsJson, output, omittedCharacters, outcome } }: { readonly call: ToolCallView }) {
   return (
     <>
       <div className={styles.foot}>
@@ -85,12 +86,8 @@ function CallBody({ call: { tool, argumentsJson, output, omittedCharacters, outc
           <CommandOutput text={output} />
         </div>
       )}
-      {omittedCharacters === 0 && outcome === "" ? null : (
-        <p className={styles.foot}>
-          {omittedCharacters === 0 ? "" : `The first ${omittedCharacters.toLocaleString()} characters are not shown. `}
-          {outcome}
-        </p>
-      )}
+      {omittedCharacters === 0 ? null : <EarlierOutput callId={callId} tool={tool} omittedCharacters={omittedCharacters} />}
+      {outcome === "" ? null : <p className={styles.foot}>{outcome}</p>}
     </>
   );
 }
