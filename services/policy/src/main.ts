@@ -34,10 +34,16 @@ import { PostgresTrustStore } from "./adapters/postgres/postgres-trust-store.ts"
 import { PostgresOpenCalls } from "./adapters/postgres/postgres-open-calls.ts";
 import { readConfig } from "./config.ts";
 import { closeOpenCalls } from "./domain/audit/close-open-calls.ts";
+import type { FourEyes } from "./domain/authority/authority.ts";
 import { createCallJudge } from "./domain/judge/create-call-judge.ts";
 import { policyRoutes, type PolicyPorts } from "./rpc/routes.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
+const FOUR_EYES: Readonly<Record<"no" | "L2" | "L1", FourEyes>> = {
+  no: new Set(),
+  L2: new Set(["L2"]),
+  L1: new Set(["L1", "L2"]),
+};
 const SWEEP_MILLISECONDS = 60_000;
 
 await runService("policy", async (log, environment) => {
@@ -64,6 +70,7 @@ await runService("policy", async (log, environment) => {
     signGrant: signer.sign.bind(signer),
     signWorkspaceGrant: (grant: Parameters<PolicyPorts["signWorkspaceGrant"]>[0]) => signWorkspaceGrant(grant, key),
     approvalSeconds: config.approvalSeconds,
+    fourEyes: FOUR_EYES[config.fourEyes],
   };
   const server = await startRpcServer({
     host: config.host,

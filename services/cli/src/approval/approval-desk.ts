@@ -66,11 +66,12 @@ export class ApprovalDesk {
 
   async #ask({ approval, worker }: AskedApproval, withdrawn: AbortSignal): Promise<void> {
     // Most runs ask nothing, and what finds differences takes long to load.
-    const { askPerson, wholeApproval } = await import("./ask-person.ts");
+    const { askPerson, headingOf, wholeApproval } = await import("./ask-person.ts");
     if (withdrawn.aborted) return;
     try {
       const whole = await wholeApproval(this.#policy, approval);
       if (whole.kind !== ApprovalKind.UNSPECIFIED) return await this.#putWords(whole, withdrawn);
+      if (whole.notAnswerable !== "") return this.#desk.screen.note(`${headingOf(whole)}\n${whole.notAnswerable}`, "warning");
       const key = await askPerson({ approval: whole, worker }, this.#desk, withdrawn);
       if (key === undefined) return;
       if (key === "closed") return this.#desk.screen.note(CLOSED, "dim");

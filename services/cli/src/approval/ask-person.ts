@@ -61,11 +61,11 @@ export async function askPerson({ approval, worker }: AskedApproval, desk: Desk,
 }
 
 /**
- * The approval with a rendering and a preview that leave nothing out, as far as there are any. What comes with a run's events is bounded, and
- * has no rendering where the arguments hold a secret: the log has a mark there, and only policy has what will run.
+ * The approval with a rendering and a preview that leave nothing out, as far as there are any, and with whether this person may
+ * answer it. What comes with a run's events is bounded, and has no rendering where the arguments hold a secret: the log has a
+ * mark there, and only policy has what will run.
  */
 export async function wholeApproval(policy: Client<typeof PolicyService>, approval: Approval): Promise<Approval> {
-  if (approval.rendering?.omittedCharacters === 0 && approval.preview === undefined) return approval;
   const { approval: whole } = await policy.getApproval({ approvalId: approval.approvalId });
   if (whole !== undefined) return whole;
   throw new HlvmError({

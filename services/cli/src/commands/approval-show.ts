@@ -27,7 +27,7 @@ function facts(approval: Approval): string {
   return `${headingOf(approval)}
 asked by ${approval.requestedBy} · ${localTime(approval.requestedAt)} · session ${approval.sessionId}
 ${state}${until}${by} · arguments ${approval.argumentsHash}
-`;
+${approval.notAnswerable === "" ? "" : `${approval.notAnswerable}\n`}`;
 }
 
 function shown(approval: Approval, { config }: CommandContext): string {

@@ -68,6 +68,7 @@ async function showAndAnswer(
   const { approval } = await policy.getApproval({ approvalId });
   if (approval?.state !== ApprovalState.PENDING) throw notPending(approvalId, enumWord(ApprovalStateSchema, approval?.state ?? 0));
   requireAction(approval);
+  if (approval.notAnswerable !== "") screen.note(approval.notAnswerable, "warning");
   using interrupts = new Interrupts();
   using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
   const key = await askPerson({ approval }, { screen, input, editor: "" }, interrupts.signal);

@@ -2,7 +2,8 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ListApprovalsRequest, PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import { answerApproval } from "../domain/approval/answer-approval.ts";
+import type { FourEyes } from "../domain/authority/authority.ts";
+import { answerApproval, whyNotAnswerable } from "../domain/approval/answer-approval.ts";
 import { answerApprovals } from "../domain/approval/answer-approvals.ts";
 import { WHOLE_RENDERING_BYTES, type RenderApproval } from "../domain/approval/approval-renderer.ts";
 import type { ApprovalStore } from "../domain/approval/approval-store.ts";
@@ -19,6 +20,7 @@ const DEFAULT_PAGE = 200;
 export function approvalMethods(
   approvals: ApprovalStore,
   render: RenderApproval,
+  fourEyes: FourEyes,
 ): Pick<ServiceImpl<typeof PolicyService>, "listApprovals" | "getApproval" | "answerApproval" | "answerApprovals"> {
   return {
     listApprovals: async (request, context) => {
@@ -36,7 +38,12 @@ export function approvalMethods(
       const { principal, delegation } = callContext(context);
       demandPerson(delegation);
       const approval = await getApproval(approvals, principal, approvalId);
-      return { approval: encodeApproval(approval, await render(approval, WHOLE_RENDERING_BYTES)) };
+      return {
+        approval: {
+          ...encodeApproval(approval, await render(approval, WHOLE_RENDERING_BYTES)),
+          notAnswerable: whyNotAnswerable(approval, principal, fourEyes),
+        },
+      };
     },
     answerApproval: async (request, context) => {
       const { approvalId, answer, argumentsHash, previewHash, text, mode, delegation: signed, reason, idempotencyKey } = request;
@@ -46,14 +53,14 @@ export function approvalMethods(
       const word = wordOf(answers, answer) ?? "deny";
       const said = { text, mode: wordOf(modes, mode), delegation: signed, reason, idempotencyKey: idempotencyKey || undefined };
       const given = { approvalId, answer: word, argumentsHash, previewHash, ...said };
-      return { approval: encodeApproval(await answerApproval(approvals, principal, traceId, given)) };
+      return { approval: encodeApproval(await answerApproval(approvals, { principal, traceId, fourEyes }, given)) };
     },
     answerApprovals: async ({ approvals: wanted, answer, reason, idempotencyKey }, context) => {
       const { principal, delegation, traceId } = callContext(context);
       demandPerson(delegation);
       const word = wordOf(answers, answer) === "once" ? "once" : "deny";
       const given = { approvals: wanted, answer: word, reason, idempotencyKey: idempotencyKey || undefined } as const;
-      const answered = await answerApprovals(approvals, principal, traceId, given);
+      const answered = await answerApprovals(approvals, { principal, traceId, fourEyes }, given);
       return {
         answered: answered.map((one) =>
           "approval" in one

@@ -18,6 +18,7 @@ import { recordBudgetChange } from "../domain/audit/record-budget-change.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
 import { createApprovalRenderer } from "../domain/approval/approval-renderer.ts";
+import type { FourEyes } from "../domain/authority/authority.ts";
 import { demandDelegation } from "../domain/demand-delegation.ts";
 import { CurrentRoles } from "../domain/identity/current-roles.ts";
 import type { TeamStore } from "../domain/identity/team-store.ts";
@@ -46,6 +47,7 @@ export interface PolicyPorts extends DecideCallPorts, LoginPorts, WorkspaceGrant
   readonly trust: TrustStore;
   readonly tokens: TokenStore;
   readonly teams: TeamStore;
+  readonly fourEyes: FourEyes;
 }
 
 export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => void {
@@ -65,7 +67,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
       decide,
       judgeCalls: judgeCallsMethod(ports, roles),
       awaitApproval: awaitApprovalMethod(ports, roles),
-      ...approvalMethods(ports.approvals, render),
+      ...approvalMethods(ports.approvals, render, ports.fourEyes),
       attachPreview: async ({ approvalId, presentSha256, presentBytes, diff }, context) => {
         const delegation = demandDelegation(callContext(context).delegation);
         const preview = { presentSha256, presentBytes: Number(presentBytes), diff };

@@ -7,6 +7,8 @@ import { SessionRightSchema, type SessionGrant, type SessionRight } from "@hlvm/
 import { callContext } from "@hlvm/rpc/call-context";
 import { demandDelegation } from "../domain/demand-delegation.ts";
 import { recordHandOver, recordShare, recordUnshare, type Sharer } from "../domain/sharing/record-sharing.ts";
+import { workspaceUse } from "../domain/sharing/workspace-use.ts";
+import type { TeamStore } from "../domain/identity/team-store.ts";
 import type { Share, ShareStore } from "../domain/sharing/share-store.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { numbersOf, wordOf } from "./words.ts";
@@ -15,6 +17,7 @@ const rights = numbersOf<Share["right"], SessionRight>(SessionRightSchema);
 
 export interface WorkspaceGrantPorts {
   readonly shares: ShareStore;
+  readonly teams: Pick<TeamStore, "of">;
   readonly signWorkspaceGrant: (grant: Omit<WorkspaceGrant, "expiresAt">) => string;
 }
 
@@ -33,14 +36,17 @@ export function sharingRecordMethods(shares: ShareStore): Pick<ServiceImpl<typeo
 /** For whoever calls, be it a person or their run: it says no more than what was shared with them. */
 export function grantWorkspaceMethod({
   shares,
+  teams,
   signWorkspaceGrant,
 }: WorkspaceGrantPorts): ServiceImpl<typeof PolicyService>["grantWorkspace"] {
   return async ({ sessionId }, context) => {
-    const { principal, delegation } = callContext(context);
-    if (delegation !== undefined) demandDelegation(delegation, { sessionId });
-    const { organization, id } = principal;
-    const found = await shares.find({ organization, sessionId }, id);
-    return { grant: found === undefined ? "" : signWorkspaceGrant({ organization, sessionId, principal: id, ...found }) };
+    const { organization, id } = callContext(context).principal;
+    const found = await shares.find({ organization, sessionId });
+    if (found === undefined) return { grant: "" };
+    const isOwner = found.owner === id;
+    const use = isOwner ? "drive" : workspaceUse(found.shares, { id, teams: await teams.of(organization, id) });
+    if (use === undefined) return { grant: "" };
+    return { grant: signWorkspaceGrant({ organization, sessionId, principal: id, owner: found.workspaceOwner, use }) };
   };
 }
 

@@ -1,3 +1,4 @@
+import type { SafetyLevel } from "@hlvm/tools/tool-definition";
 import { join } from "node:path";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import type { GrantGate } from "@hlvm/grant/grant-gate";
@@ -62,7 +63,11 @@ export interface TestPolicy {
 }
 
 /** The service over a real database and real HTTP, with keys made for the test. */
-export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" } = {}): Promise<TestPolicy> {
+export async function startTestPolicy({
+  approvalSeconds = 60,
+  databaseUrl = "",
+  fourEyes = new Set<SafetyLevel>(),
+} = {}): Promise<TestPolicy> {
   const identity = await createTestIdentity();
   const database = databaseUrl === "" ? await createTestDatabase(MIGRATIONS, "hlvm_policy") : await useDatabase(databaseUrl);
   const notifications = await Notifications.open(database.url, APPROVAL_CHANNEL, testLog);
@@ -87,6 +92,7 @@ export async function startTestPolicy({ approvalSeconds = 60, databaseUrl = "" }
       signGrant: identity.signer.sign.bind(identity.signer),
       signWorkspaceGrant: identity.signWorkspaceGrant,
       approvalSeconds,
+      fourEyes,
     }),
     services: [
       PolicyService.typeName,

@@ -60,12 +60,12 @@ interface QuestionProps {
 }
 
 function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { readonly isWhole: boolean }) {
-  const { rendering, preview, reason, safetyLevel, tool } = approval;
+  const { rendering, preview, reason, safetyLevel, tool, notAnswerable } = approval;
   const [why, setWhy] = useState("");
   const [end, isSeen] = useSeen(rendering?.lines.length ?? 0);
   const omitted = rendering?.omittedCharacters ?? 0;
   const mustSee = safetyLevel !== SafetyLevel.L0 && safetyLevel !== SafetyLevel.L1;
-  const canSayYes = isWhole && rendering !== undefined && omitted === 0 && (isSeen || !mustSee) && !isBusy;
+  const canSayYes = isWhole && notAnswerable === "" && rendering !== undefined && omitted === 0 && (isSeen || !mustSee) && !isBusy;
   return (
     <>
       {rendering === undefined ? null : <RenderedLines lines={rendering.lines} end={end} />}
@@ -79,6 +79,7 @@ function Action({ approval, isBusy, onAnswer, isWhole }: QuestionProps & { reado
         <dt>For this session</dt>
         <dd>covers every later call of {tool} at this level or below in this session, destructive ones excepted</dd>
       </dl>
+      {notAnswerable === "" ? null : <p className={parts.warn}>{notAnswerable}</p>}
       <input
         className={styles.why}
         aria-label="Why, which the model reads when it is denied"

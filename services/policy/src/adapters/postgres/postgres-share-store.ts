@@ -1,7 +1,6 @@
-import type { WorkspaceUse } from "@hlvm/grant/workspace-grant";
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent } from "../../domain/audit/audit-event.ts";
-import type { SharedSession, Share, ShareStore } from "../../domain/sharing/share-store.ts";
+import type { FoundShares, SharedSession, Share, ShareStore } from "../../domain/sharing/share-store.ts";
 import { appendEvent, recordOf } from "./event-record.ts";
 
 const PUT = `
@@ -44,18 +43,22 @@ const TAKE = `
   UNION ALL SELECT 0 FROM session_taken
   WHERE organization = $1 AND session_id = $2 AND owner = $3 AND NOT EXISTS (SELECT FROM offer)`;
 
+/** Of whoever has the session. Nobody but its owner can have said so: of several who did, the sandbox knows the one whose it is. */
 const FIND = `
-  WITH taken AS (SELECT workspace_owner, owner FROM session_taken WHERE organization = $1 AND session_id = $2),
-  theirs AS (
-    SELECT owner, session_right IN ('drive', 'own') AS may_drive FROM session_share
-    WHERE organization = $1 AND session_id = $2 AND (until IS NULL OR until > now())
-      AND owner = coalesce((SELECT owner FROM taken), owner)
-      AND (kind = 'organization' OR (kind = 'member' AND subject = $3) OR (kind = 'team' AND subject IN (
-        SELECT team FROM identity.team_membership WHERE organization = $1 AND principal = $3)))
-    UNION ALL SELECT owner, true FROM taken WHERE owner = $3
-  )
-  SELECT coalesce((SELECT workspace_owner FROM taken), owner) AS owner, may_drive FROM theirs ORDER BY may_drive DESC LIMIT 1`;
+  WITH taken AS (SELECT workspace_owner, owner FROM session_taken WHERE organization = $1 AND session_id = $2)
+  SELECT coalesce(taken.workspace_owner, share.owner) AS workspace_owner, coalesce(taken.owner, share.owner) AS owner, kind, subject, session_right
+  FROM taken FULL JOIN (
+    SELECT * FROM session_share WHERE organization = $1 AND session_id = $2 AND (until IS NULL OR until > now())
+  ) AS share ON share.owner = taken.owner
+  WHERE NOT EXISTS (SELECT FROM taken WHERE taken.owner <> share.owner)`;
 
+type ShareRow = {
+  readonly workspace_owner: string;
+  readonly owner: string;
+  readonly kind: Share["kind"] | null;
+  readonly subject: string | null;
+  readonly session_right: Share["right"] | null;
+};
 type Appended = { readonly id: string | null };
 
 /** Shares in PostgreSQL. */
@@ -81,10 +84,14 @@ export class PostgresShareStore implements ShareStore {
     return idOf(await this.#database.query<Appended>(TAKE, [organization, sessionId, newOwner, recordOf(event)], "take_session"));
   }
 
-  async find({ organization, sessionId }: SharedSession, principal: string): Promise<{ owner: string; use: WorkspaceUse } | undefined> {
-    type Row = { readonly owner: string; readonly may_drive: boolean };
-    const [row] = await this.#database.query<Row>(FIND, [organization, sessionId, principal], "find_share");
-    return row && { owner: row.owner, use: row.may_drive ? "drive" : "view" };
+  async find({ organization, sessionId }: SharedSession): Promise<FoundShares | undefined> {
+    const rows = await this.#database.query<ShareRow>(FIND, [organization, sessionId], "find_shares");
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const shares = rows.flatMap(({ owner, kind, subject, session_right: right }) =>
+      owner === first.owner && kind !== null ? [{ kind, subject: subject!, right: right! }] : [],
+    );
+    return { workspaceOwner: first.workspace_owner, owner: first.owner, shares };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Principal } from "@hlvm/identity/principal";
-import { demandAuthority } from "../authority.ts";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { demandAuthority, hasAuthority, mayAnswer, type FourEyes } from "../authority/authority.ts";
 import type { Approval, ApprovalAnswer } from "./approval.ts";
 import { previewHash } from "./attach-preview.ts";
 import { approvalNotFound, approvalNotPending, argumentsDiffer, previewDiffers } from "./approval-errors.ts";
@@ -25,18 +26,35 @@ export interface GivenAnswer extends PersonAnswer {
   readonly idempotencyKey?: string;
 }
 
+/** Who answers, and of which levels nobody allows what they asked for themselves. */
+export interface Answerer {
+  readonly principal: Principal;
+  readonly traceId: string;
+  readonly fourEyes: FourEyes;
+}
+
+/** Why somebody cannot allow an action; empty where they can. */
+export function whyNotAnswerable(approval: Approval, principal: Principal, fourEyes: FourEyes): string {
+  if (approval.kind !== "action" || approval.state !== "pending") return "";
+  if (!hasAuthority(principal, "answer_approvals")) return "Somebody with the role approver or admin answers this.";
+  return mayAnswer(principal, answeredBy(principal, approval), fourEyes) ? "" : ownRequest(approval).message;
+}
+
 /**
  * A person's answer, recorded with their name in the same commit. What a run may do takes a role; what a run asks of the person
  * who started it, that person answers without one. An answer that is given again with its key, since nobody heard what came of
  * it, comes to the same, and is not recorded twice.
- * @throws HlvmError `role_missing`, `approval_not_found`, `arguments_differ`, `preview_differs`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
+ * @throws HlvmError `role_missing`, `own_request`, `approval_not_found`, `arguments_differ`, `preview_differs`, `answer_unfit`, `plan_of_another`, `approval_not_pending`, `approval_withdrawn`
  */
-export async function answerApproval(store: ApprovalStore, principal: Principal, traceId: string, given: GivenAnswer): Promise<Approval> {
+export async function answerApproval(store: ApprovalStore, answerer: Answerer, given: GivenAnswer): Promise<Approval> {
+  const { principal, traceId, fourEyes } = answerer;
   const { approvalId, answer, argumentsHash } = given;
   const asked = await store.find(principal.organization, approvalId);
   const isAskedOfThem = asked !== undefined && asked.kind !== "action" && asked.requestedBy === principal.id;
   if (!isAskedOfThem) demandAuthority(principal, "answer_approvals");
   if (asked === undefined) throw approvalNotFound(approvalId);
+  if (answer !== "deny" && asked.kind === "action" && !mayAnswer(principal, answeredBy(principal, asked), fourEyes))
+    throw ownRequest(asked);
   if (argumentsHash !== "" && argumentsHash !== asked.argumentsHash) throw argumentsDiffer(approvalId);
   const { previewHash: shown = "" } = given;
   if (answer !== "deny" && shown !== "" && shown !== previewHash(asked)) throw previewDiffers(approvalId);
@@ -66,6 +84,19 @@ export async function answerApproval(store: ApprovalStore, principal: Principal,
   const now = await store.find(principal.organization, approvalId);
   if (now !== undefined && isRepeated(now, principal, given)) return now;
   throw approvalNotPending(approvalId, now?.state ?? asked.state);
+}
+
+function answeredBy({ id }: Principal, { requestedBy, safetyLevel: level }: Approval) {
+  return { isOwn: requestedBy === id, level };
+}
+
+function ownRequest({ requestedBy, safetyLevel }: Approval): HlvmError {
+  return new HlvmError({
+    code: "permission_denied",
+    reason: "own_request",
+    message: `${requestedBy} asked for this themselves, and ${safetyLevel} takes four eyes: somebody else with the role approver or admin allows it.`,
+    advice: "Ask one of them; deny it, or stop the run, where it is not wanted any more.",
+  });
 }
 
 function isRepeated(now: Approval, { id }: Principal, { answer, idempotencyKey }: GivenAnswer): boolean {

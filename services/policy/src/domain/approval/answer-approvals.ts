@@ -1,8 +1,8 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import type { Approval } from "./approval.ts";
-import { answerApproval } from "./answer-approval.ts";
+import { answerApproval, type Answerer } from "./answer-approval.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 
 export interface GivenAnswers {
@@ -23,17 +23,17 @@ export type AnsweredOne =
  */
 export async function answerApprovals(
   store: ApprovalStore,
-  principal: Principal,
-  traceId: string,
+  answerer: Answerer,
   { approvals, answer, reason, idempotencyKey }: GivenAnswers,
 ): Promise<AnsweredOne[]> {
+  const { principal } = answerer;
   demandAuthority(principal, "answer_approvals");
   if (answer === "once") await demandAlike(store, principal, approvals);
   const answered: AnsweredOne[] = [];
   for (const { approvalId, argumentsHash } of approvals) {
     const given = { approvalId, argumentsHash, answer, reason, idempotencyKey, text: "", delegation: "" };
     try {
-      answered.push({ approvalId, approval: await answerApproval(store, principal, traceId, given) });
+      answered.push({ approvalId, approval: await answerApproval(store, answerer, given) });
     } catch (thrown) {
       if (!(thrown instanceof HlvmError)) throw thrown;
       answered.push({ approvalId, refused: thrown });

@@ -4,7 +4,7 @@ import type { Delegation } from "@hlvm/identity/delegation";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import type { AuditEvent } from "../audit/audit-event.ts";
 import { redactValue } from "../audit/redact-value.ts";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import { demandDelegation } from "../demand-delegation.ts";
 import { enforcementOf } from "../enforcement.ts";
 import type { PermissionSettings, Ruling } from "../decide/decision.ts";

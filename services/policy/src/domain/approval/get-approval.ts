@@ -1,5 +1,5 @@
 import type { Principal } from "@hlvm/identity/principal";
-import { hasAuthority } from "../authority.ts";
+import { hasAuthority } from "../authority/authority.ts";
 import type { Approval } from "./approval.ts";
 import { approvalNotFound } from "./approval-errors.ts";
 import type { ApprovalStore } from "./approval-store.ts";

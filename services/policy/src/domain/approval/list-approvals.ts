@@ -1,6 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
-import { hasAuthority } from "../authority.ts";
+import { hasAuthority } from "../authority/authority.ts";
 import type { Approval } from "./approval.ts";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 

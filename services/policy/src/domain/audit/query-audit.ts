@@ -1,5 +1,5 @@
 import type { Principal } from "@hlvm/identity/principal";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import type { AuditEvent, RecordedEvent } from "./audit-event.ts";
 import type { ApprovedCall, AuditFilter, AuditLog } from "./audit-log.ts";
 import { redactText } from "./redact-text.ts";

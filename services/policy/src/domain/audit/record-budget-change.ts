@@ -1,5 +1,5 @@
 import type { Principal } from "@hlvm/identity/principal";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { redactText } from "./redact-text.ts";
 

@@ -1,5 +1,5 @@
 import type { Principal } from "@hlvm/identity/principal";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import type { RecordedEvent } from "./audit-event.ts";
 import type { AuditFilter } from "./audit-log.ts";
 import type { AuditCounts, AuditField, AuditReports, SpanCounts } from "./audit-reports.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Principal } from "@hlvm/identity/principal";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import type { RecordedEvent } from "./audit-event.ts";
 import type { AuditFilter } from "./audit-log.ts";
 import type { AuditReports } from "./audit-reports.ts";

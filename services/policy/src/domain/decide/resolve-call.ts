@@ -3,7 +3,7 @@ import { messageOf } from "@hlvm/errors/message-of";
 import type { Principal } from "@hlvm/identity/principal";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
-import { hasAuthority } from "../authority.ts";
+import { hasAuthority } from "../authority/authority.ts";
 import type { JudgeCall } from "../judge/call-judgement.ts";
 import type { Ruling } from "./decision.ts";
 import type { ResolvedCall } from "./question.ts";

@@ -2,7 +2,7 @@ import { canonicalJson } from "@hlvm/canonical-json/canonical-json";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal, Role } from "@hlvm/identity/principal";
 import type { AuditEvent, AuditKind } from "../audit/audit-event.ts";
-import { demandAuthority, hasAuthority } from "../authority.ts";
+import { demandAuthority, hasAuthority } from "../authority/authority.ts";
 import type { GroupMapping, Member } from "./member.ts";
 import type { MemberChange, MemberFilter, MemberStore } from "./member-store.ts";
 

@@ -2,7 +2,7 @@ import { canonicalJson } from "@hlvm/canonical-json/canonical-json";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { AuditEvent } from "../audit/audit-event.ts";
-import { demandAuthority, hasAuthority } from "../authority.ts";
+import { demandAuthority, hasAuthority } from "../authority/authority.ts";
 import type { Team, TeamStore } from "./team-store.ts";
 
 const MOST_TEAMS = 1_000;

@@ -1,4 +1,3 @@
-import type { WorkspaceUse } from "@hlvm/grant/workspace-grant";
 import type { AuditEvent } from "../audit/audit-event.ts";
 
 export interface Share {
@@ -14,6 +13,14 @@ export interface SharedSession {
   readonly sessionId: string;
 }
 
+export interface FoundShares {
+  /** Under whom the sandbox knows the workspace. */
+  readonly workspaceOwner: string;
+  /** Whose session it is: the same, until it is handed over. */
+  readonly owner: string;
+  readonly shares: readonly Pick<Share, "kind" | "subject" | "right">[];
+}
+
 /** With whom people shared their sessions, as they said it themselves. Each change is on record when it counts. */
 export interface ShareStore {
   /** Takes the place of the owner's share with the same grantee. @returns the id of the record */
@@ -22,6 +29,6 @@ export interface ShareStore {
   remove(session: SharedSession, share: Pick<Share, "kind" | "subject">, event: AuditEvent): Promise<bigint>;
   /** Makes it theirs, and the former owner one who drives it. @returns the id of the record; undefined where it was not offered to them */
   take(session: SharedSession, newOwner: string, event: AuditEvent): Promise<bigint | undefined>;
-  /** Whose workspace somebody may use by a share, or as who took the session over; undefined: by none. */
-  find(session: SharedSession, principal: string): Promise<{ readonly owner: string; readonly use: WorkspaceUse } | undefined>;
+  /** What counts now; undefined where the session was never shared and never handed over. */
+  find(session: SharedSession): Promise<FoundShares | undefined>;
 }

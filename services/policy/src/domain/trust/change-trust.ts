@@ -3,7 +3,7 @@ import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
 import type { AuditEvent } from "../audit/audit-event.ts";
-import { demandAuthority } from "../authority.ts";
+import { demandAuthority } from "../authority/authority.ts";
 import type { TrustedFile, TrustedWorkspace, TrustStore } from "./trust-store.ts";
 
 /**
