@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { auditCases } from "./audit-cases.ts";
+import { MEMORY_CONVERSATIONS, memoryCases } from "./memory-cases.ts";
 import { keyboardCases } from "./keyboard-cases.ts";
 import { ROBUST_CONVERSATIONS, robustCases } from "./robust-cases.ts";
 import { SESSION_CONVERSATIONS, sessionCases } from "./session-cases.ts";
@@ -17,6 +18,7 @@ const edit = { tool: "edit_file", arguments: { path: "a.txt", old_text: "hello",
 const CONVERSATIONS = [
   ...SESSION_CONVERSATIONS,
   ...ROBUST_CONVERSATIONS,
+  ...MEMORY_CONVERSATIONS,
   {
     match: "fix the greeting",
     turns: [
@@ -38,7 +40,19 @@ const CONVERSATIONS = [
   { match: "look once more", turns: [{ toolCalls: [{ tool: "read_file", arguments: { path: "a.txt" } }] }, { text: "Seen." }] },
   { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
-const PLACES = ["/", "/approvals", "/models", "/settings", "/memory?q=greeting", "/audit", "/audit?view=counts", "/audit?view=approved"];
+const PLACES = [
+  "/",
+  "/approvals",
+  "/models",
+  "/settings",
+  "/memory",
+  "/memory/river",
+  "/memory/search?q=greeting",
+  "/memory/facts",
+  "/audit",
+  "/audit?view=counts",
+  "/audit?view=approved",
+];
 const MOST_SCRIPT_BYTES = 200 * 1024;
 const MOST_STYLE_BYTES = 20 * 1024;
 
@@ -204,6 +218,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     () => session,
   );
 
+  memoryCases(() => web);
   sessionCases(() => web);
   robustCases(() => web);
 
