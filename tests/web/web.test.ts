@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(page.url()).not.toContain("code");
     session = await askInPage(page, web.workspace, "Please fix the greeting");
     const asked = page.getByRole("article", { name: "Waiting for you: run edit_file" });
-    await asked.getByText("hallo").waitFor();
+    await asked.getByText("+hallo", { exact: true }).waitFor();
     await page.getByRole("article", { name: "Call of shell_exec" }).getByText("exit 1").waitFor();
     await asked.getByRole("button", { name: "Approve once" }).click();
     await asked.waitFor({ state: "detached" });
@@ -267,7 +267,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     for (const place of [...PLACES, asking, `${session}?panel=changes`, `${session}?panel=context`, session]) {
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator("header span", { hasText: /^Live$/ }).waitFor();
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0);
       await page.evaluate(axe);
       await look(place);
@@ -296,7 +296,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       loaded = new Set();
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator("header span", { hasText: /^Live$/ }).waitFor();
       const sizes = [".js", ".css"].map((ending) => compressedBytes([...loaded].filter((path) => path.endsWith(ending))));
       expect(sizes[0]).toBeGreaterThan(0);
       expect([place, sizes[0]! <= MOST_SCRIPT_BYTES, sizes[1]! <= MOST_STYLE_BYTES, sizes]).toEqual([place, true, true, sizes]);

@@ -74,7 +74,7 @@ function Validity({ facts, factId }: { readonly facts: readonly Fact[]; readonly
           <div className={styles.bar} aria-hidden="true">
             <span style={{ left: share(from - first), width: share(to - from) }} />
           </div>
-          <p>{fact.validTo === undefined ? `since ${DAY.format(from)}` : `${DAY.format(from)} to ${DAY.format(to)}`}</p>
+          <p>{fact.validTo === undefined ? `since ${DAY.format(from)}` : DAY.formatRange(from, to)}</p>
         </div>
       ))}
     </section>

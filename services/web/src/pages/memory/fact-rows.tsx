@@ -31,7 +31,9 @@ export function changeRow(change: FactChange, { opened, onOpen }: Opening): Memo
     text: (
       <>
         {replaced.map((old) => (
-          <s key={old.factId}>{shownProse(old.text)}</s>
+          <s key={old.factId} title={old.text}>
+            {shownProse(wordsGone(old.text, fact?.text ?? ""))}
+          </s>
         ))}
         {shownProse(fact?.text ?? "")}
       </>
@@ -56,6 +58,16 @@ export function factRow(fact: Fact, { opened, onOpen }: Opening): MemoryRow {
     isChosen: factId === opened,
     onOpen: () => onOpen(factId),
   };
+}
+
+/** The words of a text that another one does not begin or end with as well: what it says otherwise. */
+function wordsGone(before: string, now: string): string {
+  const [old, next] = [before.split(/\s+/), now.split(/\s+/)];
+  let start = 0;
+  while (start < old.length && old[start] === next[start]) start += 1;
+  let end = 0;
+  while (end < old.length - start && end < next.length - start && old.at(-1 - end) === next.at(-1 - end)) end += 1;
+  return old.slice(start, old.length - end).join(" ") || before;
 }
 
 export function factState({ validTo, supersededBy, pinned }: Fact): string {

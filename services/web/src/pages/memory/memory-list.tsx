@@ -120,10 +120,10 @@ function byDay(rows: readonly MemoryRow[], now: Date): Entry[] {
   ]);
 }
 
-/** `Today, Tuesday 24 Nov`; of another year with that. */
+/** `Today, Nov 24`, `Friday, Nov 20`; of another year with that. */
 function dayName(date: Date, now: Date): string {
   const name = (date.getFullYear() === now.getFullYear() ? DAY : FULL_DAY).format(date);
   const isDay = (before: number): boolean =>
     date.toDateString() === new Date(now.getFullYear(), now.getMonth(), now.getDate() - before).toDateString();
-  return isDay(0) ? `Today, ${name}` : isDay(1) ? `Yesterday, ${name}` : name;
+  return isDay(0) ? `Today, ${DATE.format(date)}` : isDay(1) ? `Yesterday, ${DATE.format(date)}` : name;
 }
