@@ -19,7 +19,7 @@ interface MemoryFiltersProps {
 
 /** What narrows the facts; all of it is the address. */
 export function MemoryFilters({ question, withEnded, project, folders, onChange }: MemoryFiltersProps) {
-  const otherTimes = (["since", "until"] as const).filter((name) => question[name] !== undefined && !(question[name]! in TIMES));
+  const { until } = question;
   return (
     <div className={styles.filters} role="group" aria-label="Which facts">
       <FolderSelect project={project} folders={folders} onChange={(folder) => onChange({ project: folder })} />
@@ -56,16 +56,11 @@ export function MemoryFilters({ question, withEnded, project, folders, onChange 
           ones too
         </label>
       )}
-      {otherTimes.includes("until") ? (
-        <button
-          type="button"
-          className={styles.chip}
-          aria-label={`Without until ${question.until!}`}
-          onClick={() => onChange({ until: "" })}
-        >
-          until {shownCode(question.until!)} <Icon of={X} size={14} />
+      {until === undefined ? null : (
+        <button type="button" className={styles.chip} aria-label={`Without until ${until}`} onClick={() => onChange({ until: "" })}>
+          until {shownCode(until)} <Icon of={X} size={14} />
         </button>
-      ) : null}
+      )}
     </div>
   );
 }
