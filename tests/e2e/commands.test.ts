@@ -112,6 +112,27 @@ describe("hlvm", () => {
     expect(found.stdout).not.toContain("Mondays");
   });
 
+  it("memory lists and shows facts with their history, and edits, pins, ends and takes back", async () => {
+    const memory = (...words: string[]) => mesh.hlvm(["memory", ...words], { cwd: workspace });
+    const factIn = async (...words: string[]) => linesOf(await memory(...words, "--json"))[0] as unknown as { fact_id: string };
+    const { fact_id: first } = await factIn("write", "The kiln is hot");
+    const { fact_id: id } = await factIn("edit", first, "The", "kiln", "is", "cold");
+    expect((await memory("pin", id)).stderr).toContain(`hlvm memory undo ${id}`);
+    expect((await memory("list")).stdout).toMatch(new RegExp(`^${id} .* project +user_stated +user:\\S+ +pinned +The kiln is cold$`, "m"));
+    expect((await memory("list", "--ended", "--scope", "team")).stderr).toContain("No fact fits.");
+    expect(linesOf(await memory("list", "--ended", "--json")).map(({ fact_id }) => fact_id)).toContain(first);
+    await memory("end", id);
+    expect((await memory("undo", id)).stderr).toContain("undone: ended, The kiln is cold");
+    const [shown] = linesOf(await memory("show", first, "--json")) as unknown as { changes: { kind: string; change_id: string }[] }[];
+    expect(shown!.changes.map(({ kind }) => kind)).toEqual(["undone", "ended", "pinned", "replaced", "written"]);
+    expect((await memory("show", id)).stdout).toMatch(
+      /^The kiln is cold\n {2}project, project, pinned\n[^]* replaced .*in place of "The kiln is hot"/,
+    );
+    const late = await memory("undo", id, "--change", shown!.changes.at(-1)!.change_id);
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining("was changed again since")]);
+    expect((await memory("changes", "--limit", "3")).stdout).toMatch(/undone: ended[^]*ended[^]*pinned/);
+  });
+
   it("status, doctor and ask say so when a part is down, and it comes back when its cause is gone", async () => {
     const data = join(mesh.directory, "data", "meilisearch");
     renameSync(data, `${data}-away`);

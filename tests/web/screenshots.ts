@@ -51,10 +51,17 @@ const CONVERSATIONS = [
     ],
   },
 ];
-const FACTS = ["The provider keeps an idempotency key for 72 hours", "Amounts are integers in the smallest unit, never floats"];
+const SLOT = ["--subject", "payment provider", "--predicate", "keeps key for"];
+const FACTS = [
+  ["The provider keeps an idempotency key for 24 hours", ...SLOT],
+  ["Amounts are integers in the smallest unit, never floats", "--pinned"],
+  ["Releases of web-shop go out on Wednesdays before noon", "--scope", "team"],
+  ["Summaries for finance use tables, not lists", "--scope", "personal"],
+  ["The provider keeps an idempotency key for 72 hours, also where the first attempt failed before it was sent", ...SLOT],
+];
 /** A picture is no test: what is not there by then is to be seen. */
 const SETTLE_MILLISECONDS = 400;
-const INTERACTIVE: ReadonlySet<string> = new Set(["palette", "keys", "undo", "menu", "audit-opened", "session-top"]);
+const INTERACTIVE: ReadonlySet<string> = new Set(["palette", "keys", "undo", "menu", "audit-opened", "memory-opened", "session-top"]);
 const VIEWS = [
   { name: "light-1280", colorScheme: "light", viewport: { width: 1280, height: 860 } },
   { name: "dark-1280", colorScheme: "dark", viewport: { width: 1280, height: 860 } },
@@ -68,7 +75,7 @@ rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const web = await startWebMesh(CONVERSATIONS);
 try {
-  for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", fact]);
+  for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", ...fact], { cwd: web.workspace });
   const first = await web.open();
   const done = await askInPage(first.page, web.workspace, "Stop double charges on retried invoices");
   for (const tool of ["shell_exec", "edit_file", "shell_exec"]) {
@@ -104,8 +111,12 @@ try {
     "audit-tail": "/audit?view=tail",
     "audit-nothing": "/audit?text=nonsense&since=1d",
     models: "/models",
-    memory: "/memory",
-    "memory-search": "/memory?q=idempotency",
+    "memory-live": "/memory",
+    "memory-river": "/memory/river",
+    "memory-opened": "/memory/river",
+    "memory-search": "/memory/search?q=idempotency",
+    "memory-facts": "/memory/facts?ended=1",
+    "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
     palette: done,
     keys: "/audit",
@@ -134,6 +145,11 @@ try {
 /** What has to be done before a place looks as its picture is called. */
 async function shows(page: Page, name: string): Promise<void> {
   if (name === "audit-opened") await page.getByRole("region", { name: "Calls" }).getByRole("button").first().click();
+  if (name === "memory-opened")
+    await page
+      .getByRole("button", { name: /72 hours/ })
+      .first()
+      .click();
   if (name === "session-top") await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
   if (name === "palette") await page.keyboard.press("Control+k");
   if (name === "keys") await page.keyboard.press("?");

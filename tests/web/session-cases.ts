@@ -75,26 +75,6 @@ export function sessionCases(web: () => WebMesh): void {
     await page.close();
   });
 
-  it("remembers a fact, finds it, replaces it and ends it", async () => {
-    const { page, refused, errors } = await web().open();
-    await page.goto(new URL("/memory", page.url()).href);
-    await page.getByLabel("Something to remember").fill("Amounts are floats");
-    await page.getByRole("button", { name: "Remember" }).click();
-    await page.getByLabel("Search what is remembered").fill("amounts");
-    const facts = page.locator("main li");
-    await facts.filter({ hasText: "Amounts are floats" }).getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("The fact as it should be").fill("Amounts are integers");
-    await page.getByRole("button", { name: "Replace" }).click();
-    const integers = facts.filter({ hasText: "Amounts are integers" });
-    await integers.getByRole("button", { name: "Pin" }).click();
-    await integers.getByText("pinned").waitFor();
-    expect(await facts.filter({ hasText: "Amounts are floats" }).count()).toBe(0);
-    await integers.getByRole("button", { name: "End" }).click();
-    await page.getByText("Nothing is remembered about that").waitFor();
-    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
-    await page.close();
-  });
-
   it("sends files along with a question, and says which it cannot", async () => {
     const { page, errors } = await web().open();
     await page.goto(new URL("/", page.url()).href);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { auditCases } from "./audit-cases.ts";
+import { MEMORY_CONVERSATIONS, memoryCases } from "./memory-cases.ts";
 import { keyboardCases } from "./keyboard-cases.ts";
 import { ROBUST_CONVERSATIONS, robustCases } from "./robust-cases.ts";
 import { SESSION_CONVERSATIONS, sessionCases } from "./session-cases.ts";
@@ -17,6 +18,7 @@ const edit = { tool: "edit_file", arguments: { path: "a.txt", old_text: "hello",
 const CONVERSATIONS = [
   ...SESSION_CONVERSATIONS,
   ...ROBUST_CONVERSATIONS,
+  ...MEMORY_CONVERSATIONS,
   {
     match: "fix the greeting",
     turns: [
@@ -38,7 +40,19 @@ const CONVERSATIONS = [
   { match: "look once more", turns: [{ toolCalls: [{ tool: "read_file", arguments: { path: "a.txt" } }] }, { text: "Seen." }] },
   { match: "think for long", turns: [{ text: "Far too late.", delayMilliseconds: 60_000 }] },
 ];
-const PLACES = ["/", "/approvals", "/models", "/settings", "/memory?q=greeting", "/audit", "/audit?view=counts", "/audit?view=approved"];
+const PLACES = [
+  "/",
+  "/approvals",
+  "/models",
+  "/settings",
+  "/memory",
+  "/memory/river",
+  "/memory/search?q=greeting",
+  "/memory/facts",
+  "/audit",
+  "/audit?view=counts",
+  "/audit?view=approved",
+];
 const MOST_SCRIPT_BYTES = 200 * 1024;
 const MOST_STYLE_BYTES = 20 * 1024;
 
@@ -61,7 +75,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(page.url()).not.toContain("code");
     session = await askInPage(page, web.workspace, "Please fix the greeting");
     const asked = page.getByRole("article", { name: "Waiting for you: run edit_file" });
-    await asked.getByText("hallo").first().waitFor();
+    await asked.getByText("+hallo", { exact: true }).waitFor();
     await page.getByRole("article", { name: "Call of shell_exec" }).getByText("exit 1").waitFor();
     await asked.getByRole("button", { name: "Approve once" }).click();
     await asked.waitFor({ state: "detached" });
@@ -204,6 +218,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     () => session,
   );
 
+  memoryCases(() => web);
   sessionCases(() => web);
   robustCases(() => web);
 
@@ -252,7 +267,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     for (const place of [...PLACES, asking, `${session}?panel=changes`, `${session}?panel=context`, session]) {
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator("header span", { hasText: /^Live$/ }).waitFor();
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0);
       await page.evaluate(axe);
       await look(place);
@@ -281,7 +296,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       loaded = new Set();
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator("header span", { hasText: /^Live$/ }).waitFor();
       const sizes = [".js", ".css"].map((ending) => compressedBytes([...loaded].filter((path) => path.endsWith(ending))));
       expect(sizes[0]).toBeGreaterThan(0);
       expect([place, sizes[0]! <= MOST_SCRIPT_BYTES, sizes[1]! <= MOST_STYLE_BYTES, sizes]).toEqual([place, true, true, sizes]);

@@ -25,7 +25,10 @@ async function ownThings(mesh: AttackMesh, transport: Transport): Promise<Filled
   const { token } = await createClient(TokenService, transport).createToken({ label: MARK, scopes: [TokenScope.READ] });
   await createClient(TeamService, transport).createTeam({ name: TEAM });
   const { fact } = await createClient(MemoryService, transport).writeFact({ text: MARK, scope: FactScope.PERSONAL });
-  return { sessionId, runId, tokenId: token!.tokenId, team: TEAM, name: TEAM, factId: fact!.factId, principal: ME, subject: sessionId };
+  const { factId } = fact!;
+  const { changes } = await createClient(MemoryService, transport).getFact({ factId });
+  const { changeId } = changes[0]!;
+  return { sessionId, runId, tokenId: token!.tokenId, team: TEAM, name: TEAM, factId, changeId, principal: ME, subject: sessionId };
 }
 
 /** What a stranger got for it; empty where it was refused. */

@@ -1,8 +1,17 @@
 import { Command, Option } from "commander";
-import { factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
+import { factOriginWords, factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
 import type { CommandContext, Finish } from "../command.ts";
+import type { MemoryChangesFlags } from "../commands/memory-changes.ts";
+import type { FactEdit } from "../commands/memory-edit.ts";
+import type { MemoryListFlags } from "../commands/memory-list.ts";
+import type { MemoryUndoFlags } from "../commands/memory-undo.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
-import { jsonOption, wholeNumber } from "./values.ts";
+import { wrongUsage } from "../options/wrong-usage.ts";
+import { withTimes } from "./audit-filter-options.ts";
+import { jsonOption, uuidOf, wholeNumber } from "./values.ts";
+
+const factId = uuidOf("a fact's id; `hlvm memory list` shows them");
+const changeId = uuidOf("a change's id; `hlvm memory show FACT --json` names them");
 
 export function memoryCommand(context: CommandContext, finish: Finish): Command {
   const memory = new Command("memory").description("facts that outlive a session");
@@ -30,5 +39,75 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
       const { memorySearch } = await import("../commands/memory-search.ts");
       finish(await memorySearch(words.join(" "), flags, context));
     });
+  addReading(memory, context, finish);
+  addChanging(memory, context, finish);
   return memory;
+}
+
+function addReading(memory: Command, context: CommandContext, finish: Finish): void {
+  withFactFilter(memory.command("list").description("list facts, the one that was written last first"))
+    .option("--ended", "those too that hold no longer")
+    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 10_000)).default(50))
+    .addOption(jsonOption())
+    .action(async (flags: MemoryListFlags) => {
+      const { memoryList } = await import("../commands/memory-list.ts");
+      finish(await memoryList(flags, context));
+    });
+  withFactFilter(memory.command("changes").description("what was done to facts: written, replaced, ended, pinned, undone; latest first"))
+    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 100)).default(50))
+    .option("--follow", "as it is done, and what runs are reminded of, until Ctrl-C")
+    .addOption(jsonOption())
+    .action(async (flags: MemoryChangesFlags) => {
+      const { memoryChanges } = await import("../commands/memory-changes.ts");
+      finish(await memoryChanges(flags, context));
+    });
+  memory
+    .command("show")
+    .description("show a fact, and all that was done to it and to what it replaced")
+    .argument("<fact-id>", "as list and search show it", factId)
+    .addOption(jsonOption())
+    .action(async (id: string, flags: { json?: boolean }) => {
+      const { memoryShow } = await import("../commands/memory-show.ts");
+      finish(await memoryShow(id, flags, context));
+    });
+}
+
+function addChanging(memory: Command, context: CommandContext, finish: Finish): void {
+  const edit = async (asked: FactEdit, flags: { json?: boolean }): Promise<void> => {
+    const { memoryEdit } = await import("../commands/memory-edit.ts");
+    finish(await memoryEdit(asked, flags, context));
+  };
+  const onFact = (name: string, description: string): Command =>
+    memory.command(name).description(description).argument("<fact-id>", "as list and search show it", factId).addOption(jsonOption());
+  onFact("edit", "put another text in a fact's place; the old one stays in its history")
+    .argument("<text...>", "the fact as it should be")
+    .action((id: string, words: string[], flags: { json?: boolean }) => {
+      const value = words.join(" ");
+      if (value.trim() === "") throw wrongUsage("The fact is empty.", 'Say something: hlvm memory edit ID "We deploy on Fridays"');
+      return edit({ factId: id, change: { case: "replacementText", value }, done: "Replaced." }, flags);
+    });
+  onFact("end", "a fact holds no longer; it stays in its history").action((id: string, flags: { json?: boolean }) =>
+    edit({ factId: id, change: { case: "remove", value: true }, done: "Ended." }, flags),
+  );
+  onFact("pin", "recall a fact in every session").action((id: string, flags: { json?: boolean }) =>
+    edit({ factId: id, change: { case: "pinned", value: true }, done: "Pinned." }, flags),
+  );
+  onFact("unpin", "recall a fact only where it fits").action((id: string, flags: { json?: boolean }) =>
+    edit({ factId: id, change: { case: "pinned", value: false }, done: "Unpinned." }, flags),
+  );
+  onFact("undo", "take back what was done last to a fact; to undo that does it again")
+    .addOption(new Option("--change <id>", "only if it is still this one").argParser(changeId))
+    .action(async (id: string, flags: MemoryUndoFlags) => {
+      const { memoryUndo } = await import("../commands/memory-undo.ts");
+      finish(await memoryUndo(id, flags, context));
+    });
+}
+
+function withFactFilter(command: Command): Command {
+  return withTimes(command)
+    .addOption(new Option("--scope <scope>", "of this scope").choices(factScopeWords))
+    .addOption(new Option("--origin <origin>", "from there").choices(factOriginWords))
+    .addOption(new Option("--type <type>", "of this kind").choices(factTypeWords))
+    .option("--category <word>", "of this category")
+    .option("--by <name>", "by this person, for example user:ada");
 }

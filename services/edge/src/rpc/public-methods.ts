@@ -107,7 +107,15 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     sessionTimeline: AUDIT,
     tail: AUDIT,
   }),
-  open(MemoryService, "memory", { writeFact: ASK, searchFacts: LOOK, editFact: ASK }),
+  open(MemoryService, "memory", {
+    writeFact: ASK,
+    searchFacts: LOOK,
+    editFact: ASK,
+    listFacts: LOOK,
+    listFactChanges: LOOK,
+    getFact: LOOK,
+    undoFactChange: ASK,
+  }),
   open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,

@@ -11,6 +11,7 @@ import type { EndedSchema, SessionTopic, Topic, WatchResponseSchema } from "@hlv
 import { outgoing } from "@hlvm/rpc/call-context";
 import { serverStream } from "@hlvm/transport/server-stream";
 import type { Backend, Backends } from "./backends.ts";
+import { readMemoryTopic } from "./memory-topic.ts";
 import { passedOnError } from "./passed-on-error.ts";
 
 const CALL_DEADLINE_MILLISECONDS = 15_000;
@@ -21,7 +22,7 @@ const APPROVALS_MILLISECONDS = 500;
 
 export type TopicData = Extract<
   NonNullable<MessageInitShape<typeof WatchResponseSchema>["frame"]>,
-  { case: "session" | "sessions" | "approvals" | "caughtUp" }
+  { case: "session" | "sessions" | "approvals" | "memory" | "caughtUp" }
 >;
 
 /** What a topic has, asked for in one person's name. */
@@ -59,6 +60,12 @@ export class TopicReader {
           backend: this.#backends.policy,
           get: (options) => createClient(PolicyService, this.#backends.policy.transport).listApprovals(topic.value.list ?? {}, options),
           data: (list) => ({ case: "approvals", value: { list } }),
+        });
+      case "memory":
+        return readMemoryTopic(topic.value, {
+          backends: this.#backends,
+          signal: this.#signal,
+          options: (backend, milliseconds) => this.#options(backend, milliseconds),
         });
       default:
         throw new HlvmError({

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { EventSchema, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -67,6 +68,50 @@ describe("Watch", () => {
     expect(of("s")).toEqual(["s session", "s caughtUp", "s session", "s ended"]);
     expect(of("a")).toEqual(["a approvals", "a caughtUp", "a approvals"]);
     expect(of("l")).toEqual(["l sessions", "l caughtUp"]);
+  });
+
+  it("tells what memory does: changes behind a cursor, also after memory was away, and what runs were reminded of", async () => {
+    const asked: string[] = [];
+    let lastSequence = 3n;
+    const event = (sequence: bigint, runId: string, value: { recalled?: string[]; written?: string[]; withheld?: number }) =>
+      create(EventSchema, { sequence, runId, principal: "user:ada", payload: { case: "memoryActivity", value } });
+    const mesh = await meshWith((router) => {
+      router.service(MemoryService, {
+        async *watchFacts({ filter, cursor }) {
+          asked.push(`${filter?.project} ${cursor}`);
+          yield { changes: [{ changeId: `change ${asked.length}` }], cursor: `cursor ${asked.length}` };
+          if (asked.length === 1) throw new ConnectError("away", Code.Unavailable);
+          await new Promise(() => undefined);
+        },
+      });
+      router.service(SessionService, {
+        listSessions: () => ({ sessions: [{ sessionId: ID, title: "Fix it", lastSequence, runningRunId: "now" }] }),
+        readEvents: () => ({
+          events: [
+            event(1n, "before", { recalled: ["of an earlier run"] }),
+            event(2n, "now", { written: ["a change too"] }),
+            event(3n, "now", { recalled: ["for ada"] }),
+            ...(lastSequence === 4n ? [event(4n, "now", { withheld: 2 })] : []),
+          ],
+        }),
+      });
+    });
+    const topic = { name: "m", topic: { case: "memory", value: { filter: { project: "/src" }, cursor: "from here" } } } as const;
+    const frames = await framesUntil(mesh, [topic], (seen) => {
+      if (seen.length === 3) lastSequence = 4n;
+      return seen.length === 5;
+    });
+    const data = frames.flatMap(({ frame }) => (frame.case === "memory" ? [frame.value] : []));
+    expect(data.flatMap(({ changes, cursor }) => changes.map(({ changeId }) => [changeId, cursor]))).toEqual([
+      ["change 1", "cursor 1"],
+      ["change 2", "cursor 2"],
+    ]);
+    expect(asked).toEqual(["/src from here", "/src cursor 1"]);
+    expect(data.flatMap(({ recalls }) => recalls)).toMatchObject([
+      { sessionId: ID, sessionTitle: "Fix it", sequence: 3n, principal: "user:ada", recalled: ["for ada"], withheld: 0 },
+      { sequence: 4n, recalled: [], withheld: 2 },
+    ]);
+    expect(told(frames).filter((line) => line === "m caughtUp")).toHaveLength(1);
   });
 
   it("ends a topic that is refused, in the words of the refusal, and no other", async () => {

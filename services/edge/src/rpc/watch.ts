@@ -76,7 +76,7 @@ interface Handing {
 async function hand(data: TopicData, { name, queue, signal, mayWait }: Handing): Promise<boolean> {
   const frame = frameOf(name, data as Frame);
   const bytes = toBinary(WatchResponseSchema, frame).length;
-  if (data.case !== "session") {
+  if (data.case === "sessions" || data.case === "approvals") {
     queue.replace(name, frame, bytes);
     return true;
   }

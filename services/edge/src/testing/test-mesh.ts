@@ -3,6 +3,7 @@ import { DelegationVerifier } from "@hlvm/identity/delegation-verifier";
 import { publicKeysOf } from "@hlvm/identity/public-keys";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { TeamResolverService, TokenResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -36,7 +37,7 @@ export interface TestMesh {
 /** A real edge before real servers that stand for all services and verify tokens as they do. */
 export async function startTestMesh(routes: (router: ConnectRouter) => void, webDirectory = ""): Promise<TestMesh> {
   const identity = await createTestIdentity();
-  const services = [SessionService, PolicyService, AuditService, ModelService].map(({ typeName }) => typeName);
+  const services = [SessionService, PolicyService, AuditService, ModelService, MemoryService].map(({ typeName }) => typeName);
   const forServices = [TokenResolverService.typeName, TeamResolverService.typeName];
   const withTeams = (router: ConnectRouter): void => {
     router.service(TeamResolverService, { resolveTeams: () => ({ teams: TEAMS }) });

@@ -239,8 +239,7 @@ describe("a receipt of a tool call", () => {
 describe("recall", () => {
   it("gives pinned facts first, then those that hold what is rare in the question, at most ten", async () => {
     indexer.start();
-    const pin = (text: string) =>
-      store.inScope(ada, async (facts) => facts.setPinned((await facts.find((await write(ada, text)).fact.id))!.id, true));
+    const pin = (text: string) => store.inScope(ada, (facts) => writeFact(facts, ada, draftOf(text, { pinned: true })));
     await write(ada, "The scheduler retries three times");
     for (let n = 0; n < 9; n++) await write(ada, `Team ${n} meets on Mondays`);
     await pin("Answer in English");

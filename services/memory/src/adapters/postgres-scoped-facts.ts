@@ -7,18 +7,21 @@ import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-st
 import type { ToolOutcome } from "../domain/tool-outcome.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
+import { PostgresFactHistory } from "./postgres-fact-history.ts";
 
 /** Facts within a transaction that has entered the viewer's scope; the audiences only lead to the index on them. */
 export class PostgresScopedFacts implements ScopedFacts {
   readonly #queries: Queries;
   readonly #viewer: Viewer;
   readonly #audiences: readonly string[];
+  readonly history: PostgresFactHistory;
   #isOutboxFed = false;
 
   constructor(queries: Queries, viewer: Viewer) {
     this.#queries = queries;
     this.#viewer = viewer;
     this.#audiences = audiencesOf(viewer);
+    this.history = new PostgresFactHistory(queries, viewer, (id) => this.#feedOutbox(id));
   }
 
   get isOutboxFed(): boolean {
@@ -67,19 +70,20 @@ export class PostgresScopedFacts implements ScopedFacts {
     const places = Object.keys(values).map((_, position) => `$${position + 1}`);
     const sql = `INSERT INTO fact (${Object.keys(values).join(", ")}) VALUES (${places.join(", ")}) RETURNING ${FACT_COLUMNS}`;
     const inserted = await this.#changed("fact-insert", sql, Object.values(values));
+    await this.history.addNew(fact.id);
     await this.#feedOutbox(fact.id);
     return inserted;
   }
 
   async end(id: string, supersededBy: string): Promise<Fact> {
-    const sql = `UPDATE fact SET valid_to = now(), superseded_by = nullif($2, '')::uuid WHERE fact_id = $1 RETURNING ${FACT_COLUMNS}`;
-    const ended = await this.#changed("fact-end", sql, [id, supersededBy]);
+    const sql = withPart("valid_to = now(), superseded_by = nullif($3, '')::uuid");
+    const ended = await this.#changed("fact-end", sql, [id, this.history.changeId, supersededBy]);
     await this.#feedOutbox(id);
     return ended;
   }
 
   async setPinned(id: string, pinned: boolean): Promise<Fact> {
-    return this.#changed("fact-pin", `UPDATE fact SET pinned = $2 WHERE fact_id = $1 RETURNING ${FACT_COLUMNS}`, [id, pinned]);
+    return this.#changed("fact-pin", withPart("pinned = $3"), [id, this.history.changeId, pinned]);
   }
 
   async pinned(limit: number): Promise<Fact[]> {
@@ -178,6 +182,17 @@ export class PostgresScopedFacts implements ScopedFacts {
     await this.#queries.query("INSERT INTO outbox (fact_id) VALUES ($1)", [id], "outbox-feed");
     this.#isOutboxFed = true;
   }
+}
+
+/** Changes the fact $1 as part of the change $2. */
+function withPart(assignments: string): string {
+  return `WITH old AS (SELECT fact_id, ROW(pinned, valid_to, superseded_by)::fact_state AS was FROM fact WHERE fact_id = $1),
+    changed AS (UPDATE fact SET ${assignments} WHERE fact_id = $1 RETURNING *),
+    part AS (
+      INSERT INTO fact_change_part (change_id, fact_id, was, became)
+      SELECT $2, fact_id, was, ROW(pinned, valid_to, superseded_by)::fact_state FROM changed JOIN old USING (fact_id)
+    )
+    SELECT ${FACT_COLUMNS} FROM changed`;
 }
 
 /** Terms hold letters and digits alone, so quoting is all that they need. */

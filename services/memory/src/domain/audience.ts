@@ -10,8 +10,9 @@ export function audienceOf(organization: string, fact: Pick<Fact, "scope" | "own
     .digest("hex");
 }
 
-/** The audiences that a viewer belongs to. */
-export function audiencesOf(viewer: Viewer): string[] {
+/** The audiences that a viewer belongs to, in an order that stays. */
+export function audiencesOf(viewer: Viewer, scope?: FactScope): string[] {
   const scopes: FactScope[] = viewer.project === "" ? ["personal", "team"] : ["personal", "team", "project"];
-  return scopes.map((scope) => audienceOf(viewer.organization, { scope, owner: viewer.principal, project: viewer.project }));
+  const wanted = scopes.filter((one) => scope === undefined || one === scope);
+  return wanted.map((scope) => audienceOf(viewer.organization, { scope, owner: viewer.principal, project: viewer.project }));
 }

@@ -1,5 +1,6 @@
 import type { Candidates, FoundFact } from "./candidates.ts";
 import type { Fact, NewFact } from "./fact.ts";
+import type { FactHistory } from "./fact-history.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -21,6 +22,8 @@ export interface CallReference {
 
 /** Where facts are kept, seen by one viewer in one transaction: what is not in the viewer's scope is not there. */
 export interface ScopedFacts {
+  /** Whatever is changed here has to be recorded in it before the transaction ends. */
+  readonly history: FactHistory;
   /** Nobody else writes for this audience until the transaction ends. */
   lock(audience: string): Promise<void>;
   find(id: string): Promise<Fact | undefined>;

@@ -44,7 +44,8 @@ export async function memoryTool(
 ): Promise<ToolOutcome> {
   if (tool === "memory_search") return search(ports, viewer, given.value as unknown as SearchArguments, signal);
   const reference = { sessionId: call.sessionId, callId: call.callId, argumentsHash: given.hash };
-  return ports.store.inScope(viewer, async (facts) => {
+  const { sessionId, runId, callId } = call;
+  return ports.store.inScope({ ...viewer, call: { sessionId, runId, callId } }, async (facts) => {
     const before = await facts.claimCall(reference);
     if (before !== undefined) return before;
     const outcome =

@@ -5,6 +5,9 @@ import type { Viewer } from "./viewer.ts";
 
 /** @throws HlvmError `fact_not_found`, `fact_ended`, `team_fact_refused` */
 export async function pinFact(facts: ScopedFacts, viewer: Viewer, id: string, pinned: boolean): Promise<Fact> {
-  await validFact(facts, viewer, id);
-  return facts.setPinned(id, pinned);
+  const fact = await validFact(facts, viewer, id);
+  if (fact.pinned === pinned) return fact;
+  const changed = await facts.setPinned(id, pinned);
+  await facts.history.record(pinned ? "pinned" : "unpinned", id);
+  return changed;
 }

@@ -37,9 +37,14 @@ export async function putFact(facts: ScopedFacts, viewer: Viewer, draft: NewFact
 
   if (known === undefined) {
     const stems = stemsOf([draft.text, draft.subject, draft.predicate, draft.category, ...draft.tags].join(" "));
-    return { fact: await facts.insert({ ...draft, id, audience, slot, textKey, stems }), isNew: true, superseded };
+    const fact = await facts.insert({ ...draft, id, audience, slot, textKey, stems });
+    await facts.history.record(superseded.length === 0 ? "written" : "replaced", id);
+    return { fact, isNew: true, superseded };
   }
-  const fact = draft.pinned && !known.pinned ? await facts.setPinned(id, true) : known;
+  const isPinned = draft.pinned && !known.pinned;
+  const fact = isPinned ? await facts.setPinned(id, true) : known;
+  if (superseded.length > 0) await facts.history.record("replaced", id);
+  else if (isPinned) await facts.history.record("pinned", id);
   return { fact, isNew: false, superseded };
 }
 

@@ -9,5 +9,7 @@ import type { Viewer } from "./viewer.ts";
  */
 export async function removeFact(facts: ScopedFacts, viewer: Viewer, id: string): Promise<Fact> {
   await validFact(facts, viewer, id);
-  return facts.end(id, "");
+  const ended = await facts.end(id, "");
+  await facts.history.record("ended", id);
+  return ended;
 }

@@ -6,4 +6,6 @@ export interface Viewer {
   readonly project: string;
   /** Whether the viewer may write what the whole organization sees. */
   readonly mayWriteTeamFacts: boolean;
+  /** The call of a run in whose course it happens; undefined where the person does it. */
+  readonly call?: { readonly sessionId: string; readonly runId: string; readonly callId: string };
 }

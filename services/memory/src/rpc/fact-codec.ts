@@ -64,6 +64,11 @@ export function decodeScope(scope: EncodedScope): FactScope | undefined {
   return keyOf(SCOPES, scope);
 }
 
+/** Undefined for UNSPECIFIED. */
+export function decodeOrigin(origin: EncodedOrigin): FactOrigin | undefined {
+  return keyOf(ORIGINS, origin);
+}
+
 function keyOf<Key extends string, Value>(table: Readonly<Record<Key, Value>>, value: Value): Key | undefined {
   return (Object.keys(table) as Key[]).find((key) => table[key] === value);
 }

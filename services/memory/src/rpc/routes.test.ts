@@ -4,7 +4,7 @@ import { Code, createClient, type Client } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import type { Principal } from "@hlvm/identity/principal";
-import { FactOrigin, FactScope, FactType, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { FactChangeKind, FactOrigin, FactScope, FactType, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -144,6 +144,103 @@ describe("MemoryService", () => {
     await expect(memory.editFact({ factId: randomUUID() }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
     const change = { case: "remove", value: true } as const;
     expect(await reasonOf(memory.editFact({ factId: randomUUID(), change }, options))).toBe("fact_not_found");
+  });
+});
+
+describe("lists, history, undo", () => {
+  it("give pages whose tokens belong to the question and the person", async () => {
+    const ada = newcomer();
+    const options = await as(ada);
+    for (const text of ["one", "two", "three"]) await memory.writeFact({ text, category: "n", project: PROJECT }, options);
+    const filter = { project: PROJECT, category: "n" };
+    const first = await memory.listFacts({ filter, limit: 2 }, options);
+    expect(first.facts.map(({ text }) => text)).toEqual(["three", "two"]);
+    const pageToken = first.nextPageToken;
+    const rest = await memory.listFacts({ filter, limit: 2, pageToken }, options);
+    expect([rest.facts.map(({ text }) => text), rest.nextPageToken]).toEqual([["one"], ""]);
+    const bob = await as({ ...ada, id: "user:bob" });
+    const changes = await memory.listFactChanges({ filter, limit: 2 }, options);
+    for (const call of [
+      memory.listFacts({ filter: { project: PROJECT }, pageToken }, options),
+      memory.listFacts({ filter, withEnded: true, pageToken }, options),
+      memory.listFacts({ filter, pageToken }, bob),
+      memory.listFacts({ filter, pageToken: "x".repeat(40) }, options),
+      memory.listFacts({ filter, pageToken: changes.nextPageToken }, options),
+      memory.listFactChanges({ filter, pageToken: changes.cursor }, options),
+    ])
+      expect(await reasonOf(call)).toBe("page_token_invalid");
+    await expect(memory.listFacts({ limit: 101 }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+
+  it("tell what a run did, in whose name and in which call, and take it back", async () => {
+    const ada = newcomer();
+    const options = await as(ada);
+    const [sessionId, callId] = [randomUUID(), "call-1"];
+    const { result } = await execute(ada, "memory_write", { text: "Tests run with vitest" }, { sessionId, callId });
+    const factId = idIn(result.content);
+    await execute(ada, "memory_edit", { fact_id: factId, action: "remove" }, { sessionId, callId: "call-2" });
+    const { fact, changes, moreExist } = await memory.getFact({ factId, project: PROJECT }, options);
+    expect({ fact, changes, moreExist }).toMatchObject({
+      fact: { text: "Tests run with vitest", validTo: expect.anything() },
+      changes: [
+        { kind: FactChangeKind.ENDED, principal: "user:ada", sessionId, callId: "call-2", fact: { factId } },
+        { kind: FactChangeKind.WRITTEN, principal: "user:ada", sessionId, callId, runId: expect.stringMatching(/-/) },
+      ],
+      moreExist: false,
+    });
+    const [{ changeId }] = changes as [(typeof changes)[0]];
+    const { change } = await memory.undoFactChange({ changeId, project: PROJECT }, options);
+    expect(change).toMatchObject({
+      kind: FactChangeKind.UNDONE,
+      undoneChangeId: changeId,
+      undoneKind: FactChangeKind.ENDED,
+      sessionId: "",
+    });
+    expect((await memory.searchFacts({ query: "vitest", project: PROJECT }, options)).facts).toHaveLength(1);
+
+    expect(await reasonOf(memory.undoFactChange({ changeId, project: PROJECT }, options))).toBe("fact_changed_since");
+    for (const other of [await as(newcomer()), options]) {
+      expect(await reasonOf(memory.getFact({ factId, project: "/src/other" }, other))).toBe("fact_not_found");
+      expect(await reasonOf(memory.undoFactChange({ changeId, project: "" }, other))).toBe("fact_change_not_found");
+    }
+  });
+});
+
+describe("WatchFacts", () => {
+  it("tells changes as they are made to whom may see them, goes on behind a cursor, and ends with its reader", async () => {
+    const ada = newcomer();
+    const bob = { ...ada, id: "user:bob" };
+    const options = await as(ada);
+    const { cursor } = await memory.listFactChanges({ filter: { project: PROJECT } }, options);
+    await memory.writeFact({ text: "before", project: PROJECT }, options);
+    const leaving = new AbortController();
+    const told: string[] = [];
+    let last = "";
+    const watching = (async () => {
+      const { headers } = await as(bob);
+      for await (const { changes, cursor: next } of memory.watchFacts(
+        { filter: { project: PROJECT } },
+        { headers, signal: leaving.signal },
+      )) {
+        if (changes.length === 0) {
+          await memory.writeFact({ text: "mine alone", scope: FactScope.PERSONAL }, options);
+          await memory.writeFact({ text: "elsewhere", project: "/src/other" }, options);
+          await memory.writeFact({ text: "ours", project: PROJECT }, options);
+        }
+        told.push(...changes.map(({ fact }) => fact!.text));
+        last = next;
+        if (told.includes("ours")) leaving.abort();
+      }
+    })();
+    await expect(watching).rejects.toMatchObject({ code: Code.Canceled });
+    expect(told).toEqual(["ours"]);
+
+    for await (const { changes } of memory.watchFacts({ filter: { project: PROJECT }, cursor }, options)) {
+      expect(changes.map(({ fact }) => fact!.text)).toEqual(["before", "mine alone", "ours"]);
+      break;
+    }
+    const stolen = memory.watchFacts({ filter: { project: PROJECT }, cursor: last }, options)[Symbol.asyncIterator]();
+    expect(await reasonOf(stolen.next())).toBe("page_token_invalid");
   });
 });
 

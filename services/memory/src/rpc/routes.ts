@@ -4,8 +4,12 @@ import type { Gate } from "../domain/execute-tool.ts";
 import type { SearchPorts } from "../domain/search-facts.ts";
 import { editFactHandler } from "./edit-fact.ts";
 import { executeToolHandler } from "./execute-tool.ts";
+import { getFactHandler } from "./get-fact.ts";
+import { listFactChangesHandler, listFactsHandler } from "./list-facts.ts";
 import { recallHandler } from "./recall.ts";
 import { searchFactsHandler } from "./search-facts.ts";
+import { undoFactChangeHandler } from "./undo-fact-change.ts";
+import { watchFactsHandler } from "./watch-facts.ts";
 import { writeFactHandler } from "./write-fact.ts";
 
 export function memoryRoutes(ports: SearchPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
@@ -14,6 +18,11 @@ export function memoryRoutes(ports: SearchPorts & { readonly gate: Gate }): (rou
       writeFact: writeFactHandler(ports.store),
       searchFacts: searchFactsHandler(ports),
       editFact: editFactHandler(ports.store),
+      listFacts: listFactsHandler(ports.store),
+      listFactChanges: listFactChangesHandler(ports.store),
+      getFact: getFactHandler(ports.store),
+      undoFactChange: undoFactChangeHandler(ports.store),
+      watchFacts: watchFactsHandler(ports.store),
       recall: recallHandler(ports),
       executeTool: executeToolHandler(ports),
     });

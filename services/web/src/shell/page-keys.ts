@@ -20,6 +20,8 @@ export const PAGE_KEYS: readonly PageKey[] = [
   ["y s n", "approve once, for this session, deny", "/s/"],
   ["Esc Esc", "stop the run, from the field below it", "/s/"],
   ["y s n", "approve once, for this session, deny", "/approvals"],
+  ["p e", "pin, edit the opened fact", "/memory"],
+  ["Del z", "end it, undo what was done to it last", "/memory"],
   ["t", "live tail", "/audit"],
   ["e", "export", "/audit"],
 ];

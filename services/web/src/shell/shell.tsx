@@ -54,9 +54,7 @@ export function Shell() {
             </Route>
             <Route path="/s/:id">{({ id }) => <SessionPage key={id} sessionId={id} />}</Route>
             <Route path="/approvals/:id?">{({ id }) => <ApprovalsPage approvalId={id} />}</Route>
-            <Route path="/memory/:view?">
-              <MemoryPage />
-            </Route>
+            <Route path="/memory/:view?">{({ view }) => <MemoryPage view={view} />}</Route>
             <Route path="/audit">
               <AuditPage />
             </Route>

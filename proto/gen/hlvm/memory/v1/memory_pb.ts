@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/memory/v1/memory.proto.
  */
 export const file_hlvm_memory_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL21lbW9yeS92MS9tZW1vcnkucHJvdG8SDmhsdm0ubWVtb3J5LnYxIqwDCgRGYWN0Eg8KB2ZhY3RfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCRImCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGUSKAoFc2NvcGUYBSABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGUSKgoGb3JpZ2luGAYgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbhIPCgdzdWJqZWN0GAcgASgJEhEKCXByZWRpY2F0ZRgIIAEoCRIMCgR0YWdzGAkgAygJEg4KBnBpbm5lZBgKIAEoCBIPCgdwcm9qZWN0GAsgASgJEhIKCndyaXR0ZW5fYnkYDCABKAkSGQoRc291cmNlX3Nlc3Npb25faWQYDSABKAkSLgoKdmFsaWRfZnJvbRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIdmFsaWRfdG8YDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXN1cGVyc2VkZWRfYnkYECABKAkisQIKEFdyaXRlRmFjdFJlcXVlc3QSGQoEdGV4dBgBIAEoCUILukgIcgYQASiAgAESGQoIY2F0ZWdvcnkYAiABKAlCB7pIBHICGEASMAoEdHlwZRgDIAEoDjIYLmhsdm0ubWVtb3J5LnYxLkZhY3RUeXBlQgi6SAWCAQIQARIyCgVzY29wZRgEIAEoDjIZLmhsdm0ubWVtb3J5LnYxLkZhY3RTY29wZUIIukgFggECEAESGQoHc3ViamVjdBgFIAEoCUIIukgFcgMYgAISGwoJcHJlZGljYXRlGAYgASgJQgi6SAVyAxiAAhIeCgR0YWdzGAcgAygJQhC6SA2SAQoQICIGcgQQARhAEg4KBnBpbm5lZBgIIAEoCBIZCgdwcm9qZWN0GAkgASgJQgi6SAVyAyiAICJUChFXcml0ZUZhY3RSZXNwb25zZRIiCgRmYWN0GAEgASgLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIbChNzdXBlcnNlZGVkX2ZhY3RfaWRzGAIgAygJImIKElNlYXJjaEZhY3RzUmVxdWVzdBIZCgVxdWVyeRgBIAEoCUIKukgHcgUQARjQDxIWCgVsaW1pdBgCIAEoDUIHukgEKgIYZBIZCgdwcm9qZWN0GAMgASgJQgi6SAVyAyiAICI+CglGb3VuZEZhY3QSIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSDQoFc2NvcmUYAiABKAEifQoTU2VhcmNoRmFjdHNSZXNwb25zZRIoCgVmYWN0cxgBIAMoCzIZLmhsdm0ubWVtb3J5LnYxLkZvdW5kRmFjdBIsCgZzb3VyY2UYAiABKA4yHC5obHZtLm1lbW9yeS52MS5TZWFyY2hTb3VyY2USDgoGbm90aWNlGAMgASgJIq4BCg9FZGl0RmFjdFJlcXVlc3QSGQoHZmFjdF9pZBgBIAEoCUIIukgFcgOwAQESJwoQcmVwbGFjZW1lbnRfdGV4dBgCIAEoCUILukgIcgYQASiAgAFIABIZCgZyZW1vdmUYAyABKAhCB7pIBGoCCAFIABIQCgZwaW5uZWQYBCABKAhIABIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAIEIPCgZjaGFuZ2USBbpIAggBIjYKEEVkaXRGYWN0UmVzcG9uc2USIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QiQwoNUmVjYWxsUmVxdWVzdBIXCgVxdWVyeRgBIAEoCUIIukgFcgMYwD4SGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAihwEKDlJlY2FsbFJlc3BvbnNlEiMKBWZhY3RzGAEgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBISCgptb3JlX2V4aXN0GAIgASgIEiwKBnNvdXJjZRgDIAEoDjIcLmhsdm0ubWVtb3J5LnYxLlNlYXJjaFNvdXJjZRIOCgZub3RpY2UYBCABKAkidQoSRXhlY3V0ZVRvb2xSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIZCgdwcm9qZWN0GAMgASgJQgi6SAVyAyiAICI/ChNFeGVjdXRlVG9vbFJlc3BvbnNlEigKBnJlc3VsdBgBIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0KoEBCghGYWN0VHlwZRIZChVGQUNUX1RZUEVfVU5TUEVDSUZJRUQQABISCg5GQUNUX1RZUEVfVVNFUhABEhYKEkZBQ1RfVFlQRV9GRUVEQkFDSxACEhUKEUZBQ1RfVFlQRV9QUk9KRUNUEAMSFwoTRkFDVF9UWVBFX1JFRkVSRU5DRRAEKm0KCUZhY3RTY29wZRIaChZGQUNUX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTRkFDVF9TQ09QRV9QRVJTT05BTBABEhMKD0ZBQ1RfU0NPUEVfVEVBTRACEhYKEkZBQ1RfU0NPUEVfUFJPSkVDVBADKogBCgpGYWN0T3JpZ2luEhsKF0ZBQ1RfT1JJR0lOX1VOU1BFQ0lGSUVEEAASGwoXRkFDVF9PUklHSU5fVVNFUl9TVEFURUQQARIeChpGQUNUX09SSUdJTl9NT0RFTF9JTkZFUlJFRBACEiAKHEZBQ1RfT1JJR0lOX1NZU1RFTV9HRU5FUkFURUQQAypiCgxTZWFyY2hTb3VyY2USHQoZU0VBUkNIX1NPVVJDRV9VTlNQRUNJRklFRBAAEhcKE1NFQVJDSF9TT1VSQ0VfSU5ERVgQARIaChZTRUFSQ0hfU09VUkNFX0RBVEFCQVNFEAIyswMKDU1lbW9yeVNlcnZpY2USUAoJV3JpdGVGYWN0EiAuaGx2bS5tZW1vcnkudjEuV3JpdGVGYWN0UmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdFJlc3BvbnNlElsKC1NlYXJjaEZhY3RzEiIuaGx2bS5tZW1vcnkudjEuU2VhcmNoRmFjdHNSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuU2VhcmNoRmFjdHNSZXNwb25zZSIDkAICEk0KCEVkaXRGYWN0Eh8uaGx2bS5tZW1vcnkudjEuRWRpdEZhY3RSZXF1ZXN0GiAuaGx2bS5tZW1vcnkudjEuRWRpdEZhY3RSZXNwb25zZRJMCgZSZWNhbGwSHS5obHZtLm1lbW9yeS52MS5SZWNhbGxSZXF1ZXN0Gh4uaGx2bS5tZW1vcnkudjEuUmVjYWxsUmVzcG9uc2UiA5ACAhJWCgtFeGVjdXRlVG9vbBIiLmhsdm0ubWVtb3J5LnYxLkV4ZWN1dGVUb29sUmVxdWVzdBojLmhsdm0ubWVtb3J5LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL21lbW9yeS92MS9tZW1vcnkucHJvdG8SDmhsdm0ubWVtb3J5LnYxIqwDCgRGYWN0Eg8KB2ZhY3RfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCRImCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGUSKAoFc2NvcGUYBSABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGUSKgoGb3JpZ2luGAYgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbhIPCgdzdWJqZWN0GAcgASgJEhEKCXByZWRpY2F0ZRgIIAEoCRIMCgR0YWdzGAkgAygJEg4KBnBpbm5lZBgKIAEoCBIPCgdwcm9qZWN0GAsgASgJEhIKCndyaXR0ZW5fYnkYDCABKAkSGQoRc291cmNlX3Nlc3Npb25faWQYDSABKAkSLgoKdmFsaWRfZnJvbRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIdmFsaWRfdG8YDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXN1cGVyc2VkZWRfYnkYECABKAkisQIKEFdyaXRlRmFjdFJlcXVlc3QSGQoEdGV4dBgBIAEoCUILukgIcgYQASiAgAESGQoIY2F0ZWdvcnkYAiABKAlCB7pIBHICGEASMAoEdHlwZRgDIAEoDjIYLmhsdm0ubWVtb3J5LnYxLkZhY3RUeXBlQgi6SAWCAQIQARIyCgVzY29wZRgEIAEoDjIZLmhsdm0ubWVtb3J5LnYxLkZhY3RTY29wZUIIukgFggECEAESGQoHc3ViamVjdBgFIAEoCUIIukgFcgMYgAISGwoJcHJlZGljYXRlGAYgASgJQgi6SAVyAxiAAhIeCgR0YWdzGAcgAygJQhC6SA2SAQoQICIGcgQQARhAEg4KBnBpbm5lZBgIIAEoCBIZCgdwcm9qZWN0GAkgASgJQgi6SAVyAyiAICJUChFXcml0ZUZhY3RSZXNwb25zZRIiCgRmYWN0GAEgASgLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIbChNzdXBlcnNlZGVkX2ZhY3RfaWRzGAIgAygJImIKElNlYXJjaEZhY3RzUmVxdWVzdBIZCgVxdWVyeRgBIAEoCUIKukgHcgUQARjQDxIWCgVsaW1pdBgCIAEoDUIHukgEKgIYZBIZCgdwcm9qZWN0GAMgASgJQgi6SAVyAyiAICI+CglGb3VuZEZhY3QSIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSDQoFc2NvcmUYAiABKAEifQoTU2VhcmNoRmFjdHNSZXNwb25zZRIoCgVmYWN0cxgBIAMoCzIZLmhsdm0ubWVtb3J5LnYxLkZvdW5kRmFjdBIsCgZzb3VyY2UYAiABKA4yHC5obHZtLm1lbW9yeS52MS5TZWFyY2hTb3VyY2USDgoGbm90aWNlGAMgASgJIq4BCg9FZGl0RmFjdFJlcXVlc3QSGQoHZmFjdF9pZBgBIAEoCUIIukgFcgOwAQESJwoQcmVwbGFjZW1lbnRfdGV4dBgCIAEoCUILukgIcgYQASiAgAFIABIZCgZyZW1vdmUYAyABKAhCB7pIBGoCCAFIABIQCgZwaW5uZWQYBCABKAhIABIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAIEIPCgZjaGFuZ2USBbpIAggBIjYKEEVkaXRGYWN0UmVzcG9uc2USIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QiQwoNUmVjYWxsUmVxdWVzdBIXCgVxdWVyeRgBIAEoCUIIukgFcgMYwD4SGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAihwEKDlJlY2FsbFJlc3BvbnNlEiMKBWZhY3RzGAEgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBISCgptb3JlX2V4aXN0GAIgASgIEiwKBnNvdXJjZRgDIAEoDjIcLmhsdm0ubWVtb3J5LnYxLlNlYXJjaFNvdXJjZRIOCgZub3RpY2UYBCABKAkidQoSRXhlY3V0ZVRvb2xSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIZCgdwcm9qZWN0GAMgASgJQgi6SAVyAyiAICI/ChNFeGVjdXRlVG9vbFJlc3BvbnNlEigKBnJlc3VsdBgBIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0ItECCgpGYWN0RmlsdGVyEhkKB3Byb2plY3QYASABKAlCCLpIBXIDKIAgEjIKBXNjb3BlGAIgASgOMhkuaGx2bS5tZW1vcnkudjEuRmFjdFNjb3BlQgi6SAWCAQIQARI0CgZvcmlnaW4YAyABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luQgi6SAWCAQIQARIwCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGVCCLpIBYIBAhABEhkKCGNhdGVnb3J5GAUgASgJQge6SARyAhhAEhsKCXByaW5jaXBhbBgGIAEoCUIIukgFcgMYgAISKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoQTGlzdEZhY3RzUmVxdWVzdBIqCgZmaWx0ZXIYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0RmlsdGVyEhIKCndpdGhfZW5kZWQYAiABKAgSFgoFbGltaXQYAyABKA1CB7pIBCoCGGQSHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAgiUQoRTGlzdEZhY3RzUmVzcG9uc2USIwoFZmFjdHMYASADKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLWAgoKRmFjdENoYW5nZRIRCgljaGFuZ2VfaWQYASABKAkSLAoEa2luZBgCIAEoDjIeLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2VLaW5kEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmluY2lwYWwYBCABKAkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIOCgZydW5faWQYBiABKAkSDwoHY2FsbF9pZBgHIAEoCRIiCgRmYWN0GAggASgLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIkCgZvdGhlcnMYCSADKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhgKEHVuZG9uZV9jaGFuZ2VfaWQYCiABKAkSMwoLdW5kb25lX2tpbmQYCyABKA4yHi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlS2luZCJ6ChZMaXN0RmFjdENoYW5nZXNSZXF1ZXN0EioKBmZpbHRlchgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RGaWx0ZXISFgoFbGltaXQYAiABKA1CB7pIBCoCGGQSHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgibwoXTGlzdEZhY3RDaGFuZ2VzUmVzcG9uc2USKwoHY2hhbmdlcxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg4KBmN1cnNvchgDIAEoCSJGCg5HZXRGYWN0UmVxdWVzdBIZCgdmYWN0X2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJ2Cg9HZXRGYWN0UmVzcG9uc2USIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSKwoHY2hhbmdlcxgCIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USEgoKbW9yZV9leGlzdBgDIAEoCCJPChVVbmRvRmFjdENoYW5nZVJlcXVlc3QSGwoJY2hhbmdlX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZVbmRvRmFjdENoYW5nZVJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UiWQoRV2F0Y2hGYWN0c1JlcXVlc3QSKgoGZmlsdGVyGAEgASgLMhouaGx2bS5tZW1vcnkudjEuRmFjdEZpbHRlchIYCgZjdXJzb3IYAiABKAlCCLpIBXIDKIAIIlEKEldhdGNoRmFjdHNSZXNwb25zZRIrCgdjaGFuZ2VzGAEgAygLMhouaGx2bS5tZW1vcnkudjEuRmFjdENoYW5nZRIOCgZjdXJzb3IYAiABKAkqgQEKCEZhY3RUeXBlEhkKFUZBQ1RfVFlQRV9VTlNQRUNJRklFRBAAEhIKDkZBQ1RfVFlQRV9VU0VSEAESFgoSRkFDVF9UWVBFX0ZFRURCQUNLEAISFQoRRkFDVF9UWVBFX1BST0pFQ1QQAxIXChNGQUNUX1RZUEVfUkVGRVJFTkNFEAQqbQoJRmFjdFNjb3BlEhoKFkZBQ1RfU0NPUEVfVU5TUEVDSUZJRUQQABIXChNGQUNUX1NDT1BFX1BFUlNPTkFMEAESEwoPRkFDVF9TQ09QRV9URUFNEAISFgoSRkFDVF9TQ09QRV9QUk9KRUNUEAMqiAEKCkZhY3RPcmlnaW4SGwoXRkFDVF9PUklHSU5fVU5TUEVDSUZJRUQQABIbChdGQUNUX09SSUdJTl9VU0VSX1NUQVRFRBABEh4KGkZBQ1RfT1JJR0lOX01PREVMX0lORkVSUkVEEAISIAocRkFDVF9PUklHSU5fU1lTVEVNX0dFTkVSQVRFRBADKmIKDFNlYXJjaFNvdXJjZRIdChlTRUFSQ0hfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTU0VBUkNIX1NPVVJDRV9JTkRFWBABEhoKFlNFQVJDSF9TT1VSQ0VfREFUQUJBU0UQAirkAQoORmFjdENoYW5nZUtpbmQSIAocRkFDVF9DSEFOR0VfS0lORF9VTlNQRUNJRklFRBAAEhwKGEZBQ1RfQ0hBTkdFX0tJTkRfV1JJVFRFThABEh0KGUZBQ1RfQ0hBTkdFX0tJTkRfUkVQTEFDRUQQAhIaChZGQUNUX0NIQU5HRV9LSU5EX0VOREVEEAMSGwoXRkFDVF9DSEFOR0VfS0lORF9QSU5ORUQQBBIdChlGQUNUX0NIQU5HRV9LSU5EX1VOUElOTkVEEAUSGwoXRkFDVF9DSEFOR0VfS0lORF9VTkRPTkUQBjL8BgoNTWVtb3J5U2VydmljZRJQCglXcml0ZUZhY3QSIC5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RSZXF1ZXN0GiEuaGx2bS5tZW1vcnkudjEuV3JpdGVGYWN0UmVzcG9uc2USWwoLU2VhcmNoRmFjdHMSIi5obHZtLm1lbW9yeS52MS5TZWFyY2hGYWN0c1JlcXVlc3QaIy5obHZtLm1lbW9yeS52MS5TZWFyY2hGYWN0c1Jlc3BvbnNlIgOQAgISTQoIRWRpdEZhY3QSHy5obHZtLm1lbW9yeS52MS5FZGl0RmFjdFJlcXVlc3QaIC5obHZtLm1lbW9yeS52MS5FZGl0RmFjdFJlc3BvbnNlEkwKBlJlY2FsbBIdLmhsdm0ubWVtb3J5LnYxLlJlY2FsbFJlcXVlc3QaHi5obHZtLm1lbW9yeS52MS5SZWNhbGxSZXNwb25zZSIDkAICElUKCUxpc3RGYWN0cxIgLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0c1JlcXVlc3QaIS5obHZtLm1lbW9yeS52MS5MaXN0RmFjdHNSZXNwb25zZSIDkAICEmcKD0xpc3RGYWN0Q2hhbmdlcxImLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0Q2hhbmdlc1JlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5MaXN0RmFjdENoYW5nZXNSZXNwb25zZSIDkAICEk8KB0dldEZhY3QSHi5obHZtLm1lbW9yeS52MS5HZXRGYWN0UmVxdWVzdBofLmhsdm0ubWVtb3J5LnYxLkdldEZhY3RSZXNwb25zZSIDkAICEl8KDlVuZG9GYWN0Q2hhbmdlEiUuaGx2bS5tZW1vcnkudjEuVW5kb0ZhY3RDaGFuZ2VSZXF1ZXN0GiYuaGx2bS5tZW1vcnkudjEuVW5kb0ZhY3RDaGFuZ2VSZXNwb25zZRJVCgpXYXRjaEZhY3RzEiEuaGx2bS5tZW1vcnkudjEuV2F0Y2hGYWN0c1JlcXVlc3QaIi5obHZtLm1lbW9yeS52MS5XYXRjaEZhY3RzUmVzcG9uc2UwARJWCgtFeGVjdXRlVG9vbBIiLmhsdm0ubWVtb3J5LnYxLkV4ZWN1dGVUb29sUmVxdWVzdBojLmhsdm0ubWVtb3J5LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.memory.v1.Fact
@@ -794,6 +794,752 @@ export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse, {jsonTyp
   messageDesc(file_hlvm_memory_v1_memory, 11);
 
 /**
+ * Which facts; what is empty narrows nothing.
+ *
+ * @generated from message hlvm.memory.v1.FactFilter
+ */
+export type FactFilter = Message<"hlvm.memory.v1.FactFilter"> & {
+  /**
+   * The workspace's path: its facts are seen besides personal and team ones. Empty: those of no project.
+   *
+   * @generated from field: string project = 1;
+   */
+  project: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactScope scope = 2;
+   */
+  scope: FactScope;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactOrigin origin = 3;
+   */
+  origin: FactOrigin;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactType type = 4;
+   */
+  type: FactType;
+
+  /**
+   * @generated from field: string category = 5;
+   */
+  category: string;
+
+  /**
+   * Who wrote the fact; of changes: who made the change.
+   *
+   * @generated from field: string principal = 6;
+   */
+  principal: string;
+
+  /**
+   * Written, or changed, at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Written, or changed, before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 8;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Which facts; what is empty narrows nothing.
+ *
+ * @generated from message hlvm.memory.v1.FactFilter
+ */
+export type FactFilterJson = {
+  /**
+   * The workspace's path: its facts are seen besides personal and team ones. Empty: those of no project.
+   *
+   * @generated from field: string project = 1;
+   */
+  project?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactScope scope = 2;
+   */
+  scope?: FactScopeJson;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactOrigin origin = 3;
+   */
+  origin?: FactOriginJson;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactType type = 4;
+   */
+  type?: FactTypeJson;
+
+  /**
+   * @generated from field: string category = 5;
+   */
+  category?: string;
+
+  /**
+   * Who wrote the fact; of changes: who made the change.
+   *
+   * @generated from field: string principal = 6;
+   */
+  principal?: string;
+
+  /**
+   * Written, or changed, at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 7;
+   */
+  since?: TimestampJson;
+
+  /**
+   * Written, or changed, before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 8;
+   */
+  until?: TimestampJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.FactFilter.
+ * Use `create(FactFilterSchema)` to create a new message.
+ */
+export const FactFilterSchema: GenMessage<FactFilter, {jsonType: FactFilterJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 12);
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactsRequest
+ */
+export type ListFactsRequest = Message<"hlvm.memory.v1.ListFactsRequest"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilter | undefined;
+
+  /**
+   * Those too that hold no longer.
+   *
+   * @generated from field: bool with_ended = 2;
+   */
+  withEnded: boolean;
+
+  /**
+   * 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Of the page before this one, for the same question; empty for the first.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactsRequest
+ */
+export type ListFactsRequestJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilterJson;
+
+  /**
+   * Those too that hold no longer.
+   *
+   * @generated from field: bool with_ended = 2;
+   */
+  withEnded?: boolean;
+
+  /**
+   * 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit?: number;
+
+  /**
+   * Of the page before this one, for the same question; empty for the first.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListFactsRequest.
+ * Use `create(ListFactsRequestSchema)` to create a new message.
+ */
+export const ListFactsRequestSchema: GenMessage<ListFactsRequest, {jsonType: ListFactsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 13);
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactsResponse
+ */
+export type ListFactsResponse = Message<"hlvm.memory.v1.ListFactsResponse"> & {
+  /**
+   * The one that was written last first.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Fact facts = 1;
+   */
+  facts: Fact[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactsResponse
+ */
+export type ListFactsResponseJson = {
+  /**
+   * The one that was written last first.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Fact facts = 1;
+   */
+  facts?: FactJson[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListFactsResponse.
+ * Use `create(ListFactsResponseSchema)` to create a new message.
+ */
+export const ListFactsResponseSchema: GenMessage<ListFactsResponse, {jsonType: ListFactsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 14);
+
+/**
+ * What was done at once. Facts are given as they are now; a text never changes, another one is another fact.
+ *
+ * @generated from message hlvm.memory.v1.FactChange
+ */
+export type FactChange = Message<"hlvm.memory.v1.FactChange"> & {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactChangeKind kind = 2;
+   */
+  kind: FactChangeKind;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 3;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Who, or in whose name a run. Empty for what ended before changes were recorded.
+   *
+   * @generated from field: string principal = 4;
+   */
+  principal: string;
+
+  /**
+   * Where a run did it: its session, and the call.
+   *
+   * @generated from field: string session_id = 5;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string run_id = 6;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string call_id = 7;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.Fact fact = 8;
+   */
+  fact?: Fact | undefined;
+
+  /**
+   * The other facts that it touched: those that were replaced, or that hold again.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Fact others = 9;
+   */
+  others: Fact[];
+
+  /**
+   * For UNDONE: which change, and what that was.
+   *
+   * @generated from field: string undone_change_id = 10;
+   */
+  undoneChangeId: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactChangeKind undone_kind = 11;
+   */
+  undoneKind: FactChangeKind;
+};
+
+/**
+ * What was done at once. Facts are given as they are now; a text never changes, another one is another fact.
+ *
+ * @generated from message hlvm.memory.v1.FactChange
+ */
+export type FactChangeJson = {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactChangeKind kind = 2;
+   */
+  kind?: FactChangeKindJson;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 3;
+   */
+  at?: TimestampJson;
+
+  /**
+   * Who, or in whose name a run. Empty for what ended before changes were recorded.
+   *
+   * @generated from field: string principal = 4;
+   */
+  principal?: string;
+
+  /**
+   * Where a run did it: its session, and the call.
+   *
+   * @generated from field: string session_id = 5;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string run_id = 6;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string call_id = 7;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.Fact fact = 8;
+   */
+  fact?: FactJson;
+
+  /**
+   * The other facts that it touched: those that were replaced, or that hold again.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Fact others = 9;
+   */
+  others?: FactJson[];
+
+  /**
+   * For UNDONE: which change, and what that was.
+   *
+   * @generated from field: string undone_change_id = 10;
+   */
+  undoneChangeId?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactChangeKind undone_kind = 11;
+   */
+  undoneKind?: FactChangeKindJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.FactChange.
+ * Use `create(FactChangeSchema)` to create a new message.
+ */
+export const FactChangeSchema: GenMessage<FactChange, {jsonType: FactChangeJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 15);
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactChangesRequest
+ */
+export type ListFactChangesRequest = Message<"hlvm.memory.v1.ListFactChangesRequest"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilter | undefined;
+
+  /**
+   * 0 means 50.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Of the page before this one, for the same question; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactChangesRequest
+ */
+export type ListFactChangesRequestJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilterJson;
+
+  /**
+   * 0 means 50.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit?: number;
+
+  /**
+   * Of the page before this one, for the same question; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListFactChangesRequest.
+ * Use `create(ListFactChangesRequestSchema)` to create a new message.
+ */
+export const ListFactChangesRequestSchema: GenMessage<ListFactChangesRequest, {jsonType: ListFactChangesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 16);
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactChangesResponse
+ */
+export type ListFactChangesResponse = Message<"hlvm.memory.v1.ListFactChangesResponse"> & {
+  /**
+   * Latest first.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 1;
+   */
+  changes: FactChange[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Where WatchFacts goes on behind what there is now; on the first page.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListFactChangesResponse
+ */
+export type ListFactChangesResponseJson = {
+  /**
+   * Latest first.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 1;
+   */
+  changes?: FactChangeJson[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
+
+  /**
+   * Where WatchFacts goes on behind what there is now; on the first page.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListFactChangesResponse.
+ * Use `create(ListFactChangesResponseSchema)` to create a new message.
+ */
+export const ListFactChangesResponseSchema: GenMessage<ListFactChangesResponse, {jsonType: ListFactChangesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 17);
+
+/**
+ * @generated from message hlvm.memory.v1.GetFactRequest
+ */
+export type GetFactRequest = Message<"hlvm.memory.v1.GetFactRequest"> & {
+  /**
+   * @generated from field: string fact_id = 1;
+   */
+  factId: string;
+
+  /**
+   * The workspace's path; a fact of scope PROJECT is found in its own project alone.
+   *
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.GetFactRequest
+ */
+export type GetFactRequestJson = {
+  /**
+   * @generated from field: string fact_id = 1;
+   */
+  factId?: string;
+
+  /**
+   * The workspace's path; a fact of scope PROJECT is found in its own project alone.
+   *
+   * @generated from field: string project = 2;
+   */
+  project?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.GetFactRequest.
+ * Use `create(GetFactRequestSchema)` to create a new message.
+ */
+export const GetFactRequestSchema: GenMessage<GetFactRequest, {jsonType: GetFactRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 18);
+
+/**
+ * @generated from message hlvm.memory.v1.GetFactResponse
+ */
+export type GetFactResponse = Message<"hlvm.memory.v1.GetFactResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.Fact fact = 1;
+   */
+  fact?: Fact | undefined;
+
+  /**
+   * What was done to it and to all that it replaced or was replaced by, latest first; at most 50.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 2;
+   */
+  changes: FactChange[];
+
+  /**
+   * @generated from field: bool more_exist = 3;
+   */
+  moreExist: boolean;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.GetFactResponse
+ */
+export type GetFactResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.Fact fact = 1;
+   */
+  fact?: FactJson;
+
+  /**
+   * What was done to it and to all that it replaced or was replaced by, latest first; at most 50.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 2;
+   */
+  changes?: FactChangeJson[];
+
+  /**
+   * @generated from field: bool more_exist = 3;
+   */
+  moreExist?: boolean;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.GetFactResponse.
+ * Use `create(GetFactResponseSchema)` to create a new message.
+ */
+export const GetFactResponseSchema: GenMessage<GetFactResponse, {jsonType: GetFactResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 19);
+
+/**
+ * @generated from message hlvm.memory.v1.UndoFactChangeRequest
+ */
+export type UndoFactChangeRequest = Message<"hlvm.memory.v1.UndoFactChangeRequest"> & {
+  /**
+   * The last change of everything that it touched, as the caller saw it.
+   *
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * The workspace's path, as in GetFact.
+   *
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.UndoFactChangeRequest
+ */
+export type UndoFactChangeRequestJson = {
+  /**
+   * The last change of everything that it touched, as the caller saw it.
+   *
+   * @generated from field: string change_id = 1;
+   */
+  changeId?: string;
+
+  /**
+   * The workspace's path, as in GetFact.
+   *
+   * @generated from field: string project = 2;
+   */
+  project?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.UndoFactChangeRequest.
+ * Use `create(UndoFactChangeRequestSchema)` to create a new message.
+ */
+export const UndoFactChangeRequestSchema: GenMessage<UndoFactChangeRequest, {jsonType: UndoFactChangeRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 20);
+
+/**
+ * @generated from message hlvm.memory.v1.UndoFactChangeResponse
+ */
+export type UndoFactChangeResponse = Message<"hlvm.memory.v1.UndoFactChangeResponse"> & {
+  /**
+   * A change like any other: to undo it does again what was undone.
+   *
+   * @generated from field: hlvm.memory.v1.FactChange change = 1;
+   */
+  change?: FactChange | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.UndoFactChangeResponse
+ */
+export type UndoFactChangeResponseJson = {
+  /**
+   * A change like any other: to undo it does again what was undone.
+   *
+   * @generated from field: hlvm.memory.v1.FactChange change = 1;
+   */
+  change?: FactChangeJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.UndoFactChangeResponse.
+ * Use `create(UndoFactChangeResponseSchema)` to create a new message.
+ */
+export const UndoFactChangeResponseSchema: GenMessage<UndoFactChangeResponse, {jsonType: UndoFactChangeResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 21);
+
+/**
+ * @generated from message hlvm.memory.v1.WatchFactsRequest
+ */
+export type WatchFactsRequest = Message<"hlvm.memory.v1.WatchFactsRequest"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilter | undefined;
+
+  /**
+   * Of the answer before, or of ListFactChanges, for the same question; empty: from now on.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.WatchFactsRequest
+ */
+export type WatchFactsRequestJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilterJson;
+
+  /**
+   * Of the answer before, or of ListFactChanges, for the same question; empty: from now on.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.WatchFactsRequest.
+ * Use `create(WatchFactsRequestSchema)` to create a new message.
+ */
+export const WatchFactsRequestSchema: GenMessage<WatchFactsRequest, {jsonType: WatchFactsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 22);
+
+/**
+ * @generated from message hlvm.memory.v1.WatchFactsResponse
+ */
+export type WatchFactsResponse = Message<"hlvm.memory.v1.WatchFactsResponse"> & {
+  /**
+   * In order. None at once after the call, where nothing is to come yet, and every 15 s without any.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 1;
+   */
+  changes: FactChange[];
+
+  /**
+   * Behind these.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.WatchFactsResponse
+ */
+export type WatchFactsResponseJson = {
+  /**
+   * In order. None at once after the call, where nothing is to come yet, and every 15 s without any.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 1;
+   */
+  changes?: FactChangeJson[];
+
+  /**
+   * Behind these.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.WatchFactsResponse.
+ * Use `create(WatchFactsResponseSchema)` to create a new message.
+ */
+export const WatchFactsResponseSchema: GenMessage<WatchFactsResponse, {jsonType: WatchFactsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 23);
+
+/**
  * @generated from enum hlvm.memory.v1.FactType
  */
 export const FactType = {
@@ -960,6 +1706,66 @@ export const SearchSourceSchema: GenEnum<SearchSource, SearchSourceJson> = /*@__
   enumDesc(file_hlvm_memory_v1_memory, 3);
 
 /**
+ * @generated from enum hlvm.memory.v1.FactChangeKind
+ */
+export const FactChangeKind = {
+  /**
+   * @generated from enum value: FACT_CHANGE_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: FACT_CHANGE_KIND_WRITTEN = 1;
+   */
+  WRITTEN: 1,
+
+  /**
+   * The fact took the place of others.
+   *
+   * @generated from enum value: FACT_CHANGE_KIND_REPLACED = 2;
+   */
+  REPLACED: 2,
+
+  /**
+   * @generated from enum value: FACT_CHANGE_KIND_ENDED = 3;
+   */
+  ENDED: 3,
+
+  /**
+   * @generated from enum value: FACT_CHANGE_KIND_PINNED = 4;
+   */
+  PINNED: 4,
+
+  /**
+   * @generated from enum value: FACT_CHANGE_KIND_UNPINNED = 5;
+   */
+  UNPINNED: 5,
+
+  /**
+   * Everything is as it was before another change.
+   *
+   * @generated from enum value: FACT_CHANGE_KIND_UNDONE = 6;
+   */
+  UNDONE: 6,
+} as const;
+
+/**
+ * @generated from enum hlvm.memory.v1.FactChangeKind
+ */
+export type FactChangeKind = (typeof FactChangeKind)[keyof typeof FactChangeKind] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.memory.v1.FactChangeKind
+ */
+export type FactChangeKindJson = "FACT_CHANGE_KIND_UNSPECIFIED" | "FACT_CHANGE_KIND_WRITTEN" | "FACT_CHANGE_KIND_REPLACED" | "FACT_CHANGE_KIND_ENDED" | "FACT_CHANGE_KIND_PINNED" | "FACT_CHANGE_KIND_UNPINNED" | "FACT_CHANGE_KIND_UNDONE";
+
+/**
+ * Describes the enum hlvm.memory.v1.FactChangeKind.
+ */
+export const FactChangeKindSchema: GenEnum<FactChangeKind, FactChangeKindJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_memory_v1_memory, 4);
+
+/**
  * @generated from service hlvm.memory.v1.MemoryService
  */
 export const MemoryService: GenService<{
@@ -994,6 +1800,50 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof RecallRequestSchema;
     output: typeof RecallResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.ListFacts
+   */
+  listFacts: {
+    methodKind: "unary";
+    input: typeof ListFactsRequestSchema;
+    output: typeof ListFactsResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.ListFactChanges
+   */
+  listFactChanges: {
+    methodKind: "unary";
+    input: typeof ListFactChangesRequestSchema;
+    output: typeof ListFactChangesResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.GetFact
+   */
+  getFact: {
+    methodKind: "unary";
+    input: typeof GetFactRequestSchema;
+    output: typeof GetFactResponseSchema;
+  },
+  /**
+   * Refused where any of its facts has changed since.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryService.UndoFactChange
+   */
+  undoFactChange: {
+    methodKind: "unary";
+    input: typeof UndoFactChangeRequestSchema;
+    output: typeof UndoFactChangeResponseSchema;
+  },
+  /**
+   * Changes as they are committed, each once. It ends after ten minutes, to be asked again.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryService.WatchFacts
+   */
+  watchFacts: {
+    methodKind: "server_streaming";
+    input: typeof WatchFactsRequestSchema;
+    output: typeof WatchFactsResponseSchema;
   },
   /**
    * The memory tools, for a run: the same grant that the sandbox demands.

@@ -8,3 +8,4 @@ export const factTypeWords = ["user", "feedback", "project", "reference"] as con
 export const factScopeWords = ["personal", "team", "project"] as const;
 export const factOriginWords = ["user_stated", "model_inferred", "system_generated"] as const;
 export const searchSourceWords = ["index", "database"] as const;
+export const factChangeKindWords = ["written", "replaced", "ended", "pinned", "unpinned", "undone"] as const;

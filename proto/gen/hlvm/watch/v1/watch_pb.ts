@@ -7,6 +7,10 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FactChange, FactChangeJson, FactFilter, FactFilterJson } from "../../memory/v1/memory_pb.ts";
+import { file_hlvm_memory_v1_memory } from "../../memory/v1/memory_pb.ts";
 import type { ListApprovalsRequest, ListApprovalsRequestJson, ListApprovalsResponse, ListApprovalsResponseJson } from "../../policy/v1/policy_pb.ts";
 import { file_hlvm_policy_v1_policy } from "../../policy/v1/policy_pb.ts";
 import type { Event, EventJson } from "../../session/v1/event_pb.ts";
@@ -19,7 +23,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/watch/v1/watch.proto.
  */
 export const file_hlvm_watch_v1_watch: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL3dhdGNoL3YxL3dhdGNoLnByb3RvEg1obHZtLndhdGNoLnYxIkMKDFNlc3Npb25Ub3BpYxIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEIkMKDVNlc3Npb25zVG9waWMSMgoEbGlzdBgBIAEoCzIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0IkQKDkFwcHJvdmFsc1RvcGljEjIKBGxpc3QYASABKAsyJC5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVxdWVzdCLHAQoFVG9waWMSGAoEbmFtZRgBIAEoCUIKukgHcgUQARiAARIuCgdzZXNzaW9uGAIgASgLMhsuaGx2bS53YXRjaC52MS5TZXNzaW9uVG9waWNIABIwCghzZXNzaW9ucxgDIAEoCzIcLmhsdm0ud2F0Y2gudjEuU2Vzc2lvbnNUb3BpY0gAEjIKCWFwcHJvdmFscxgEIAEoCzIdLmhsdm0ud2F0Y2gudjEuQXBwcm92YWxzVG9waWNIAEIOCgV0b3BpYxIFukgCCAEiQAoMV2F0Y2hSZXF1ZXN0EjAKBnRvcGljcxgBIAMoCzIULmhsdm0ud2F0Y2gudjEuVG9waWNCCrpIB5IBBAgBECAiNQoLU2Vzc2lvbkRhdGESJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkMKDFNlc3Npb25zRGF0YRIzCgRsaXN0GAEgASgLMiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIkQKDUFwcHJvdmFsc0RhdGESMwoEbGlzdBgBIAEoCzIlLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZSIKCghDYXVnaHRVcCIJCgdMYWdnaW5nIigKBUVuZGVkEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIgsKCUhlYXJ0YmVhdCLpAgoNV2F0Y2hSZXNwb25zZRINCgV0b3BpYxgBIAEoCRItCgdzZXNzaW9uGAIgASgLMhouaGx2bS53YXRjaC52MS5TZXNzaW9uRGF0YUgAEi8KCHNlc3Npb25zGAMgASgLMhsuaGx2bS53YXRjaC52MS5TZXNzaW9uc0RhdGFIABIxCglhcHByb3ZhbHMYBCABKAsyHC5obHZtLndhdGNoLnYxLkFwcHJvdmFsc0RhdGFIABIsCgljYXVnaHRfdXAYBSABKAsyFy5obHZtLndhdGNoLnYxLkNhdWdodFVwSAASKQoHbGFnZ2luZxgGIAEoCzIWLmhsdm0ud2F0Y2gudjEuTGFnZ2luZ0gAEiUKBWVuZGVkGAcgASgLMhQuaGx2bS53YXRjaC52MS5FbmRlZEgAEi0KCWhlYXJ0YmVhdBgIIAEoCzIYLmhsdm0ud2F0Y2gudjEuSGVhcnRiZWF0SABCBwoFZnJhbWUyVAoMV2F0Y2hTZXJ2aWNlEkQKBVdhdGNoEhsuaGx2bS53YXRjaC52MS5XYXRjaFJlcXVlc3QaHC5obHZtLndhdGNoLnYxLldhdGNoUmVzcG9uc2UwAWIGcHJvdG8z", [file_buf_validate_validate, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event, file_hlvm_session_v1_session]);
+  fileDesc("ChlobHZtL3dhdGNoL3YxL3dhdGNoLnByb3RvEg1obHZtLndhdGNoLnYxIkMKDFNlc3Npb25Ub3BpYxIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIVCg1mcm9tX3NlcXVlbmNlGAIgASgEIkMKDVNlc3Npb25zVG9waWMSMgoEbGlzdBgBIAEoCzIkLmhsdm0uc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0IkQKDkFwcHJvdmFsc1RvcGljEjIKBGxpc3QYASABKAsyJC5obHZtLnBvbGljeS52MS5MaXN0QXBwcm92YWxzUmVxdWVzdCJTCgtNZW1vcnlUb3BpYxIqCgZmaWx0ZXIYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0RmlsdGVyEhgKBmN1cnNvchgCIAEoCUIIukgFcgMogAgi9gEKBVRvcGljEhgKBG5hbWUYASABKAlCCrpIB3IFEAEYgAESLgoHc2Vzc2lvbhgCIAEoCzIbLmhsdm0ud2F0Y2gudjEuU2Vzc2lvblRvcGljSAASMAoIc2Vzc2lvbnMYAyABKAsyHC5obHZtLndhdGNoLnYxLlNlc3Npb25zVG9waWNIABIyCglhcHByb3ZhbHMYBCABKAsyHS5obHZtLndhdGNoLnYxLkFwcHJvdmFsc1RvcGljSAASLQoGbWVtb3J5GJ0CIAEoCzIaLmhsdm0ud2F0Y2gudjEuTWVtb3J5VG9waWNIAEIOCgV0b3BpYxIFukgCCAEiQAoMV2F0Y2hSZXF1ZXN0EjAKBnRvcGljcxgBIAMoCzIULmhsdm0ud2F0Y2gudjEuVG9waWNCCrpIB5IBBAgBECAiNQoLU2Vzc2lvbkRhdGESJgoGZXZlbnRzGAEgAygLMhYuaGx2bS5zZXNzaW9uLnYxLkV2ZW50IkMKDFNlc3Npb25zRGF0YRIzCgRsaXN0GAEgASgLMiUuaGx2bS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIkQKDUFwcHJvdmFsc0RhdGESMwoEbGlzdBgBIAEoCzIlLmhsdm0ucG9saWN5LnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZSK6AQoMTWVtb3J5UmVjYWxsEhIKCnNlc3Npb25faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAQSFQoNc2Vzc2lvbl90aXRsZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpbmNpcGFsGAUgASgJEhAKCHJlY2FsbGVkGAYgAygJEhAKCHdpdGhoZWxkGAcgASgNEg4KBm5vdGljZRgIIAEoCSJ3CgpNZW1vcnlEYXRhEisKB2NoYW5nZXMYASADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEg4KBmN1cnNvchgCIAEoCRIsCgdyZWNhbGxzGAMgAygLMhsuaGx2bS53YXRjaC52MS5NZW1vcnlSZWNhbGwiCgoIQ2F1Z2h0VXAiCQoHTGFnZ2luZyIoCgVFbmRlZBIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSILCglIZWFydGJlYXQilwMKDVdhdGNoUmVzcG9uc2USDQoFdG9waWMYASABKAkSLQoHc2Vzc2lvbhgCIAEoCzIaLmhsdm0ud2F0Y2gudjEuU2Vzc2lvbkRhdGFIABIvCghzZXNzaW9ucxgDIAEoCzIbLmhsdm0ud2F0Y2gudjEuU2Vzc2lvbnNEYXRhSAASMQoJYXBwcm92YWxzGAQgASgLMhwuaGx2bS53YXRjaC52MS5BcHByb3ZhbHNEYXRhSAASLAoJY2F1Z2h0X3VwGAUgASgLMhcuaGx2bS53YXRjaC52MS5DYXVnaHRVcEgAEikKB2xhZ2dpbmcYBiABKAsyFi5obHZtLndhdGNoLnYxLkxhZ2dpbmdIABIlCgVlbmRlZBgHIAEoCzIULmhsdm0ud2F0Y2gudjEuRW5kZWRIABItCgloZWFydGJlYXQYCCABKAsyGC5obHZtLndhdGNoLnYxLkhlYXJ0YmVhdEgAEiwKBm1lbW9yeRidAiABKAsyGS5obHZtLndhdGNoLnYxLk1lbW9yeURhdGFIAEIHCgVmcmFtZTJUCgxXYXRjaFNlcnZpY2USRAoFV2F0Y2gSGy5obHZtLndhdGNoLnYxLldhdGNoUmVxdWVzdBocLmhsdm0ud2F0Y2gudjEuV2F0Y2hSZXNwb25zZTABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_memory_v1_memory, file_hlvm_policy_v1_policy, file_hlvm_session_v1_event, file_hlvm_session_v1_session]);
 
 /**
  * A session's events.
@@ -129,6 +133,51 @@ export const ApprovalsTopicSchema: GenMessage<ApprovalsTopic, {jsonType: Approva
   messageDesc(file_hlvm_watch_v1_watch, 2);
 
 /**
+ * What memory does now: changes of facts, and what runs that go on are reminded of.
+ *
+ * @generated from message hlvm.watch.v1.MemoryTopic
+ */
+export type MemoryTopic = Message<"hlvm.watch.v1.MemoryTopic"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilter | undefined;
+
+  /**
+   * Of the frame before, or of ListFactChanges, for the same question; empty: from now on.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * What memory does now: changes of facts, and what runs that go on are reminded of.
+ *
+ * @generated from message hlvm.watch.v1.MemoryTopic
+ */
+export type MemoryTopicJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.FactFilter filter = 1;
+   */
+  filter?: FactFilterJson;
+
+  /**
+   * Of the frame before, or of ListFactChanges, for the same question; empty: from now on.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor?: string;
+};
+
+/**
+ * Describes the message hlvm.watch.v1.MemoryTopic.
+ * Use `create(MemoryTopicSchema)` to create a new message.
+ */
+export const MemoryTopicSchema: GenMessage<MemoryTopic, {jsonType: MemoryTopicJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_watch_v1_watch, 3);
+
+/**
  * @generated from message hlvm.watch.v1.Topic
  */
 export type Topic = Message<"hlvm.watch.v1.Topic"> & {
@@ -160,6 +209,12 @@ export type Topic = Message<"hlvm.watch.v1.Topic"> & {
      */
     value: ApprovalsTopic;
     case: "approvals";
+  } | {
+    /**
+     * @generated from field: hlvm.watch.v1.MemoryTopic memory = 285;
+     */
+    value: MemoryTopic;
+    case: "memory";
   } | { case: undefined; value?: undefined };
 };
 
@@ -188,6 +243,11 @@ export type TopicJson = {
    * @generated from field: hlvm.watch.v1.ApprovalsTopic approvals = 4;
    */
   approvals?: ApprovalsTopicJson;
+
+  /**
+   * @generated from field: hlvm.watch.v1.MemoryTopic memory = 285;
+   */
+  memory?: MemoryTopicJson;
 };
 
 /**
@@ -195,7 +255,7 @@ export type TopicJson = {
  * Use `create(TopicSchema)` to create a new message.
  */
 export const TopicSchema: GenMessage<Topic, {jsonType: TopicJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 3);
+  messageDesc(file_hlvm_watch_v1_watch, 4);
 
 /**
  * @generated from message hlvm.watch.v1.WatchRequest
@@ -222,7 +282,7 @@ export type WatchRequestJson = {
  * Use `create(WatchRequestSchema)` to create a new message.
  */
 export const WatchRequestSchema: GenMessage<WatchRequest, {jsonType: WatchRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 4);
+  messageDesc(file_hlvm_watch_v1_watch, 5);
 
 /**
  * What was appended together comes together, in order.
@@ -253,7 +313,7 @@ export type SessionDataJson = {
  * Use `create(SessionDataSchema)` to create a new message.
  */
 export const SessionDataSchema: GenMessage<SessionData, {jsonType: SessionDataJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 5);
+  messageDesc(file_hlvm_watch_v1_watch, 6);
 
 /**
  * @generated from message hlvm.watch.v1.SessionsData
@@ -280,7 +340,7 @@ export type SessionsDataJson = {
  * Use `create(SessionsDataSchema)` to create a new message.
  */
 export const SessionsDataSchema: GenMessage<SessionsData, {jsonType: SessionsDataJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 6);
+  messageDesc(file_hlvm_watch_v1_watch, 7);
 
 /**
  * @generated from message hlvm.watch.v1.ApprovalsData
@@ -307,7 +367,175 @@ export type ApprovalsDataJson = {
  * Use `create(ApprovalsDataSchema)` to create a new message.
  */
 export const ApprovalsDataSchema: GenMessage<ApprovalsData, {jsonType: ApprovalsDataJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 7);
+  messageDesc(file_hlvm_watch_v1_watch, 8);
+
+/**
+ * What a run that goes on was reminded of.
+ *
+ * @generated from message hlvm.watch.v1.MemoryRecall
+ */
+export type MemoryRecall = Message<"hlvm.watch.v1.MemoryRecall"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: uint64 sequence = 2;
+   */
+  sequence: bigint;
+
+  /**
+   * @generated from field: string session_title = 3;
+   */
+  sessionTitle: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 4;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Whose run it is.
+   *
+   * @generated from field: string principal = 5;
+   */
+  principal: string;
+
+  /**
+   * Texts of the facts; none of another person's run, which are withheld.
+   *
+   * @generated from field: repeated string recalled = 6;
+   */
+  recalled: string[];
+
+  /**
+   * @generated from field: uint32 withheld = 7;
+   */
+  withheld: number;
+
+  /**
+   * Why recall was less than it should be; empty when it was not.
+   *
+   * @generated from field: string notice = 8;
+   */
+  notice: string;
+};
+
+/**
+ * What a run that goes on was reminded of.
+ *
+ * @generated from message hlvm.watch.v1.MemoryRecall
+ */
+export type MemoryRecallJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: uint64 sequence = 2;
+   */
+  sequence?: string;
+
+  /**
+   * @generated from field: string session_title = 3;
+   */
+  sessionTitle?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 4;
+   */
+  at?: TimestampJson;
+
+  /**
+   * Whose run it is.
+   *
+   * @generated from field: string principal = 5;
+   */
+  principal?: string;
+
+  /**
+   * Texts of the facts; none of another person's run, which are withheld.
+   *
+   * @generated from field: repeated string recalled = 6;
+   */
+  recalled?: string[];
+
+  /**
+   * @generated from field: uint32 withheld = 7;
+   */
+  withheld?: number;
+
+  /**
+   * Why recall was less than it should be; empty when it was not.
+   *
+   * @generated from field: string notice = 8;
+   */
+  notice?: string;
+};
+
+/**
+ * Describes the message hlvm.watch.v1.MemoryRecall.
+ * Use `create(MemoryRecallSchema)` to create a new message.
+ */
+export const MemoryRecallSchema: GenMessage<MemoryRecall, {jsonType: MemoryRecallJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_watch_v1_watch, 9);
+
+/**
+ * @generated from message hlvm.watch.v1.MemoryData
+ */
+export type MemoryData = Message<"hlvm.watch.v1.MemoryData"> & {
+  /**
+   * In order.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 1;
+   */
+  changes: FactChange[];
+
+  /**
+   * Behind these; empty where there are none.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * @generated from field: repeated hlvm.watch.v1.MemoryRecall recalls = 3;
+   */
+  recalls: MemoryRecall[];
+};
+
+/**
+ * @generated from message hlvm.watch.v1.MemoryData
+ */
+export type MemoryDataJson = {
+  /**
+   * In order.
+   *
+   * @generated from field: repeated hlvm.memory.v1.FactChange changes = 1;
+   */
+  changes?: FactChangeJson[];
+
+  /**
+   * Behind these; empty where there are none.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor?: string;
+
+  /**
+   * @generated from field: repeated hlvm.watch.v1.MemoryRecall recalls = 3;
+   */
+  recalls?: MemoryRecallJson[];
+};
+
+/**
+ * Describes the message hlvm.watch.v1.MemoryData.
+ * Use `create(MemoryDataSchema)` to create a new message.
+ */
+export const MemoryDataSchema: GenMessage<MemoryData, {jsonType: MemoryDataJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_watch_v1_watch, 10);
 
 /**
  * Once for each topic: all that there was when the stream was opened has come.
@@ -330,7 +558,7 @@ export type CaughtUpJson = {
  * Use `create(CaughtUpSchema)` to create a new message.
  */
 export const CaughtUpSchema: GenMessage<CaughtUp, {jsonType: CaughtUpJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 8);
+  messageDesc(file_hlvm_watch_v1_watch, 11);
 
 /**
  * The reader is too slow and the topic has ended: what is missing can be read page by page.
@@ -353,7 +581,7 @@ export type LaggingJson = {
  * Use `create(LaggingSchema)` to create a new message.
  */
 export const LaggingSchema: GenMessage<Lagging, {jsonType: LaggingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 9);
+  messageDesc(file_hlvm_watch_v1_watch, 12);
 
 /**
  * The topic has ended, and the others go on.
@@ -398,7 +626,7 @@ export type EndedJson = {
  * Use `create(EndedSchema)` to create a new message.
  */
 export const EndedSchema: GenMessage<Ended, {jsonType: EndedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 10);
+  messageDesc(file_hlvm_watch_v1_watch, 13);
 
 /**
  * Every 15 s without another frame, so that a connection that died is noticed.
@@ -421,7 +649,7 @@ export type HeartbeatJson = {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat, {jsonType: HeartbeatJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 11);
+  messageDesc(file_hlvm_watch_v1_watch, 14);
 
 /**
  * @generated from message hlvm.watch.v1.WatchResponse
@@ -479,6 +707,12 @@ export type WatchResponse = Message<"hlvm.watch.v1.WatchResponse"> & {
      */
     value: Heartbeat;
     case: "heartbeat";
+  } | {
+    /**
+     * @generated from field: hlvm.watch.v1.MemoryData memory = 285;
+     */
+    value: MemoryData;
+    case: "memory";
   } | { case: undefined; value?: undefined };
 };
 
@@ -527,6 +761,11 @@ export type WatchResponseJson = {
    * @generated from field: hlvm.watch.v1.Heartbeat heartbeat = 8;
    */
   heartbeat?: HeartbeatJson;
+
+  /**
+   * @generated from field: hlvm.watch.v1.MemoryData memory = 285;
+   */
+  memory?: MemoryDataJson;
 };
 
 /**
@@ -534,7 +773,7 @@ export type WatchResponseJson = {
  * Use `create(WatchResponseSchema)` to create a new message.
  */
 export const WatchResponseSchema: GenMessage<WatchResponse, {jsonType: WatchResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_watch_v1_watch, 12);
+  messageDesc(file_hlvm_watch_v1_watch, 15);
 
 /**
  * @generated from service hlvm.watch.v1.WatchService

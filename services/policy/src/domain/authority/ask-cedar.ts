@@ -1,9 +1,13 @@
-import { createRequire } from "node:module";
-import type { CedarValueJson, EntityJson, TypeAndId } from "@cedar-policy/cedar-wasm/nodejs";
+import {
+  preparsePolicySet,
+  preparseSchema,
+  statefulIsAuthorized,
+  validate,
+  type CedarValueJson,
+  type EntityJson,
+  type TypeAndId,
+} from "@cedar-policy/cedar-wasm/nodejs";
 import { POLICIES, SCHEMA } from "./cedar-policies.ts";
-
-// It is a CommonJS module that says it is none.
-const cedar = createRequire(import.meta.url)("@cedar-policy/cedar-wasm/nodejs") as typeof import("@cedar-policy/cedar-wasm/nodejs");
 
 const NAME = "authority";
 
@@ -17,7 +21,7 @@ export interface CedarQuestion {
 
 /** Whether the policies permit something. Whatever goes wrong at a question is a no: Cedar leaves out a `forbid` that errs. Some 0.5 ms. */
 export function askCedar({ principal, action, resource, context = {}, entities }: CedarQuestion): boolean {
-  const answer = cedar.statefulIsAuthorized({
+  const answer = statefulIsAuthorized({
     principal,
     action: { type: "HLVM::Action", id: action },
     resource,
@@ -33,9 +37,9 @@ export function askCedar({ principal, action, resource, context = {}, entities }
 /** @throws Error where a policy does not fit the schema: nothing is served then */
 function parse(): void {
   const policies = { staticPolicies: { ...POLICIES } };
-  const checked = cedar.validate({ validationSettings: { mode: "strict" }, schema: SCHEMA, policies });
+  const checked = validate({ validationSettings: { mode: "strict" }, schema: SCHEMA, policies });
   const wrong = checked.type === "failure" ? checked.errors : checked.validationErrors.map(({ error }) => error);
-  const parsed = wrong.length > 0 ? [] : [cedar.preparseSchema(NAME, SCHEMA), cedar.preparsePolicySet(NAME, policies)];
+  const parsed = wrong.length > 0 ? [] : [preparseSchema(NAME, SCHEMA), preparsePolicySet(NAME, policies)];
   const errors = [...wrong, ...parsed.flatMap((answer) => (answer.type === "failure" ? answer.errors : []))];
   if (errors.length > 0) throw new Error(`The policies of authority are not right: ${errors.map(({ message }) => message).join("; ")}`);
 }

@@ -1,106 +1,175 @@
-import { FactScope, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { useDeferredValue, useState } from "react";
-import { useSearchParams } from "wouter";
-import { useClient } from "../../api/use-client.ts";
-import { useAction, useCall } from "../../api/use-call.ts";
-import { Button } from "../../parts/button.tsx";
-import { Empty } from "../../parts/empty.tsx";
-import table from "../../parts/table.module.css";
-import { TroubleNote } from "../../parts/trouble-note.tsx";
-import { folderName } from "../../parts/words.ts";
+import { useEffect, useRef, useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { Skeleton } from "../../parts/skeleton.tsx";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
-import { FactRow } from "./fact-row.tsx";
+import { FactsView } from "./facts-view.tsx";
+import { LiveView } from "./live-view.tsx";
+import { FolderSelect, MemoryFilters } from "./memory-filters.tsx";
+import {
+  addressWith,
+  flagsOf,
+  MEMORY_VIEWS,
+  questionOfAddress,
+  shellWord,
+  viewOfAddress,
+  type MemoryQuestion,
+  type MemoryView,
+} from "./memory-question.ts";
+import { OpenedFact } from "./opened-fact.tsx";
+import { RiverView } from "./river-view.tsx";
+import { SearchView } from "./search-view.tsx";
+import { WriteFact } from "./write-fact.tsx";
+import styles from "./memory.module.css";
 
-const FOUND = 50;
 const MOST_FOLDERS = 20;
 
-/** What is remembered, found by words, and changed or ended. */
-export function MemoryPage() {
-  const memory = useClient(MemoryService);
+export interface MemoryViewProps {
+  readonly question: MemoryQuestion;
+  readonly withEnded: boolean;
+  /** The words to search for. */
+  readonly query: string;
+  readonly project: string;
+  /** Another one whenever something was changed here. */
+  readonly version: number;
+  /** The fact that is open; empty where none is. */
+  readonly opened: string;
+  readonly onOpen: (factId: string) => void;
+}
+
+const VIEWS = { live: LiveView, river: RiverView, search: SearchView, facts: FactsView } as const;
+
+/** What is remembered: as it is learnt, by day, by words, and as a list; one fact beside it with its history. What narrows it is the address. */
+export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
+  const view = viewOfAddress(named);
   const [search, setSearch] = useSearchParams();
-  const query = search.get("q") ?? "";
+  const [version, setVersion] = useState(0);
   const { sessions } = useLists(usePage().lists);
   const folders = [...new Set(sessions?.map(({ workspace }) => workspace))].filter((folder) => folder !== "").slice(0, MOST_FOLDERS);
-  // What was learnt in a folder is found there alone; the one that was worked in last is the likeliest.
-  const project = search.get("project") ?? folders[0] ?? "";
-  const set = (name: string, value: string): void =>
-    setSearch(
-      (before) => {
-        if (value === "" && name === "q") before.delete(name);
-        else before.set(name, value);
-        return before;
-      },
-      { replace: true },
-    );
-  const words = useDeferredValue(query.trim());
-  const found = useCall(`${project}\n${words}`, async (signal) =>
-    words === "" ? undefined : await memory.searchFacts({ query: words, limit: FOUND, project }, { signal }),
-  );
-  const [text, setText] = useState("");
-  const write = useAction(async () => {
-    await memory.writeFact({ text, scope: FactScope.PERSONAL, project });
-    setText("");
-    found.again();
-  });
+  // What was learnt in a folder is found there alone; the one that was worked in last is the likeliest, and does not change while one looks.
+  const likeliest = useRef<string | undefined>(undefined);
+  if (sessions !== undefined) likeliest.current ??= folders[0] ?? "";
+  const project = search.get("project") ?? likeliest.current;
+  const question = questionOfAddress(search);
+  const withEnded = search.get("ended") === "1";
+  const query = search.get("q") ?? "";
+  const opened = search.get("fact") ?? "";
+  const set = (changes: Readonly<Record<string, string>>, replace = true): void =>
+    setSearch((before) => addressWith(changes, before), { replace });
+  const View = VIEWS[view];
+  const command = opened === "" ? commandOf(view, { question, withEnded, query }) : `hlvm memory show ${opened}`;
   return (
-    <PageFrame title="Memory" command={`hlvm memory search ${JSON.stringify(words || "words")}`}>
-      <div className={table.form}>
-        <input
-          className={`${table.input} ${table.wide}`}
-          type="search"
-          aria-label="Search what is remembered"
-          placeholder="Search what is remembered"
-          value={query}
-          onChange={(event) => set("q", event.target.value)}
-          data-filter
-        />
-        <select
-          className={table.input}
-          aria-label="What was learnt in this folder too"
-          value={project}
-          onChange={(event) => set("project", event.target.value)}
-        >
-          <option value="">of no folder</option>
-          {[...new Set([...folders, project])]
-            .filter((folder) => folder !== "")
-            .map((folder) => (
-              <option key={folder} value={folder}>
-                {folderName(folder)}
-              </option>
-            ))}
-        </select>
+    <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
+      <div className={styles.page}>
+        <Tabs view={view} search={search} />
+        {view === "search" ? (
+          <div className={styles.filters}>
+            <SearchField query={query} onQuery={(q) => set({ q })} />
+            <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
+          </div>
+        ) : (
+          <MemoryFilters
+            question={question}
+            withEnded={view === "facts" ? withEnded : undefined}
+            project={project ?? ""}
+            folders={folders}
+            onChange={set}
+          />
+        )}
+        <div className={styles.columns} data-open={opened !== ""}>
+          <div className={styles.main}>
+            {project !== undefined && (view === "search" || view === "facts") ? (
+              <WriteFact
+                project={project}
+                onWritten={(fact) => {
+                  setVersion(version + 1);
+                  if (view === "facts") set({ fact });
+                }}
+              />
+            ) : null}
+            {project === undefined ? (
+              <Skeleton rows={8} />
+            ) : (
+              <View
+                key={view === "live" ? flagsOf(question) + project : view}
+                question={question}
+                withEnded={withEnded}
+                query={query}
+                project={project}
+                version={version}
+                opened={opened}
+                onOpen={(fact) => set({ fact })}
+              />
+            )}
+          </div>
+          {opened === "" || project === undefined ? null : (
+            <OpenedFact
+              key={`${opened} ${project}`}
+              factId={opened}
+              project={project}
+              onClose={() => set({ fact: "" })}
+              onChanged={(fact) => {
+                setVersion(version + 1);
+                set({ fact });
+              }}
+            />
+          )}
+        </div>
       </div>
-      <form
-        className={table.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.trim() !== "") write.run();
-        }}
-      >
-        <input
-          className={`${table.input} ${table.wide}`}
-          aria-label="Something to remember"
-          placeholder="Write something down, for your sessions"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <Button type="submit" disabled={text.trim() === "" || write.isBusy}>
-          Remember
-        </Button>
-      </form>
-      <TroubleNote trouble={found.trouble ?? write.trouble} onAgain={found.trouble === undefined ? undefined : found.again} />
-      {found.value?.source === SearchSource.DATABASE ? <p className={table.section}>{found.value.notice}</p> : null}
-      {words === "" ? (
-        <Empty title="Search for what was learnt" command='hlvm memory search "words"'>
-          <p>Facts outlive their session. They are found by words; what you write down above is yours alone.</p>
-        </Empty>
-      ) : found.value?.facts.length === 0 ? (
-        <Empty title="Nothing is remembered about that" command='hlvm memory write "…"' />
-      ) : (
-        <ul>{found.value?.facts.map(({ fact }) => fact && <FactRow key={fact.factId} fact={fact} onChanged={found.again} />)}</ul>
-      )}
     </PageFrame>
+  );
+}
+
+interface Asked {
+  readonly question: MemoryQuestion;
+  readonly withEnded: boolean;
+  readonly query: string;
+}
+
+function commandOf(view: MemoryView, { question, withEnded, query }: Asked): string {
+  if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
+  if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
+  return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
+}
+
+/** The filters and the opened fact go along. */
+function Tabs({ view, search }: { readonly view: MemoryView; readonly search: URLSearchParams }) {
+  const suffix = search.size === 0 ? "" : `?${search.toString()}`;
+  return (
+    <nav className={styles.tabs} aria-label="Memory">
+      {(Object.keys(MEMORY_VIEWS) as MemoryView[]).map((key) => (
+        <Link
+          key={key}
+          href={`/memory/${key}${suffix}`}
+          aria-current={key === view ? "page" : undefined}
+          data-action={`Memory: ${MEMORY_VIEWS[key]}`}
+          // Where there is no field to search in, this is where one is.
+          data-key={key === "search" ? "/" : undefined}
+        >
+          {MEMORY_VIEWS[key]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function SearchField({ query, onQuery }: { readonly query: string; readonly onQuery: (query: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  // Whoever comes here with words looks at what they find.
+  useEffect(() => {
+    if (query === "") field.current?.focus();
+  }, []);
+  return (
+    <input
+      ref={field}
+      className={styles.words}
+      type="search"
+      aria-label="Search what is remembered"
+      placeholder="Search what is remembered"
+      value={query}
+      onChange={(event) => onQuery(event.target.value)}
+      data-filter
+    />
   );
 }

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import type { Queries } from "@hlvm/postgres/database";
+import type { FactChange, FactChangeKind } from "../domain/fact-change.ts";
+import type { FactHistory } from "../domain/fact-history.ts";
+import type { Viewer } from "../domain/viewer.ts";
+import { CHANGE_COLUMNS, changesOf, type FactChangeRow } from "./fact-change-row.ts";
+import { PostgresFactPages } from "./postgres-fact-pages.ts";
+
+/** Of so many facts at most a history tells. */
+const MOST_IN_THREAD = 100;
+
+/** What was done to facts, within a transaction that has entered the viewer's scope; a transaction makes one change. */
+export class PostgresFactHistory extends PostgresFactPages implements FactHistory {
+  readonly #queries: Queries;
+  readonly #viewer: Viewer;
+  readonly #feedOutbox: (factId: string) => Promise<void>;
+  /** Of the change that this transaction makes. */
+  readonly changeId = randomUUID();
+
+  constructor(queries: Queries, viewer: Viewer, feedOutbox: (factId: string) => Promise<void>) {
+    super(queries, viewer);
+    this.#queries = queries;
+    this.#viewer = viewer;
+    this.#feedOutbox = feedOutbox;
+  }
+
+  /** A fact that was not there before is part of the change. */
+  async addNew(factId: string): Promise<void> {
+    await this.#queries.query(
+      `INSERT INTO fact_change_part (change_id, fact_id, became)
+       SELECT $1, fact_id, ROW(pinned, valid_to, superseded_by)::fact_state FROM fact WHERE fact_id = $2`,
+      [this.changeId, factId],
+      "fact-change-new",
+    );
+  }
+
+  async record(kind: FactChangeKind, factId: string, undoes?: string): Promise<FactChange> {
+    const { sessionId = "", runId = "", callId = "" } = this.#viewer.call ?? {};
+    await this.#queries.query(
+      `INSERT INTO fact_change (change_id, audience, number, fact_id, kind, principal, session_id, run_id, call_id, undoes)
+       SELECT $1, audience, (SELECT coalesce(max(number), 0) + 1 FROM fact_change WHERE fact_change.audience = fact.audience),
+         fact_id, $3, $4, $5, $6, $7, $8
+       FROM fact WHERE fact_id = $2`,
+      [this.changeId, factId, kind, this.#viewer.principal, sessionId, runId, callId, undoes],
+      "fact-change-record",
+    );
+    return (await this.find(this.changeId))!;
+  }
+
+  async find(changeId: string): Promise<FactChange | undefined> {
+    const [change] = await this.#changes("fact-change-find", "WHERE change.change_id = $1", [changeId]);
+    return change;
+  }
+
+  async latestOf(factIds: readonly string[]): Promise<FactChange | undefined> {
+    const touching = "WHERE change.change_id IN (SELECT change_id FROM fact_change_part WHERE fact_id = ANY($1::uuid[]))";
+    const [latest] = await this.#changes("fact-change-latest", `${touching} ORDER BY change.number DESC LIMIT 1`, [factIds]);
+    return latest;
+  }
+
+  async threadOf(factId: string, limit: number): Promise<FactChange[]> {
+    return this.#changes(
+      "fact-thread",
+      `WHERE change.change_id IN (
+         WITH RECURSIVE thread AS (
+           SELECT $1::uuid AS fact_id
+           UNION
+           SELECT other.fact_id FROM thread JOIN fact_change_part AS part USING (fact_id)
+             JOIN fact_change_part AS other ON other.change_id = part.change_id
+         )
+         SELECT change_id FROM fact_change_part WHERE fact_id IN (SELECT fact_id FROM thread LIMIT ${MOST_IN_THREAD})
+       ) ORDER BY change.number DESC LIMIT $2`,
+      [factId, limit],
+    );
+  }
+
+  async revert(changeId: string): Promise<"done" | "changed" | "taken"> {
+    const [blocked] = await this.#queries.query<{ is_changed: boolean; is_taken: boolean }>(
+      `SELECT coalesce(bool_or(became IS DISTINCT FROM ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state), true) AS is_changed,
+         coalesce(bool_or((was).pinned IS NOT NULL AND (was).valid_to IS NULL AND EXISTS (
+           SELECT FROM fact AS taker
+           WHERE taker.audience = fact.audience AND taker.slot = fact.slot AND taker.valid_to IS NULL
+             AND (taker.slot <> '' OR taker.text_key = fact.text_key)
+             AND taker.fact_id NOT IN (SELECT fact_id FROM fact_change_part WHERE change_id = $1)
+         )), false) AS is_taken
+       FROM fact_change_part JOIN fact USING (fact_id) WHERE change_id = $1`,
+      [changeId],
+      "fact-revert-check",
+    );
+    if (blocked!.is_changed) return "changed";
+    if (blocked!.is_taken) return "taken";
+    // What ends first makes room for what holds again.
+    for (const holds of [false, true]) {
+      const reverted = await this.#queries.query<{ fact_id: string }>(
+        `WITH part AS (
+           SELECT fact_id, became, (was).pinned IS NULL AS was_new, was FROM fact_change_part WHERE change_id = $1
+         ), changed AS (
+           UPDATE fact SET pinned = CASE WHEN was_new THEN fact.pinned ELSE (was).pinned END,
+             valid_to = CASE WHEN was_new THEN now() ELSE (was).valid_to END,
+             superseded_by = (was).superseded_by
+           FROM part WHERE part.fact_id = fact.fact_id AND (NOT was_new AND (was).valid_to IS NULL) = $3
+           RETURNING fact.fact_id, became, ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state AS now_is
+         )
+         INSERT INTO fact_change_part (change_id, fact_id, was, became) SELECT $2, fact_id, became, now_is FROM changed RETURNING fact_id`,
+        [changeId, this.changeId, holds],
+        "fact-revert",
+      );
+      for (const { fact_id: factId } of reverted) await this.#feedOutbox(factId);
+    }
+    return "done";
+  }
+
+  async #changes(name: string, condition: string, values: readonly unknown[]): Promise<FactChange[]> {
+    const sql = `SELECT ${CHANGE_COLUMNS} FROM fact_change AS change ${condition}`;
+    return changesOf(this.#queries, await this.#queries.query<FactChangeRow>(sql, values, name));
+  }
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from "node:fs";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { expect, it } from "vitest";
+import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import type { WebMesh } from "./web-mesh.ts";
+
+export const MEMORY_CONVERSATIONS = [
+  {
+    match: "what of the lighthouse",
+    turns: [
+      { toolCalls: [{ tool: "memory_write", arguments: { text: "The lighthouse has a new lamp" } }] },
+      { text: "It has a new lamp.", delayMilliseconds: 1_500 },
+    ],
+  },
+];
+const MANY = 130;
+
+function memoryOf({ mesh }: WebMesh) {
+  const token = readFileSync(mesh.state.tokenFile, "utf8").trim();
+  return createClient(
+    MemoryService,
+    createConnectTransport({
+      baseUrl: mesh.state.edgeUrl,
+      httpVersion: "2",
+      interceptors: [
+        (next) => (request) => {
+          request.header.set("authorization", `Bearer ${token}`);
+          return next(request);
+        },
+      ],
+    }),
+  );
+}
+
+/** The memory pages. */
+export function memoryCases(web: () => WebMesh): void {
+  it("remembers a fact, finds it, and by its keys replaces, pins and ends it, and takes that back", async () => {
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL("/memory/facts", page.url()).href);
+    await page.getByLabel("Something to remember").fill("Amounts are floats");
+    await page.getByRole("button", { name: "Remember" }).click();
+    const fact = page.getByRole("complementary", { name: "Fact" });
+    await fact.getByText("Amounts are floats").waitFor();
+    await page.keyboard.press("Tab");
+    await page.locator("main h2").first().click();
+    await page.keyboard.press("e");
+    await page.getByLabel("The fact as it should be").fill("Amounts are integers");
+    await page.getByRole("button", { name: "Replace" }).click();
+    const bars = fact.getByRole("region", { name: "Through time" });
+    await bars.getByText("Amounts are floats").waitFor();
+    const state = fact.locator("dd").first();
+    const history = fact.getByRole("region", { name: "History" }).getByRole("listitem");
+    const pressed = async (key: string, now: string, changes: number): Promise<void> => {
+      await page.locator("main h2").first().click();
+      await page.keyboard.press(key);
+      await expect.poll(() => history.count()).toBe(changes);
+      await expect.poll(() => state.innerText()).toBe(now);
+    };
+    await expect.poll(() => history.count()).toBe(2);
+    await pressed("p", "pinned", 3);
+    await pressed("Delete", "ended", 4);
+    await pressed("z", "pinned", 5);
+    expect(await fact.getByText("Amounts are integers").count()).toBeGreaterThan(0);
+
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator("main h2").first().click();
+    await page.keyboard.press("/");
+    await page.waitForURL(/\/memory\/search/);
+    await page.keyboard.type("amounts");
+    const found = page.getByRole("region", { name: "Facts that were found" }).locator("[data-row]");
+    await expect.poll(() => found.allInnerTexts()).toEqual([expect.stringContaining("Amounts are integers")]);
+    await page.getByLabel("Search what is remembered").fill("nonsense");
+    await page.getByText("Nothing is remembered about that").waitFor();
+    await page.getByRole("button", { name: "The same in a terminal" }).click();
+    await page.getByText("hlvm memory search nonsense", { exact: true }).waitFor();
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("shows the river by day, older ones as one scrolls, narrowed by the address; and a fact's history after a later change elsewhere", async () => {
+    const memory = memoryOf(web());
+    for (let from = 0; from < MANY; from += 26)
+      await Promise.all(
+        Array.from({ length: 26 }, (_, n) =>
+          memory.writeFact({ text: `River stone ${from + n}`, category: "river", scope: FactScope.TEAM }),
+        ),
+      );
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL("/memory/river?category=river", page.url()).href);
+    const river = page.getByRole("region", { name: "What was learnt" });
+    await river.getByRole("heading", { name: /^Today, / }).waitFor();
+    const rows = river.locator("[data-row]");
+    await expect.poll(() => rows.count()).toBeGreaterThan(10);
+    expect(await rows.count()).toBeLessThan(80);
+    await expect
+      .poll(async () => {
+        await river.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return river.getByText(/^River stone \d+$/).allInnerTexts();
+      })
+      .toContain("River stone 0");
+    await page.getByLabel("Of which scope").selectOption("personal");
+    await page.waitForURL(/scope=personal/);
+    await page.getByText("No change fits").waitFor();
+    await page.locator("main").getByText("hlvm memory changes --scope personal --category river").waitFor();
+    await page.getByLabel("Of which scope").selectOption("team");
+    await rows.first().click();
+    await page.waitForURL(/fact=/);
+    const fact = page.getByRole("complementary", { name: "Fact" });
+    await expect.poll(() => fact.getByRole("button", { name: "End" }).isEnabled()).toBe(true);
+
+    const factId = new URL(page.url()).searchParams.get("fact")!;
+    await memory.editFact({ factId, change: { case: "pinned", value: true } });
+    await fact.getByRole("button", { name: "Undo" }).click();
+    await fact.getByRole("alert").getByText("was changed again since").waitFor();
+    const { fact: kept } = await memory.getFact({ factId });
+    expect([kept?.pinned, kept?.validTo]).toEqual([true, undefined]);
+    await page.goto(new URL("/memory/facts?fact=0b8f8f0e-7c49-4f0c-9d7f-0f8d2f0f3a10", page.url()).href);
+    await page.getByText("There is no fact 0b8f8f0e").waitFor();
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("follows live what people and runs write, and what runs are reminded of", async () => {
+    const { mesh, workspace } = web();
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL(`/memory/live?project=${encodeURIComponent(workspace)}`, page.url()).href);
+    await page.getByText("Following what memory does").waitFor();
+    const live = page.getByRole("region", { name: "What memory does" }).locator("[data-row]");
+    const row = (words: RegExp) => live.filter({ hasText: words }).first();
+    await mesh.hlvm(["memory", "write", "--pinned", "The lighthouse keeper is called Ida"], { cwd: workspace });
+    await row(/learnt.*Ida/s).waitFor();
+    await mesh.hlvm(["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "what of the lighthouse"], {
+      cwd: workspace,
+    });
+    await row(/recalled.*Ida/s).waitFor();
+    await row(/learnt.*new lamp.*inferred/s).click();
+    const fact = page.getByRole("complementary", { name: "Fact" });
+    await fact.getByText(/by a run in session [0-9a-f]{8}/).waitFor();
+    await row(/recalled.*Ida/s).click();
+    await page.waitForURL(/\/s\/[0-9a-f-]{36}$/);
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("says what is wrong: no answer, and that a right is missing", async () => {
+    const { page } = await web().open();
+    await page.route("**/ListFacts", (route) => route.abort());
+    await page.goto(new URL("/memory/facts", page.url()).href);
+    await page.getByText("The edge does not answer.").waitFor();
+    const body = JSON.stringify({ code: "permission_denied", message: "that takes the role developer" });
+    await page.route("**/ListFacts", (route) => route.fulfill({ status: 403, contentType: "application/json", body }));
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("alert").getByText("that takes the role developer").waitFor();
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+    await page.unrouteAll();
+    await page.close();
+  });
+}
