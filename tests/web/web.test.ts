@@ -126,15 +126,18 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const { page, refused } = await web.open();
     await page.goto(new URL(session, page.url()).href);
     const more = page.getByRole("button", { name: "More" });
+    const fork = page.getByRole("button", { name: /^Fork/ });
     await more.click();
     await page.getByLabel("Title").fill("The greeting");
     await page.getByRole("button", { name: "Rename" }).click();
     await page.getByRole("heading", { level: 1, name: "The greeting" }).waitFor();
+    await fork.waitFor({ state: "hidden" });
     await more.click();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as Markdown" }).click()]);
     expect(readFileSync(await download.path(), "utf8")).toContain("# The greeting");
+    await fork.waitFor({ state: "hidden" });
     await more.click();
-    await page.getByRole("button", { name: /^Fork/ }).click();
+    await fork.click();
     await page.getByText("Forked from another session").waitFor();
     expect(new URL(page.url()).pathname).not.toBe(session);
     expect(refused).toEqual([]);
@@ -247,7 +250,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
   it.each([
     ["light", 1280],
     ["dark", 390],
-  ] as const)("has no fault of WCAG 2.2 A or AA that axe finds: %s, %i px", async (colorScheme, width) => {
+  ] as const)("has no fault of WCAG 2.2 A or AA that axe finds: %s, %i px", { timeout: 90_000 }, async (colorScheme, width) => {
     const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     // Trusted Types keep axe out; the other tests run with them.
     const { page } = await web.open({ colorScheme, viewport: { width, height: 844 }, bypassCSP: true, reducedMotion: "reduce" });
@@ -255,7 +258,8 @@ describe.skipIf(!hasBrowser)("the page", () => {
     const asking = await askInPage(page, web.workspace, "be told no");
     await page.getByRole("article", { name: /^Waiting for you/ }).waitFor();
     const look = async (place: string): Promise<void> => {
-      const options = { runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] } };
+      const tags = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] };
+      const options = { runOnly: tags, resultTypes: ["violations"] };
       const { violations } = await page.evaluate<AxeResult>(`axe.run(${JSON.stringify(options)})`);
       const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
       const right = await page.evaluate<number>(
@@ -264,7 +268,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       if (right > width) faults.push(`it is ${right} px wide`);
       if (faults.length > 0) found[place] = faults;
     };
-    for (const place of [...PLACES, asking, `${session}?panel=changes`, `${session}?panel=context`, session]) {
+    for (const place of [...PLACES, asking, `${session}?panel=changes`, `${session}?panel=context`, `${session}?panel=people`, session]) {
       await page.goto(new URL(place, page.url()).href);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.locator("header span", { hasText: /^Live$/ }).waitFor();
