@@ -13,6 +13,7 @@ export const PAGE_KEYS: readonly PageKey[] = [
   ["/", "search or filter", ""],
   ["Esc", "close what is open, leave the field", ""],
   ["c", "write a question", "/"],
+  ["e f s", "archive, fork, share the session that has the focus", "/"],
   [".", "follow the end", "/s/"],
   ["[ ]", "the question before, the next one", "/s/"],
   ["1", "changes", "/s/"],

@@ -1,11 +1,10 @@
-import { ArchiveFilter, WhoseSessions, type Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
-import { CircleCheck, Search } from "lucide-react";
+import type { Session } from "@hlvm/proto/hlvm/session/v1/session_pb";
+import { CircleCheck } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { useCall } from "../../api/use-call.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import parts from "../../parts/parts.module.css";
 import { RelativeTime } from "../../parts/relative-time.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -16,35 +15,32 @@ import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
 import { groupSessions } from "./group-sessions.ts";
+import { RowActions } from "./row-actions.tsx";
+import { commandOf, FilterBar, filtersOf, requestOf } from "./session-filters.tsx";
 import { StartComposer } from "./start-composer.tsx";
 import styles from "./sessions.module.css";
 
 const EXAMPLES = ["What does this repository do?", "Which parts have no tests?", "Plan how to split the largest file"];
 const FOUND_LIMIT = 100;
-const WHOSE = [
-  { name: "mine", word: "Mine", whose: WhoseSessions.MINE },
-  { name: "shared", word: "Shared with me", whose: WhoseSessions.SHARED_WITH_ME },
-] as const;
+const MOST_WORKSPACES = 20;
 
 /** Every session that one may see, and the field that begins another. */
 export function SessionsPage() {
-  const { clients, lists, isTeam } = usePage();
+  const { clients, lists } = usePage();
   const { sessions, approvals, hasMoreSessions } = useLists(lists);
   const [search, setSearch] = useSearchParams();
   const [prompt, setPrompt] = useState(search.get("prompt") ?? "");
-  const text = search.get("text") ?? "";
-  const isArchived = search.get("archived") === "only";
+  const filters = filtersOf(search);
   const asked = new Set(approvals?.map(({ sessionId }) => sessionId));
-  const words = useDeferredValue(text.trim());
-  const whose = WHOSE.find(({ name }) => name === search.get("whose"))?.whose ?? WhoseSessions.UNSPECIFIED;
-  const isFiltered = words !== "" || isArchived || whose !== WhoseSessions.UNSPECIFIED;
-  const found = useCall(`${words} ${isArchived} ${whose}`, async (signal) => {
-    if (!isFiltered) return undefined;
-    const archived = isArchived ? ArchiveFilter.ONLY : ArchiveFilter.UNSPECIFIED;
-    return await clients.sessions.listSessions({ text: words, archived, whose, limit: FOUND_LIMIT }, { signal });
-  });
+  const text = useDeferredValue(filters.text);
+  const wanted = requestOf({ ...filters, text });
+  const isFiltered = Object.values(wanted).some((value) => value !== "" && value !== 0);
+  const found = useCall(Object.values(wanted).join(" "), async (signal) =>
+    isFiltered ? await clients.sessions.listSessions({ ...wanted, limit: FOUND_LIMIT }, { signal }) : undefined,
+  );
   const shown = isFiltered ? found.value?.sessions : sessions;
   const excerpts = new Map(found.value?.sessions.map(({ sessionId }, at) => [sessionId, found.value?.excerpts[at] ?? ""]));
+  const workspaces = [...new Set(sessions?.map(({ workspace }) => workspace))].slice(0, MOST_WORKSPACES);
   const set = (name: string, value: string): void =>
     setSearch(
       (before) => {
@@ -55,48 +51,16 @@ export function SessionsPage() {
       { replace: true },
     );
   return (
-    <PageFrame
-      title="Sessions"
-      command={`hlvm session list${words === "" ? "" : ` --text ${JSON.stringify(words)}`}${isArchived ? " --archived" : ""}${whose === WhoseSessions.UNSPECIFIED ? "" : ` --${search.get("whose")}`}`}
-    >
-      <StartComposer
-        workspaces={[...new Set(sessions?.map(({ workspace }) => workspace))].slice(0, 20)}
-        prompt={prompt}
-        onPrompt={setPrompt}
-      />
-      <div className={styles.filters}>
-        <Button look="bare" aria-pressed={!isArchived} onClick={() => set("archived", "")}>
-          Current
-        </Button>
-        <Button look="bare" aria-pressed={isArchived} onClick={() => set("archived", "only")}>
-          Archived
-        </Button>
-        {isTeam
-          ? WHOSE.map(({ name, word, whose: one }) => (
-              <Button key={word} look="bare" aria-pressed={whose === one} onClick={() => set("whose", whose === one ? "" : name)}>
-                {word}
-              </Button>
-            ))
-          : null}
-        <label className={styles.search}>
-          <Icon of={Search} size={14} />
-          <input
-            data-filter
-            type="search"
-            placeholder="Title or text"
-            aria-label="Search in titles and texts"
-            value={text}
-            onChange={(event) => set("text", event.target.value)}
-          />
-        </label>
-      </div>
+    <PageFrame title="Sessions" command={commandOf(filters)}>
+      <StartComposer workspaces={workspaces} prompt={prompt} onPrompt={setPrompt} />
+      <FilterBar filters={filters} workspaces={workspaces} onSet={set} />
       <TroubleNote trouble={isFiltered ? found.trouble : undefined} onAgain={found.again} />
       {shown === undefined ? (
         <Skeleton rows={6} />
       ) : shown.length === 0 ? (
         <NoSessions isFiltered={isFiltered} onExample={setPrompt} />
       ) : (
-        <SessionTable sessions={shown} asked={asked} excerpts={isFiltered ? excerpts : new Map()} />
+        <SessionTable sessions={shown} asked={asked} excerpts={isFiltered ? excerpts : new Map()} onChanged={found.again} />
       )}
       {hasMoreSessions && !isFiltered ? (
         <Empty title="There are older ones: search for them" command="hlvm session list --limit 500" />
@@ -109,9 +73,10 @@ interface SessionTableProps {
   readonly sessions: readonly Session[];
   readonly asked: ReadonlySet<string>;
   readonly excerpts: ReadonlyMap<string, string>;
+  readonly onChanged: () => void;
 }
 
-function SessionTable({ sessions, asked, excerpts }: SessionTableProps) {
+function SessionTable({ sessions, asked, excerpts, onChanged }: SessionTableProps) {
   return (
     <div className={styles.table}>
       <div className={styles.head} aria-hidden="true">
@@ -135,6 +100,7 @@ function SessionTable({ sessions, asked, excerpts }: SessionTableProps) {
             session={session}
             isAsked={asked.has(session.sessionId)}
             excerpt={excerpts.get(session.sessionId) ?? ""}
+            onChanged={onChanged}
           />
         )),
       ])}
@@ -142,12 +108,20 @@ function SessionTable({ sessions, asked, excerpts }: SessionTableProps) {
   );
 }
 
-function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; readonly isAsked: boolean; readonly excerpt: string }) {
+interface SessionRowProps {
+  readonly session: Session;
+  readonly isAsked: boolean;
+  readonly excerpt: string;
+  readonly onChanged: () => void;
+}
+
+function SessionRow({ session, isAsked, excerpt, onChanged }: SessionRowProps) {
+  const [hasFocus, setHasFocus] = useState(false);
   const { sessionId, title, workspace, owner, model, cost, updatedAt } = session;
   const { tone, word, isLive } = sessionState(session, isAsked);
   const isCalm = tone === "ok" || tone === "plain";
   return (
-    <div className={styles.row}>
+    <div className={styles.row} onFocus={() => setHasFocus(true)} onBlur={() => setHasFocus(false)}>
       <StateMark tone={isCalm ? "plain" : tone} icon={tone === "ok" ? CircleCheck : undefined} isLive={isLive} />
       <span className={styles.title}>
         <Link href={`/s/${sessionId}`} data-row>
@@ -163,6 +137,7 @@ function SessionRow({ session, isAsked, excerpt }: { readonly session: Session; 
       <span className={styles.right}>
         <RelativeTime at={updatedAt} isShort />
       </span>
+      <RowActions session={session} hasFocus={hasFocus} onChanged={onChanged} />
     </div>
   );
 }
