@@ -276,6 +276,14 @@ describe.skipIf(!hasBrowser)("the page", () => {
       await page.evaluate(axe);
       await look(place);
     }
+    await page.goto(new URL("/memory/river", page.url()).href);
+    await page.locator("[data-row]").first().click();
+    await page.getByRole("region", { name: "History" }).waitFor();
+    await page.evaluate(axe);
+    await look("an opened fact");
+    await page.goto(new URL(session, page.url()).href);
+    await page.getByRole("log").waitFor();
+    await page.evaluate(axe);
     for (const [key, name] of [
       ["Control+k", "Go to or act"],
       ["?", "Keys of this page"],

@@ -2,6 +2,12 @@
 -- their order and have no gaps: who reads on behind a number misses nothing, and learns nothing of other audiences.
 CREATE TABLE fact_change (
   change_id uuid PRIMARY KEY,
+  -- Of the fact, and as long as that stands: who sees the one sees the other. A policy that looked for the fact would have all facts
+  -- read wherever a page of changes is.
+  organization text NOT NULL,
+  owner text NOT NULL,
+  project text NOT NULL,
+  scope text NOT NULL,
   audience text NOT NULL,
   number bigint NOT NULL,
   fact_id uuid NOT NULL REFERENCES fact,
@@ -34,9 +40,20 @@ CREATE INDEX fact_time ON fact (audience, valid_from, fact_id);
 -- History is added to, and never changed.
 GRANT SELECT, INSERT ON fact_change, fact_change_part TO hlvm_memory_viewer;
 ALTER TABLE fact_change ENABLE ROW LEVEL SECURITY;
-CREATE POLICY scope ON fact_change TO hlvm_memory_viewer USING (EXISTS (SELECT FROM fact WHERE fact.fact_id = fact_change.fact_id));
+CREATE POLICY scope ON fact_change TO hlvm_memory_viewer USING (
+  organization = (SELECT viewer_organization())
+  AND CASE scope
+    WHEN 'team' THEN true
+    WHEN 'personal' THEN owner = (SELECT viewer_principal())
+    WHEN 'project' THEN project = (SELECT viewer_project())
+    ELSE false
+  END
+);
+-- In this language it is asked for each row, and no plan reads all facts for it.
+CREATE FUNCTION sees_fact(wanted uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS
+  'BEGIN RETURN EXISTS (SELECT FROM fact WHERE fact.fact_id = wanted); END';
 ALTER TABLE fact_change_part ENABLE ROW LEVEL SECURITY;
-CREATE POLICY scope ON fact_change_part TO hlvm_memory_viewer USING (EXISTS (SELECT FROM fact WHERE fact.fact_id = fact_change_part.fact_id));
+CREATE POLICY scope ON fact_change_part TO hlvm_memory_viewer USING (sees_fact(fact_id));
 
 -- Facts that are there already: they were written, or took the place of others, and some ended since. By whom they were ended is
 -- not known.
@@ -54,10 +71,11 @@ FROM (
   WHERE old.valid_to IS NOT NULL AND old.valid_to IS DISTINCT FROM next.valid_from
   GROUP BY old.audience, next.fact_id, coalesce(next.fact_id, old.fact_id), old.valid_to
 ) AS what;
-INSERT INTO fact_change (change_id, audience, number, fact_id, kind, principal, session_id, run_id, call_id, changed_at)
-SELECT change_id, audience, row_number() OVER (PARTITION BY audience ORDER BY changed_at, change_id), fact_id, kind, principal, session_id,
-  '', '', changed_at
-FROM earlier;
+INSERT INTO fact_change (change_id, organization, owner, project, scope, audience, number, fact_id, kind, principal, session_id, run_id,
+  call_id, changed_at)
+SELECT change_id, organization, owner, project, scope, audience,
+  row_number() OVER (PARTITION BY audience ORDER BY changed_at, change_id), fact_id, kind, principal, session_id, '', '', changed_at
+FROM earlier JOIN fact USING (fact_id, audience);
 INSERT INTO fact_change_part (change_id, fact_id, became)
 SELECT change_id, fact.fact_id, ROW(fact.pinned, NULL, NULL)::fact_state FROM earlier JOIN fact USING (fact_id)
 WHERE changed_at = valid_from AND earlier.kind IN ('written', 'replaced');

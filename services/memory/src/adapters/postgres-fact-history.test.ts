@@ -261,7 +261,7 @@ describe("lists", () => {
     for (let n = 0; n < 7; n++) await write(ada, `fact ${n}`, { scope: (["team", "personal", "project"] as const)[n % 3] });
     await test.database.query("UPDATE fact SET valid_from = '2026-01-01T00:00:00.123456Z' WHERE organization = $1", [ada.organization]);
     await test.database.query(
-      "UPDATE fact_change SET changed_at = fact.valid_from FROM fact WHERE fact.fact_id = fact_change.fact_id AND organization = $1",
+      "UPDATE fact_change SET changed_at = fact.valid_from FROM fact WHERE fact.fact_id = fact_change.fact_id AND fact.organization = $1",
       [ada.organization],
     );
     for (const kind of ["facts", "changes"] as const) {

@@ -37,8 +37,9 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
   async record(kind: FactChangeKind, factId: string, undoes?: string): Promise<FactChange> {
     const { sessionId = "", runId = "", callId = "" } = this.#viewer.call ?? {};
     await this.#queries.query(
-      `INSERT INTO fact_change (change_id, audience, number, fact_id, kind, principal, session_id, run_id, call_id, undoes)
-       SELECT $1, audience, (SELECT coalesce(max(number), 0) + 1 FROM fact_change WHERE fact_change.audience = fact.audience),
+      `INSERT INTO fact_change (change_id, organization, owner, project, scope, audience, number, fact_id, kind, principal, session_id,
+         run_id, call_id, undoes)
+       SELECT $1, organization, owner, project, scope, audience, (SELECT coalesce(max(number), 0) + 1 FROM fact_change WHERE fact_change.audience = fact.audience),
          fact_id, $3, $4, $5, $6, $7, $8
        FROM fact WHERE fact_id = $2`,
       [this.changeId, factId, kind, this.#viewer.principal, sessionId, runId, callId, undoes],

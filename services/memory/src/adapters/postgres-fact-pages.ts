@@ -29,7 +29,13 @@ export class PostgresFactPages {
 
   async facts(filter: FactFilter, withEnded: boolean, limit: number, before: Place = FIRST): Promise<Page<Fact>> {
     const values: unknown[] = [audiencesOf(this.#viewer, filter.scope), before.at, before.id, limit + 1];
-    const narrowed = narrowing(filter, { principal: "fact.owner", time: "fact.valid_from" }, values);
+    const { principal, since, until } = filter;
+    const written = [
+      ["fact.owner =", principal || undefined] as const,
+      ["valid_from >=", since] as const,
+      ["valid_from <", until] as const,
+    ];
+    const narrowed = `${narrowing(filter, values)} ${conditions(written, values)}`;
     const rows = await this.#queries.query<FactRow & Placed>(
       `SELECT ${FACT_COLUMNS}, ${microseconds("valid_from")} FROM unnest($1::text[]) AS mine (audience) CROSS JOIN LATERAL (
          SELECT * FROM fact WHERE fact.audience = mine.audience AND (fact.valid_from, fact.fact_id) < ($2::timestamptz, $3::uuid)
@@ -46,8 +52,8 @@ export class PostgresFactPages {
     const values: unknown[] = [audiencesOf(this.#viewer, filter.scope), before.at, before.id, limit + 1];
     const rows = await this.#queries.query<FactChangeRow & Placed>(
       `SELECT ${CHANGE_COLUMNS}, ${microseconds("change.changed_at")} FROM unnest($1::text[]) AS mine (audience) CROSS JOIN LATERAL (
-         SELECT fact_change.* FROM fact_change JOIN fact USING (fact_id)
-         WHERE fact_change.audience = mine.audience AND (changed_at, change_id) < ($2::timestamptz, $3::uuid) ${narrowingChanges(filter, values)}
+         SELECT fact_change.* FROM fact_change
+         WHERE fact_change.audience = mine.audience AND (changed_at, change_id) < ($2::timestamptz, $3::uuid) ${narrowingChanges(filter, "fact_change", values)}
          ORDER BY changed_at DESC, change_id DESC LIMIT $4
        ) AS change ORDER BY change.changed_at DESC, change.change_id DESC LIMIT $4`,
       values,
@@ -67,13 +73,11 @@ export class PostgresFactPages {
   }
 
   async changesAfter(filter: FactFilter, heads: Heads, limit: number): Promise<{ changes: FactChange[]; heads: Heads }> {
-    const audiences = audiencesOf(this.#viewer);
-    const values: unknown[] = [audiences, heads, limit];
+    const values: unknown[] = [audiencesOf(this.#viewer), heads, limit];
     const rows = await this.#queries.query<FactChangeRow & { place: number; number: string; fits: boolean }>(
-      `SELECT ${CHANGE_COLUMNS}, mine.place::int, change.number::text, change.fits
+      `SELECT ${CHANGE_COLUMNS}, mine.place::int, change.number::text, true ${narrowingChanges(filter, "change", values)} AS fits
        FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS mine (audience, head, place) CROSS JOIN LATERAL (
-         SELECT fact_change.*, true ${narrowingChanges(filter, values, true)} AS fits FROM fact_change JOIN fact USING (fact_id)
-         WHERE fact_change.audience = mine.audience AND number > mine.head ORDER BY number LIMIT $3
+         SELECT * FROM fact_change WHERE fact_change.audience = mine.audience AND number > mine.head ORDER BY number LIMIT $3
        ) AS change ORDER BY change.changed_at, mine.place, change.number`,
       values,
     );
@@ -84,23 +88,28 @@ export class PostgresFactPages {
   }
 }
 
-function narrowingChanges(filter: FactFilter, values: unknown[], withScope = false): string {
-  const narrowed = narrowing(filter, { principal: "fact_change.principal", time: "fact_change.changed_at" }, values);
-  return withScope && filter.scope !== undefined ? `${narrowed} AND fact.scope = $${values.push(filter.scope)}` : narrowed;
+/** Each begins with AND; what is compared with is added to the values. */
+function conditions(all: readonly (readonly [is: string, value: unknown])[], values: unknown[]): string {
+  return all.flatMap(([is, value]) => (value === undefined ? [] : [`AND ${is} $${values.push(value)}`])).join(" ");
 }
 
-/** Conditions on `fact`, each beginning with AND; what they compare with is added to the values. */
-function narrowing(filter: FactFilter, columns: { readonly principal: string; readonly time: string }, values: unknown[]): string {
-  const { origin, type, category, principal, since, until } = filter;
-  const conditions = [
-    ["fact.origin =", origin],
-    ["fact.type =", type],
-    ["fact.category =", category || undefined],
-    [`${columns.principal} =`, principal || undefined],
-    [`${columns.time} >=`, since],
-    [`${columns.time} <`, until],
-  ] as const;
-  return conditions.flatMap(([is, value]) => (value === undefined ? [] : [`AND ${is} $${values.push(value)}`])).join(" ");
+function narrowing({ origin, type, category }: FactFilter, values: unknown[]): string {
+  const ofFact = [["fact.origin =", origin] as const, ["fact.type =", type] as const, ["fact.category =", category || undefined] as const];
+  return conditions(ofFact, values);
+}
+
+/** On a row of `fact_change`; its fact is looked for only where they are about that. */
+function narrowingChanges(filter: FactFilter, change: string, values: unknown[]): string {
+  const { scope, principal, since, until } = filter;
+  const ofChange = [
+    [`${change}.scope =`, scope] as const,
+    [`${change}.principal =`, principal || undefined] as const,
+    [`${change}.changed_at >=`, since] as const,
+    [`${change}.changed_at <`, until] as const,
+  ];
+  const made = conditions(ofChange, values);
+  const ofFact = narrowing(filter, values);
+  return ofFact === "" ? made : `${made} AND (SELECT true ${ofFact} FROM fact WHERE fact.fact_id = ${change}.fact_id)`;
 }
 
 function microseconds(column: string): string {

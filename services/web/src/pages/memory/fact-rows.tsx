@@ -53,7 +53,7 @@ export function factRow(fact: Fact, { opened, onOpen }: Opening): MemoryRow {
     at: validFrom,
     icon: what === "replaced" ? ArrowLeftRight : what === "ended" ? CircleStop : pinned ? Pin : Circle,
     what,
-    text: what === "replaced" || what === "ended" ? <s>{shownProse(text)}</s> : shownProse(text),
+    text: what === "replaced" || what === "ended" ? <del>{shownProse(text)}</del> : shownProse(text),
     by: personName(writtenBy),
     isChosen: factId === opened,
     onOpen: () => onOpen(factId),
