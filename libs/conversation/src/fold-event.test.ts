@@ -154,6 +154,10 @@ function lineOf(item: Item): string {
       return `error ${item.message}`;
     case "memory":
       return `memory ${item.recalled.length} recalled, ${item.written.length} written`;
+    case "worker":
+      return `worker ${item.agentType} · ${item.state}`;
+    case "instructions":
+      return `instructions ${item.files.length}`;
     default:
       return `${item.kind} ${item.text.split("\n")[0]}`;
   }
