@@ -44,6 +44,8 @@ export class Conversation {
   turnStats: TurnStats | undefined;
   /** What the model was reminded of last; replaced with each reminder. */
   reminder: { readonly text: string } | undefined;
+  /** The event at which the model began to think last. */
+  thinkingSequence = 0n;
   /** The run that an answer was last given in. */
   answeredRunId: string | undefined;
   lastSequence = 0n;
@@ -126,7 +128,9 @@ export class Conversation {
    */
   takeSettled(): Item[] {
     this.#sweep();
-    const mayStand = new Set<Item>(this.#live.filter((item) => item.kind === "worker" || (item.kind === "plan" && item.state === "accepted")));
+    const mayStand = new Set<Item>(
+      this.#live.filter((item) => item.kind === "worker" || (item.kind === "plan" && item.state === "accepted")),
+    );
     const waiting = new Set<Item>(this.#live.filter((item) => !mayStand.has(item)));
     const at = this.items.findIndex((item) => waiting.has(item));
     return this.items.splice(0, at < 0 ? this.items.length : at);

@@ -81,7 +81,15 @@ function changed(call: ToolCallView, payload: CallPayload): Partial<ToolCallView
 }
 
 function ended(call: ToolCallView, { result, servedFromSequence }: ToolEnd): Partial<ToolCallView> {
-  const { content = "", summary = "", errorCode = "", exitCode, durationMilliseconds = 0, resultBytes = 0n, truncated = false } = result ?? {};
+  const {
+    content = "",
+    summary = "",
+    errorCode = "",
+    exitCode,
+    durationMilliseconds = 0,
+    resultBytes = 0n,
+    truncated = false,
+  } = result ?? {};
   const state: CallState = result?.success === true ? "succeeded" : call.state === "denied" ? "denied" : "failed";
   return {
     ...endOf(content, 0),

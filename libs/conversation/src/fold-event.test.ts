@@ -99,7 +99,7 @@ describe("the fold", () => {
         { case: "runStopped", value: { reason: StopReason.USER_CANCELLED } },
       ]),
     );
-    expect(items).toMatchObject([{ kind: "assistant", isOpen: false }, { kind: "approval", state: "denied" }, { text: "Interrupted" }]);
+    expect(items).toMatchObject([{ kind: "assistant", isOpen: false }, { kind: "approval", state: "unanswered" }, { text: "Interrupted" }]);
   });
 
   it("says that an answer was cut where its turn begins again", () => {

@@ -42,6 +42,7 @@ export function foldEvent(conversation: Conversation, event: Event): void {
     case "runStarted":
       return foldRunStarted(conversation, base, payload.value);
     case "thinking":
+      conversation.thinkingSequence = event.sequence;
       // A turn begins again where the answer before it broke off on its way.
       conversation.change(
         "assistant",

@@ -19,24 +19,28 @@ export function foldPermission(conversation: Conversation, base: Base, check: Pe
 }
 
 /** The same of a worker's call, which has its item in the worker's own session. */
-export function foldWorkerPermission(conversation: Conversation, base: Base, { check, childSessionId, agentTypes }: WorkerPermission): void {
+export function foldWorkerPermission(
+  conversation: Conversation,
+  base: Base,
+  { check, childSessionId, agentTypes }: WorkerPermission,
+): void {
   if (check === undefined) return;
   const worker = { workerSessionId: childSessionId, workerAgents: agentTypes };
   if (askedOrAnswered(conversation, base, check, worker) || check.decision !== Decision.DENY) return;
   const { callId, tool, rule, reason } = check;
   const approval = create(ApprovalSchema, { callId, tool, sessionId: childSessionId });
-  conversation.push({ ...base, kind: "approval", approval, state: "denied", outcome: rule || reason, ...worker });
+  conversation.push({ ...base, kind: "approval", tool, approval, state: "denied", outcome: rule || reason, ...worker });
 }
 
 /** @returns whether there is an item of it */
 function askedOrAnswered(
   conversation: Conversation,
   base: Base,
-  { callId, decision, reason, rule, approval }: PermissionCheck,
+  { callId, tool, decision, reason, rule, approval }: PermissionCheck,
   worker: { readonly workerSessionId: string; readonly workerAgents: readonly string[] },
 ): boolean {
   if (decision === Decision.ASK) {
-    if (approval !== undefined) conversation.push({ ...base, kind: "approval", approval, state: "pending", outcome: "", ...worker });
+    if (approval !== undefined) conversation.push({ ...base, kind: "approval", tool, approval, state: "pending", outcome: "", ...worker });
     return approval !== undefined;
   }
   return conversation.change(

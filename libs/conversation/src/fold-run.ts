@@ -16,7 +16,7 @@ export function foldRunStopped(conversation: Conversation, base: Base, stopped: 
   conversation.changeAll(
     "approval",
     (item) => isOfRun(item) && item.state === "pending",
-    () => ({ state: "denied", outcome: "The run ended before anybody answered." }),
+    () => ({ state: "unanswered", outcome: "The run ended before anybody answered." }),
   );
   for (const kind of ["assistant", "thinking"] as const)
     conversation.changeAll(

@@ -81,8 +81,10 @@ export interface ToolsItem extends ItemBase {
 /** A person is asked, or was. */
 export interface ApprovalItem extends ItemBase {
   readonly kind: "approval";
+  readonly tool: string;
   readonly approval: Approval;
-  readonly state: "pending" | "approved" | "denied";
+  /** Unanswered: its run ended before. */
+  readonly state: "pending" | "approved" | "denied" | "unanswered";
   /** The rule that answered, who did, or why nobody could. */
   readonly outcome: string;
   /** Set: a worker asks, and this is its session. */

@@ -2,7 +2,18 @@ import { instructionsText } from "@hlvm/conversation/instructions-text";
 import type { Item } from "@hlvm/conversation/item";
 import { memo } from "react";
 import { ApprovalCard } from "./approval-card.tsx";
-import { AssistantText, CommentLine, ErrorCard, InfoLine, MemoryLine, PlanCard, PlainLine, ThinkingLine, UserCard, WorkerLine } from "./said-items.tsx";
+import {
+  AssistantText,
+  CommentLine,
+  ErrorCard,
+  InfoLine,
+  MemoryLine,
+  PlanCard,
+  PlainLine,
+  ThinkingLine,
+  UserCard,
+  WorkerLine,
+} from "./said-items.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 import styles from "./items.module.css";
 
