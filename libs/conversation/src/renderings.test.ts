@@ -1,6 +1,7 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { ApprovalKind } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { Conversation } from "./conversation.ts";
 import type { Item } from "./item.ts";
@@ -52,21 +53,22 @@ describe("a whole session", () => {
   });
 });
 
-/** Without what a format puts around words: escapes, blanks, the arguments in full, and the echo of what was queued. */
+/** Without what a format puts around words: escapes, blanks, the arguments in full, the echo of what was queued, and calls that are only told of. */
 function plainText(name: string): string {
   const text = fixture(name);
-  const unescaped = name.endsWith(".md") ? text.replace(/^```json\n[^]*?^```\n/gm, "").replace(/\\([^\w\s])/g, "$1") : text;
-  return unescaped.replace(/^.*, queued: .*\n/gm, "").replace(/\\n|\s+/g, " ");
+  const unescaped = name.endsWith(".md") ? text.replace(/^```json\n[^]*?^```\n/gm, "").replace(/\\([^a-z0-9\s])/gi, "$1") : text;
+  return unescaped.replace(/^.*, queued: .*\n|Replayed .*/gm, "").replace(/\s+/g, " ");
 }
 
-function said(item: Item): string[] {
-  return item.kind === "user" ? [item.text.replace(/\s+/g, " ")] : [];
+function said(item: Item, name: string): string[] {
+  if (item.kind !== "user") return [];
+  return [name.endsWith(".json") ? JSON.stringify(item.text) : item.text.replace(/\s+/g, " ")];
 }
 
 function called(item: Item, name: string): string[] {
   if (item.kind !== "tools") return [];
   return item.calls.map((call) => {
-    if (name.endsWith(".json")) return `"tool": "${call.tool}", "argumentsJson": ${JSON.stringify(call.argumentsJson)}`;
+    if (name.endsWith(".json")) return `"tool": "${call.tool}", "argumentsJson": ${JSON.stringify(call.argumentsJson)}, "summary"`;
     if (name.endsWith(".md")) return `**Tool** ${call.tool} ${callTarget(call)}`;
     // The terminal shows the arguments of what never ran as they are.
     const isRaw = name.endsWith(".cli.txt") && call.summary === "";
@@ -85,16 +87,15 @@ function failed(item: Item, name: string): string[] {
 
 function answered(item: Item, name: string): string[] {
   if (item.kind !== "approval") return [];
-  const { state, outcome, tool } = item;
+  const { state, outcome, tool, approval } = item;
   const by = outcome.replace(/^approval: /, "");
   if (name.endsWith(".json")) return [`"state": "${state}", "outcome": "${outcome}"`];
-  if (name.endsWith(".page.txt")) return [`${state} ${titleOf(item)} ${by.replace("user:", "")}`];
-  if (name.endsWith(".md")) return [`${titleOf(item)}: ${state}, ${by}`];
-  if (titleOf(item) === "propose_plan") return ["plan: accepted"];
+  const isQuestion = approval.kind === ApprovalKind.QUESTION;
+  const isPlan = approval.kind === ApprovalKind.PLAN;
+  const title = isQuestion ? "answer a question" : isPlan ? "accept this plan" : `run ${tool}`;
+  if (name.endsWith(".page.txt")) return [`${state} ${title} ${by.replace("user:", "")}`];
+  if (name.endsWith(".md")) return [`${isQuestion ? "the model's question" : tool}: ${state}, ${by}`];
+  if (isPlan) return ["plan: accepted"];
   if (state === "denied") return [`denied (approval, ${outcome})`];
-  return [`${titleOf(item) === tool ? tool : "the model's question"} ${state}: ${by}`];
-}
-
-function titleOf({ tool }: { readonly tool: string }): string {
-  return tool;
+  return [`${isQuestion ? "the model's question" : tool} ${state}: ${by}`];
 }

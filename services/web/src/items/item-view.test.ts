@@ -5,12 +5,15 @@ import { EventSchema } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, it } from "vitest";
+import { Router } from "wouter";
 import { ItemView } from "./item-view.tsx";
 
 it("tells a whole session as it does", async () => {
   const conversation = new Conversation();
-  conversation.add((wholeSession.events as JsonValue[]).map((event) => fromJson(EventSchema, event)));
-  const told = conversation.items.map((item) => visibleTextOf(renderToStaticMarkup(createElement(ItemView, { item }))));
+  conversation.add((wholeSession.events as unknown as JsonValue[]).map((event) => fromJson(EventSchema, event)));
+  const told = conversation.items.map((item) =>
+    visibleTextOf(renderToStaticMarkup(createElement(Router, { ssrPath: "/", children: createElement(ItemView, { item }) }))),
+  );
   await expect(`${told.join("\n")}\n`).toMatchFileSnapshot("../../../../libs/conversation/fixtures/whole-session.page.txt");
 });
 
