@@ -120,7 +120,7 @@ async function drivesAndTakes(ada: Person, grace: Person): Promise<void> {
   expect(linesOf(await grace("session", "list", "--shared", "--json")).map((one) => one.session_id)).toContain(id);
   expect((await grace("session", "share", id, "--with", "organization")).stderr).toContain("is shared by its owner");
   expect((await ada("ask", "-p", "--resume", id, "Read README.md")).code).toBe(0);
-  expect((await grace("session", "show", id)).stdout).toContain("took the session over from user:grace@acme.example");
+  expect((await grace("session", "show", id)).stdout).toContain("Handed over by grace@acme.example to ada@acme.example");
   const recorded = linesOf(await grace("audit", "query", "--json", "--session", id, "--kind", "session_taken"));
   expect(recorded).toMatchObject([{ principal: "user:ada@acme.example" }]);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Decision } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { EventSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { Conversation } from "./conversation.ts";
+import { Conversation, type Change } from "./conversation.ts";
 import type { Item } from "./item.ts";
 
 type Payload = NonNullable<MessageInitShape<typeof EventSchema>["payload"]>;
@@ -99,7 +99,7 @@ describe("the fold", () => {
         { case: "runStopped", value: { reason: StopReason.USER_CANCELLED } },
       ]),
     );
-    expect(items).toMatchObject([{ kind: "assistant", isOpen: false }, { kind: "approval", state: "denied" }, { text: "Interrupted" }]);
+    expect(items).toMatchObject([{ kind: "assistant", isOpen: false }, { kind: "approval", state: "unanswered" }, { text: "Interrupted" }]);
   });
 
   it("says that an answer was cut where its turn begins again", () => {
@@ -130,6 +130,41 @@ describe("the fold", () => {
     expect(items).toMatchObject([{ text: "one" }, { kind: "info", text: "Undone: back to turn 1" }]);
   });
 
+  it("lets what is settled be taken, and tells of a plan and a worker what becomes of them then, too", () => {
+    const changes: Change[] = [];
+    const conversation = new Conversation((change) => changes.push(change));
+    const asked = { callId: "w", tool: "write_file", decision: Decision.ASK, approval: { callId: "w" } };
+    const worker = { childSessionId: "child", agentTypes: ["general"] };
+    const [plan, accepted, spawned, ask, answer, next, step, done, denied] = eventsOf(
+      [
+        { case: "planCreated", value: { callId: "p", text: "one" } },
+        { case: "planAnswered", value: { callId: "p", accepted: true, text: "one", steps: ["one"] } },
+        { case: "workerSpawned", value: { childSessionId: "child", agentType: "general" } },
+        { case: "workerPermission", value: { ...worker, check: asked } },
+        { case: "workerPermission", value: { ...worker, check: { ...asked, decision: Decision.ALLOW, rule: "by ada" } } },
+        { case: "messageDelta", value: { text: "an answer" } },
+        { case: "planStep", value: { index: 1, completed: true } },
+        { case: "workerCompleted", value: { childSessionId: "child", success: true, turns: 2 } },
+        { case: "workerPermission", value: { ...worker, check: { callId: "x", tool: "t", decision: Decision.DENY, reason: "no" } } },
+      ],
+      [1, 1, 1, 1, 1, 2, 2, 2, 2],
+    ) as [Event, Event, Event, Event, Event, Event, Event, Event, Event];
+    conversation.add([plan]);
+    expect(conversation.takeSettled()).toEqual([]);
+    conversation.add([accepted, spawned, ask]);
+    expect(conversation.takeSettled()).toMatchObject([{ kind: "plan" }, { kind: "worker" }]);
+    conversation.add([answer, next]);
+    expect(conversation.takeSettled()).toMatchObject([{ kind: "approval", state: "approved", workerAgents: ["general"] }]);
+    changes.length = 0;
+    conversation.add([step, done, denied]);
+    expect(changes).toMatchObject([
+      { item: { kind: "plan", steps: [{ isCompleted: true }] }, before: { steps: [{ isCompleted: false }] } },
+      { item: { kind: "worker", state: "succeeded", turns: 2 }, before: { state: "running" } },
+      { item: { kind: "approval", state: "denied", tool: "t", outcome: "no" }, before: undefined },
+    ]);
+    expect(conversation.items).toMatchObject([{ kind: "assistant", isOpen: true }, { kind: "approval" }]);
+  });
+
   it("has a line for an event that only a later version knows, and for each that has no item of its own", () => {
     const unknown = create(EventSchema, { sequence: 1n });
     unknown.$unknown = [{ no: 9_999, wireType: 2, data: new Uint8Array([0]) }];
@@ -154,6 +189,10 @@ function lineOf(item: Item): string {
       return `error ${item.message}`;
     case "memory":
       return `memory ${item.recalled.length} recalled, ${item.written.length} written`;
+    case "worker":
+      return `worker ${item.agentType} · ${item.state}`;
+    case "instructions":
+      return `instructions ${item.files.length}`;
     default:
       return `${item.kind} ${item.text.split("\n")[0]}`;
   }

@@ -1,12 +1,10 @@
-import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { InstructionState } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { enumWord } from "@hlvm/ndjson/enum-word";
 import { eventType } from "@hlvm/ndjson/event-type";
-import type { InfoItem } from "./item.ts";
+import { DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { TurnReplayed_AgreementSchema, type CallReplayed, type Event, type TurnReplayed } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { InfoItem, InfoTopic } from "./item.ts";
 
-type Info = Pick<InfoItem, "kind" | "text" | "detail" | "otherSessionId">;
-
-/** Events that are no news to a person: they are figures, or another event says the same. */
-const SILENT: ReadonlySet<string | undefined> = new Set(["turnStats", "reminder"]);
+type Info = Pick<InfoItem, "kind" | "topic" | "text" | "detail" | "otherSessionId">;
 
 /** The line of an event that has no item of its own; undefined where there is nothing to say. */
 export function infoOf(event: Event): Info | undefined {
@@ -14,50 +12,50 @@ export function infoOf(event: Event): Info | undefined {
   switch (payload.case) {
     case "compaction": {
       const { tokensBefore, tokensAfter, turns, summary } = payload.value;
-      const what = turns > 0 ? `${turns} turns summarised` : "results put aside";
-      return info(`Context shortened: ${tokensBefore} tokens became ${tokensAfter}, ${what}`, summary);
+      const what = turns > 0 ? `${turns} ${turns === 1 ? "turn" : "turns"} summarised` : "results put aside";
+      return info("compaction", `Context shortened: ${tokensBefore} tokens became ${tokensAfter}, ${what}`, summary);
     }
     case "runTakenOver":
-      return info("The process that held this run ended; another one goes on with it");
-    case "sessionTaken":
-      return info(`Handed over by ${payload.value.formerOwner.replace(/^user:/, "")} to ${event.principal.replace(/^user:/, "")}`);
+      return info("takeover", "The process that held this run ended; another one goes on with it");
+    case "sessionTaken": {
+      const [from, to] = [payload.value.formerOwner, event.principal].map((one) => one.replace(/^user:/, ""));
+      return info("handover", `Handed over by ${from} to ${to}`);
+    }
     case "sessionForked":
-      return info("Forked from another session", `up to its event ${payload.value.parentSequence}`, payload.value.parentSessionId);
+      return {
+        ...info("fork", "Forked from another session", `up to its event ${payload.value.parentSequence}`),
+        otherSessionId: payload.value.parentSessionId,
+      };
     case "sessionImported":
-      return info("What follows was read from a file, and proves nothing");
+      return info("import", "What follows was read from a file, and proves nothing");
     case "conversationUndone": {
       const { toTurn, restoredPaths, keptPaths } = payload.value;
       const paths = [...restoredPaths.map((path) => `back: ${path}`), ...keptPaths.map((path) => `kept: ${path}`)];
-      return info(`Undone: back to turn ${toTurn}`, paths.join("\n"));
+      return info("undo", `Undone: back to turn ${toTurn}`, paths.join("\n"));
     }
-    case "instructionsLoaded": {
-      const { files, notice } = payload.value;
-      const [loaded, left] = [InstructionState.LOADED, undefined].map((state) =>
-        files.filter((file) => (file.state === InstructionState.LOADED) === (state !== undefined)).map(({ path }) => path),
-      ) as [string[], string[]];
-      const parts = [
-        loaded.length > 0 ? `Instructions read: ${loaded.join(", ")}` : "",
-        left.length > 0 ? `left out: ${left.join(", ")}` : "",
-        notice,
-      ];
-      const text = parts.filter((part) => part !== "").join("; ");
-      return text === "" ? undefined : info(text);
-    }
-    case "workerSpawned": {
-      const { agentType, task, childSessionId } = payload.value;
-      return info(`Worker started: ${agentType}`, task, childSessionId);
-    }
-    case "workerCompleted": {
-      const { agentType, success, turns, filesTouched, childSessionId } = payload.value;
-      return info(`Worker ${success ? "done" : "failed"}: ${agentType}, ${turns} turns`, filesTouched.join("\n"), childSessionId);
-    }
+    case "callReplayed":
+      return callReplayed(payload.value);
+    case "turnReplayed":
+      return turnReplayed(payload.value);
     case undefined:
-      return event.$unknown === undefined ? undefined : info("Something happened here that only a newer version can show");
+      return event.$unknown === undefined ? undefined : info("unknown", "Something happened here that only a newer version can show");
     default:
-      return SILENT.has(payload.case) ? undefined : info(eventType(payload.case).replaceAll("_", " "));
+      return info("unknown", eventType(payload.case).replaceAll("_", " "));
   }
 }
 
-function info(text: string, detail = "", otherSessionId = ""): Info {
-  return { kind: "info", text, detail, otherSessionId };
+function callReplayed({ tool, argumentsSummary, recorded, now }: CallReplayed): Info {
+  const [then, today] = [recorded, now].map((ruled) => (ruled === undefined ? "not decided" : enumWord(DecisionSchema, ruled.decision)));
+  const why = now === undefined || then === today ? "" : [now.rule, now.reason].filter((part) => part !== "").join(": ");
+  return info("replay", `Replayed ${tool} ${argumentsSummary}: ${then === today ? `still ${then}` : `${then} then, ${today} now`}`, why);
+}
+
+function turnReplayed({ turn, proposed, agreement, failure, text }: TurnReplayed): Info {
+  if (failure !== "") return info("replay", `Replayed turn ${turn}: ${failure}`);
+  const calls = proposed.length === 0 ? "no call" : proposed.map(({ tool }) => tool).join(", ");
+  return info("replay", `Replayed turn ${turn}: ${enumWord(TurnReplayed_AgreementSchema, agreement)}, would call ${calls}`, text);
+}
+
+function info(topic: InfoTopic, text: string, detail = ""): Info {
+  return { kind: "info", topic, text, detail, otherSessionId: "" };
 }

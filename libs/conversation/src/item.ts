@@ -1,5 +1,5 @@
 import type { Approval, PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { Attachment, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Attachment, Instruction, StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 
 /** What every item has. An item never changes: what happens to it makes another one with the same key. */
 interface ItemBase {
@@ -21,13 +21,10 @@ export interface UserItem extends ItemBase {
   readonly attachments: readonly Attachment[];
   /** It was said to a run that goes on, and its model has not read it yet. */
   readonly isPending: boolean;
-}
-
-/** What a person said about the session; its model has not read it. */
-export interface CommentItem extends ItemBase {
-  readonly kind: "comment";
-  readonly author: string;
-  readonly text: string;
+  /** It was said while a run went on, and not to begin one. */
+  readonly isSteering: boolean;
+  /** Its author wanted what went on then to stop for it. */
+  readonly interrupts: boolean;
 }
 
 /** What the model said in one turn; Markdown. */
@@ -61,13 +58,21 @@ export interface ToolCallView {
   readonly omittedCharacters: number;
   /** One line: what came of it, or why it was denied. */
   readonly outcome: string;
+  /** The step that denied it, and its rule where one did. */
+  readonly deniedBy: string;
   readonly exitCode: number | undefined;
   readonly durationMilliseconds: number | undefined;
+  /** Of the whole result. */
+  readonly resultBytes: number;
+  /** The model has less of the result than there is. */
+  readonly isShortened: boolean;
+  /** The result is that of a recorded call; nothing ran. */
+  readonly isReplayed: boolean;
   /** Among those that wait for a sandbox; 0 where it does not. */
   readonly queuePosition: number;
 }
 
-/** Neighbouring calls of one turn. */
+/** Neighbouring calls of one turn; so many that a change of one stays cheap, and those after them in the next item. */
 export interface ToolsItem extends ItemBase {
   readonly kind: "tools";
   readonly calls: readonly ToolCallView[];
@@ -76,12 +81,16 @@ export interface ToolsItem extends ItemBase {
 /** A person is asked, or was. */
 export interface ApprovalItem extends ItemBase {
   readonly kind: "approval";
+  readonly tool: string;
   readonly approval: Approval;
-  readonly state: "pending" | "approved" | "denied";
+  /** Unanswered: its run ended before. */
+  readonly state: "pending" | "approved" | "denied" | "unanswered";
   /** The rule that answered, who did, or why nobody could. */
   readonly outcome: string;
   /** Set: a worker asks, and this is its session. */
   readonly workerSessionId: string;
+  /** The types of the agents from the first worker to the one that asks. */
+  readonly workerAgents: readonly string[];
 }
 
 export interface PlanStepView {
@@ -95,6 +104,8 @@ export interface PlanItem extends ItemBase {
   readonly text: string;
   readonly steps: readonly PlanStepView[];
   readonly state: "proposed" | "accepted" | "rejected";
+  /** Why it was rejected. */
+  readonly rejection: string;
   /** In which the run goes on, where it was accepted. */
   readonly mode: PermissionMode;
 }
@@ -103,6 +114,37 @@ export interface MemoryItem extends ItemBase {
   readonly kind: "memory";
   readonly recalled: readonly string[];
   readonly written: readonly string[];
+  /** So many facts are another person's. */
+  readonly withheld: number;
+  readonly notice: string;
+}
+
+/** A person's note to people, which no model reads. */
+export interface CommentItem extends ItemBase {
+  readonly kind: "comment";
+  readonly author: string;
+  readonly text: string;
+}
+
+/** Another agent, at work in a session of its own. */
+export interface WorkerItem extends ItemBase {
+  readonly kind: "worker";
+  readonly childSessionId: string;
+  readonly agentType: string;
+  readonly task: string;
+  readonly state: "running" | "succeeded" | "failed";
+  readonly stopReason: StopReason;
+  readonly turns: number;
+  readonly durationMilliseconds: number;
+  readonly tokens: bigint;
+  readonly filesTouched: readonly string[];
+}
+
+/** Which files instruct the agent, and which do not, and why. */
+export interface InstructionsItem extends ItemBase {
+  readonly kind: "instructions";
+  readonly files: readonly Instruction[];
+  readonly workspace: string;
   readonly notice: string;
 }
 
@@ -114,9 +156,12 @@ export interface ErrorItem extends ItemBase {
   readonly advice: string;
 }
 
+export type InfoTopic = "compaction" | "takeover" | "handover" | "fork" | "import" | "undo" | "interruption" | "replay" | "unknown";
+
 /** Anything else that a person may want to know; of events that only a later version knows, that there was one. */
 export interface InfoItem extends ItemBase {
   readonly kind: "info";
+  readonly topic: InfoTopic;
   readonly text: string;
   /** More, to open. */
   readonly detail: string;
@@ -126,12 +171,17 @@ export interface InfoItem extends ItemBase {
 
 export type Item =
   | UserItem
-  | CommentItem
   | AssistantItem
   | ThinkingItem
   | ToolsItem
   | ApprovalItem
   | PlanItem
   | MemoryItem
+  | CommentItem
+  | WorkerItem
+  | InstructionsItem
   | ErrorItem
   | InfoItem;
+
+/** What every item has that is pushed. */
+export type Base = ItemBase;

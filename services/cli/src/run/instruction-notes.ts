@@ -1,15 +1,11 @@
-import { InstructionState as State, type Instruction, type InstructionsLoaded } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import type { Tone } from "../terminal/paint.ts";
+import type { InstructionsItem } from "@hlvm/conversation/item";
+import { InstructionState as State, type Instruction } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Piece, Tone } from "../terminal/paint.ts";
 import { printableLine } from "../terminal/printable.ts";
 
-export interface Note {
-  readonly text: string;
-  readonly tone: Tone;
-}
-
 /** What a person is told of instructions: which the model has, which it has not, why, and how to trust them. */
-export function instructionNotes({ files, workspace, notice }: InstructionsLoaded, sessionId: string): Note[] {
-  const notes: Note[] = [];
+export function instructionNotes({ files, workspace, notice }: InstructionsItem, sessionId: string): Piece[] {
+  const notes: Piece[] = [];
   const say = (text: string, tone: Tone): void => void notes.push({ text, tone });
   const named = (state: State): string =>
     files

@@ -1,31 +1,23 @@
+import { Conversation, type Change, type RunView as RunState } from "@hlvm/conversation/conversation";
+import type { ApprovalItem, AssistantItem, ToolCallView, ToolsItem } from "@hlvm/conversation/item";
 import type { HlvmError } from "@hlvm/errors/hlvm-error";
-import { enumWord } from "@hlvm/ndjson/enum-word";
-import { permissionModeWord } from "@hlvm/ndjson/permission-mode";
-import { ApprovalKind, DecidingStepSchema, Decision, type Approval } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import {
-  type Attachment,
-  Phase,
-  PhaseSchema,
-  StopReason,
-  StopReasonSchema,
-  type Event,
-  type PermissionCheck,
-  type RunStopped,
-  type ToolEnd,
-  type WorkerCompleted,
-} from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { costText } from "../output/cost-text.ts";
-import { workLines } from "./work-lines.ts";
+import { ApprovalKind } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import type { Piece } from "../terminal/paint.ts";
 import { printableLine } from "../terminal/printable.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { counted, shortDuration, shortSize } from "../terminal/sizes.ts";
-import { instructionNotes } from "./instruction-notes.ts";
+import { callNote } from "./call-note.ts";
+import { approvalNotes, askerName, itemNotes } from "./item-notes.ts";
+import { planNotes, todoNotes } from "./plan-notes.ts";
+import { runStartedNote, runStoppedNotes, turnNote } from "./run-notes.ts";
 import type { RunView } from "./run-view.ts";
 
 const WAITS: Readonly<Record<number, string>> = {
   [ApprovalKind.PLAN]: "a plan waits to be accepted",
   [ApprovalKind.QUESTION]: "the model asks something, and waits",
 };
+/** So many items are held before those are forgotten that stay as they are: what was printed is not needed again. */
+const HELD_ITEMS = 200;
 
 export interface TextViewOptions {
   /** Also the model, the session, thinking, and figures of every turn. */
@@ -34,17 +26,20 @@ export interface TextViewOptions {
   readonly showsQuestions: boolean;
 }
 
-/** A run for a person: the answer as it comes, and a line for everything that was done on the way. */
+/** A run for a person: what changes in the folded conversation, as text; the answer as it comes, and a line for everything else. */
 export class TextView implements RunView {
   readonly #screen: Screen;
   readonly #options: TextViewOptions;
-  /** By call id: the arguments in short. */
-  readonly #summaries = new Map<string, string>();
-  readonly #denied = new Set<string>();
-  #textOfTurn = false;
-  /** Whether text of an answer came, and not yet the whole answer. */
-  #isAnswerOpen = false;
-  #textOfRun = false;
+  readonly #conversation = new Conversation((change) => this.#changed(change));
+  #sessionId = "";
+  /** What was told already, of what is no item. */
+  #told: Pick<Conversation, "run" | "todo" | "turnStats" | "reminder" | "thinkingSequence"> = {
+    run: undefined,
+    todo: this.#conversation.todo,
+    turnStats: undefined,
+    reminder: undefined,
+    thinkingSequence: 0n,
+  };
 
   constructor(screen: Screen, options: TextViewOptions) {
     this.#screen = screen;
@@ -67,178 +62,95 @@ export class TextView implements RunView {
     if (error.advice !== "") this.#screen.note(`What to do: ${error.advice}`);
   }
 
-  event({ payload, principal, sessionId, $unknown: unknown }: Event): void {
-    switch (payload.case) {
-      case "userMessage":
-        this.#textOfRun = false;
-        if (payload.value.queuedSequence > 0n) this.#screen.note(`${payload.value.author}, read now: ${payload.value.text}`);
-        else if (this.#options.showsQuestions) this.#screen.note(`${principal}: ${payload.value.text}`);
-        if (this.#options.showsQuestions || this.#options.verbose) this.#attachments(payload.value.attachments);
-        return;
-      case "comment":
-        return this.#screen.note(`${principal} comments: ${payload.value.text}`);
-      case "sessionTaken":
-        return this.#screen.note(`${principal} took the session over from ${payload.value.formerOwner}.`);
-      case "messageQueued":
-        this.#screen.note(`${principal}, ${payload.value.interrupts ? "interrupting" : "queued"}: ${payload.value.text}`);
-        return this.#attachments(payload.value.attachments);
-      case "runStarted": {
-        const { model, workspace, settings } = payload.value;
-        if (this.#options.verbose)
-          this.#screen.note(`model ${model} · mode ${permissionModeWord(settings?.mode ?? 0)} · workspace ${workspace}`, "dim");
-        return;
-      }
+  event(event: Event): void {
+    this.#sessionId = event.sessionId;
+    this.#conversation.add([event]);
+    this.#tellBesides();
+    if (this.#conversation.items.length >= HELD_ITEMS) this.#conversation.takeSettled();
+  }
+
+  #changed(change: Change): void {
+    const { item, before, appended } = change;
+    switch (item.kind) {
+      case "assistant":
+        return this.#answer(item, before as AssistantItem | undefined, appended);
       case "thinking":
-        if (this.#isAnswerOpen) this.#screen.note("The answer was cut on its way; the model is asked again.", "warning");
-        this.#textOfTurn = false;
-        this.#isAnswerOpen = false;
-        return this.#screen.status("thinking");
-      case "reasoningUpdate":
-        if (this.#options.verbose) this.#screen.note(payload.value.text, "dim");
+        if (this.#options.verbose && appended !== "") this.#screen.note(appended, "dim");
         return;
-      case "messageDelta":
-        this.#isAnswerOpen = true;
-        return this.#text(payload.value.text);
-      case "assistantMessage":
-        this.#isAnswerOpen = false;
-        if (!this.#textOfTurn) this.#text(payload.value.text);
-        return this.#screen.endLine();
-      case "toolSelected":
-        this.#summaries.set(payload.value.callId, printableLine(payload.value.argumentsJson, 100));
-        return;
-      case "permissionCheck":
-        return this.#permissionCheck(payload.value);
-      case "toolStart":
-        this.#summaries.set(payload.value.callId, printableLine(payload.value.argumentsSummary, 100));
-        return this.#screen.status(`${payload.value.tool} ${payload.value.argumentsSummary}`);
-      case "toolWaiting":
-        return this.#screen.status(`${payload.value.tool} waits for a sandbox, place ${payload.value.position}`);
-      case "toolEnd":
-        return this.#toolEnd(payload.value);
-      case "turnStats": {
-        const { toolCount, durationMilliseconds, inputTokens, outputTokens, phase } = payload.value;
-        if (this.#options.verbose)
-          this.#screen.note(
-            `turn: ${phase === Phase.UNSPECIFIED ? "" : `${enumWord(PhaseSchema, phase)} · `}${shortDuration(durationMilliseconds)} · ${counted(toolCount, "tool")} · ${inputTokens} tokens in · ${outputTokens} out`,
-            "dim",
-          );
-        return;
-      }
-      case "memoryActivity": {
-        const { recalled, written, notice } = payload.value;
-        if (recalled.length > 0) this.#screen.note(`memory: ${counted(recalled.length, "fact")} recalled`, "dim");
-        if (written.length > 0) this.#screen.note(`memory: ${counted(written.length, "fact")} written`, "dim");
-        if (this.#options.verbose) for (const fact of [...recalled, ...written]) this.#screen.note(`  ${printableLine(fact)}`, "dim");
-        if (notice !== "") this.#screen.note(`memory: ${notice}`, "warning");
-        return;
-      }
-      case "instructionsLoaded":
-        for (const { text, tone } of instructionNotes(payload.value, sessionId)) this.#screen.note(text, tone);
-        return;
-      case "todoUpdated":
-      case "planCreated":
-      case "planAnswered":
-      case "planStep":
-      case "reminder":
-        for (const { text, tone } of workLines(payload, this.#options)) this.#screen.note(text, tone);
-        return;
-      case "runTakenOver":
-        this.#isAnswerOpen = false;
-        this.#screen.note("The orchestrator that held this run ended; another one goes on with it.", "warning");
-        return this.#screen.status("thinking");
-      case "compaction": {
-        const { tokensBefore, tokensAfter, turns } = payload.value;
-        const what = turns > 0 ? `${counted(turns, "turn")} summarised` : "results put aside";
-        return this.#screen.note(`context: ${tokensBefore} tokens became ${tokensAfter}, ${what}; the log keeps everything`, "dim");
-      }
-      case "workerSpawned":
-        return this.#screen.note(`→ worker ${payload.value.agentType}: ${printableLine(payload.value.task, 100)}`, "dim");
-      case "workerCompleted":
-        return this.#workerCompleted(payload.value);
-      case "workerPermission": {
-        const { agentTypes, check } = payload.value;
-        const who = `worker ${printableLine(agentTypes.join(" › "))}`;
-        if (check?.decision === Decision.ASK && check.approval !== undefined) this.#waits(`${who}: ${check.tool}`, check.approval);
-        else if (check?.decision === Decision.DENY) this.#screen.note(`${who}: ${check.tool} was denied`, "warning");
-        return;
-      }
-      case "runStopped":
-        return this.#runStopped(payload.value);
-      case undefined:
-        if (unknown !== undefined) this.#screen.note("Something happened here that only a newer hlvm can show.", "dim");
-        return;
-      case "toolOutput":
-      case "usageUpdate":
-        return;
+      case "tools":
+        return this.#calls(item, before as ToolsItem | undefined);
+      case "approval":
+        return item.state === "pending" ? this.#waits(item) : this.#say(approvalNotes(item, this.#options));
+      case "plan":
+        return this.#say(planNotes(item, before?.kind === "plan" ? before : undefined, this.#options));
+      default:
+        if (item.kind === "error" || item.kind === "info") this.#tellRun();
+        this.#say(itemNotes(item, { ...this.#options, sessionId: this.#sessionId }));
+        if (item.kind === "info" && item.topic === "takeover") this.#screen.status("thinking");
     }
   }
 
-  #text(text: string): void {
-    if (text === "") return;
-    this.#screen.status("");
-    this.#screen.answer(text);
-    this.#textOfTurn = true;
-    this.#textOfRun = true;
-  }
-
-  #permissionCheck({ callId, tool, decision, step, rule, reason, approval }: PermissionCheck): void {
-    if (decision !== Decision.DENY) {
-      if (decision === Decision.ASK && approval !== undefined) this.#waits(tool, approval);
-      return;
+  #answer(item: AssistantItem, before: AssistantItem | undefined, appended: string): void {
+    if (item.isCut && before?.isCut === false) this.#screen.note("The answer was cut on its way; the model is asked again.", "warning");
+    if (appended !== "") {
+      this.#screen.status("");
+      this.#screen.answer(appended);
     }
-    this.#denied.add(callId);
-    const why = printableLine(reason, 300);
-    const deciding = `${enumWord(DecidingStepSchema, step)}${rule === "" ? "" : `, ${printableLine(rule)}`}`;
-    this.#screen.note(`✗ ${tool} ${this.#summaries.get(callId) ?? ""} · denied (${deciding}): ${why}`, "warning");
+    if (!item.isOpen) this.#screen.endLine();
   }
 
-  #workerCompleted({ agentType, success, stopReason, turns, filesTouched, durationMilliseconds, usage }: WorkerCompleted): void {
-    const facts = [enumWord(StopReasonSchema, stopReason), counted(turns, "turn"), shortDuration(durationMilliseconds)];
-    const tokens = (usage?.inputTokens ?? 0n) + (usage?.outputTokens ?? 0n);
-    const files = filesTouched.length === 0 ? [] : [counted(filesTouched.length, "file")];
-    const line = [`${success ? "✓" : "✗"} worker ${agentType}`, ...facts, `${tokens} tokens`, ...files].join(" · ");
-    this.#screen.note(line, success ? "dim" : "warning");
+  #calls({ calls }: ToolsItem, before: ToolsItem | undefined): void {
+    for (const [index, call] of calls.entries()) {
+      const last = before?.calls[index];
+      if (call === last || (last !== undefined && call.state === last.state && call.queuePosition === last.queuePosition)) continue;
+      this.#call(call, last);
+    }
   }
 
-  #attachments(attachments: readonly Attachment[]): void {
-    for (const { path, mediaType, size, width, height } of attachments)
-      if (mediaType !== "")
-        this.#screen.note(`attached ${path}, ${mediaType}${width > 0 ? `, ${width}x${height}` : ""}, ${size} bytes`, "dim");
+  #call(call: ToolCallView, before: ToolCallView | undefined): void {
+    const { tool, state, summary, queuePosition } = call;
+    if (state === "running") return this.#screen.status(`${tool} ${summary}`);
+    if (state === "waiting") return this.#screen.status(`${tool} waits for a sandbox, place ${queuePosition}`);
+    if (state === "chosen" || state === "asked") return;
+    this.#screen.status("thinking");
+    // What was denied is told when it is.
+    if (state === before?.state) return;
+    this.#say([callNote(call)]);
   }
 
-  #waits(tool: string, { approvalId, kind }: Approval): void {
-    const text = WAITS[kind] ?? `${tool} waits for an approval`;
+  #waits(item: ApprovalItem): void {
+    const { approvalId, kind } = item.approval;
+    const text = WAITS[kind] ?? `${askerName(item)}${printableLine(item.tool)} waits for an approval`;
     if (this.#options.showsQuestions) this.#screen.note(`${text}: hlvm approval show ${approvalId}`, "warning");
     this.#screen.status(text);
   }
 
-  #toolEnd({ callId, tool, result }: ToolEnd): void {
-    this.#screen.status("thinking");
-    const summary = this.#summaries.get(callId) ?? "";
-    this.#summaries.delete(callId);
-    if (this.#denied.delete(callId) || result === undefined) return;
-    const facts = [shortDuration(result.durationMilliseconds), shortSize(Number(result.resultBytes))];
-    if (result.truncated) facts.push("shortened for the model");
-    if (result.exitCode !== undefined && result.exitCode !== 0) facts.push(`exit ${result.exitCode}`);
-    const line = [`${result.success ? "✓" : "✗"} ${tool} ${summary}`.trimEnd(), ...facts].join(" · ");
-    if (result.success) return this.#screen.note(line, "dim");
-    this.#screen.note(`${line} · ${printableLine(result.summary || result.errorCode)}`, "warning");
+  /** What is no item: figures, lists, reminders. */
+  #tellBesides(): void {
+    const { todo, turnStats, reminder, thinkingSequence } = this.#conversation;
+    const { verbose } = this.#options;
+    if (todo !== this.#told.todo) this.#say(todoNotes(todo));
+    if (verbose && reminder !== undefined && reminder !== this.#told.reminder)
+      this.#screen.note(`reminder: ${printableLine(reminder.text, 200)}`, "dim");
+    if (verbose && turnStats !== undefined && turnStats !== this.#told.turnStats) this.#say([turnNote(turnStats)]);
+    if (thinkingSequence !== this.#told.thinkingSequence) this.#screen.status("thinking");
+    this.#tellRun();
+    this.#told = { ...this.#told, todo, turnStats, reminder, thinkingSequence };
   }
 
-  #runStopped(stopped: RunStopped): void {
-    this.#screen.status("");
-    if (!this.#textOfRun) this.#text(stopped.text);
-    this.#screen.endLine();
-    if (this.#options.verbose)
-      this.#screen.note(
-        `${enumWord(StopReasonSchema, stopped.reason)} · ${counted(stopped.turns, "turn")} · ${counted(stopped.toolCalls, "tool call")} · ${shortDuration(stopped.durationMilliseconds)}`,
-        "dim",
-      );
-    const { nanoDollars = 0n, unpricedCalls = 0 } = stopped.cost ?? {};
-    if (nanoDollars > 0n || unpricedCalls > 0) this.#screen.note(`cost: ${costText(stopped.cost)}`, "dim");
-    if (stopped.reason === StopReason.COMPLETED) return;
-    if (stopped.reason === StopReason.USER_CANCELLED) return this.#screen.note("cancelled", "warning");
-    this.#screen.note(stopped.message || `The run stopped: ${enumWord(StopReasonSchema, stopped.reason)}.`, "bad");
-    if (stopped.advice !== "") this.#screen.note(`What to do: ${stopped.advice}`);
+  #tellRun(): void {
+    const { run } = this.#conversation;
+    const before: RunState | undefined = this.#told.run;
+    if (run === undefined || run === before) return;
+    this.#told = { ...this.#told, run };
+    if (run.stopReason !== undefined) {
+      this.#screen.status("");
+      this.#screen.endLine();
+      this.#say(runStoppedNotes(run, this.#options.verbose));
+    } else if (run.runId !== before?.runId && this.#options.verbose) this.#say([runStartedNote(run)]);
+  }
+
+  #say(notes: readonly Piece[]): void {
+    for (const { text, tone } of notes) this.#screen.note(text, tone);
   }
 }

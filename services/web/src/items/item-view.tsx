@@ -1,7 +1,19 @@
+import { instructionsText } from "@hlvm/conversation/instructions-text";
 import type { Item } from "@hlvm/conversation/item";
 import { memo } from "react";
 import { ApprovalCard } from "./approval-card.tsx";
-import { AssistantText, CommentCard, ErrorCard, InfoLine, MemoryLine, PlanCard, ThinkingLine, UserCard } from "./said-items.tsx";
+import {
+  AssistantText,
+  CommentCard,
+  ErrorCard,
+  InfoLine,
+  MemoryLine,
+  PlanCard,
+  PlainLine,
+  ThinkingLine,
+  UserCard,
+  WorkerLine,
+} from "./said-items.tsx";
 import { ToolGroup } from "./tool-group.tsx";
 import styles from "./items.module.css";
 
@@ -14,8 +26,6 @@ function bodyOf(item: Item) {
   switch (item.kind) {
     case "user":
       return <UserCard item={item} />;
-    case "comment":
-      return <CommentCard item={item} />;
     case "assistant":
       return <AssistantText item={item} />;
     case "thinking":
@@ -28,6 +38,12 @@ function bodyOf(item: Item) {
       return <PlanCard item={item} />;
     case "memory":
       return <MemoryLine item={item} />;
+    case "comment":
+      return <CommentCard item={item} />;
+    case "worker":
+      return <WorkerLine item={item} />;
+    case "instructions":
+      return <PlainLine text={instructionsText(item)} />;
     case "error":
       return <ErrorCard item={item} />;
     case "info":

@@ -7,6 +7,7 @@ import type {
   PlanItem,
   ThinkingItem,
   UserItem,
+  WorkerItem,
 } from "@hlvm/conversation/item";
 import {
   Bot,
@@ -32,21 +33,6 @@ import { shownProse } from "../parts/shown-text.ts";
 import { StateMark } from "../parts/state-mark.tsx";
 import { countWord, modeWord, personName } from "../parts/words.ts";
 import styles from "./items.module.css";
-
-export function CommentCard({ item: { author, text, at } }: { readonly item: CommentItem }) {
-  const name = personName(author);
-  return (
-    <article className={`${styles.card} ${styles.comment}`} aria-label={`${name} commented`}>
-      <div className={styles.userHead}>
-        <Icon of={MessageCircle} />
-        <strong>{name}</strong>
-        <RelativeTime at={at} />
-        <span className={styles.pending}>a comment; the model does not see it</span>
-      </div>
-      <p className={styles.userText}>{shownProse(text)}</p>
-    </article>
-  );
-}
 
 export function UserCard({ item: { author, text, at, attachments, isPending } }: { readonly item: UserItem }) {
   const name = personName(author);
@@ -92,10 +78,11 @@ export function ThinkingLine({ item: { text, isOpen } }: { readonly item: Thinki
   );
 }
 
-export function MemoryLine({ item: { recalled, written, notice } }: { readonly item: MemoryItem }) {
+export function MemoryLine({ item: { recalled, written, withheld, notice } }: { readonly item: MemoryItem }) {
   const words = [
     recalled.length === 0 ? "" : `Recalled ${countWord(recalled.length, "fact")}`,
     written.length === 0 ? "" : `Remembered ${countWord(written.length, "fact")}`,
+    withheld === 0 ? "" : `${countWord(withheld, "fact")} of another person`,
     notice,
   ];
   const facts = [...recalled, ...written];
@@ -110,23 +97,64 @@ export function MemoryLine({ item: { recalled, written, notice } }: { readonly i
   );
 }
 
+export function CommentCard({ item: { author, text, at } }: { readonly item: CommentItem }) {
+  const name = personName(author);
+  return (
+    <article className={`${styles.card} ${styles.comment}`} aria-label={`${name} commented`}>
+      <div className={styles.userHead}>
+        <Icon of={MessageCircle} />
+        <strong>{name}</strong>
+        <RelativeTime at={at} />
+        <span className={styles.pending}>a comment; the model does not see it</span>
+      </div>
+      <p className={styles.userText}>{shownProse(text)}</p>
+    </article>
+  );
+}
+
+const WORKER_STATES: Readonly<Record<WorkerItem["state"], string>> = { running: "started", succeeded: "done", failed: "failed" };
+
+export function WorkerLine({ item: { agentType, task, state, turns, filesTouched, childSessionId } }: { readonly item: WorkerItem }) {
+  const ended = state === "running" ? "" : `, ${countWord(turns, "turn")}`;
+  return (
+    <Quiet icon={Bot} line={`Worker ${WORKER_STATES[state]}: ${agentType}${ended}`}>
+      <p>{shownProse(task)}</p>
+      {filesTouched.length === 0 ? null : (
+        <ul>
+          {filesTouched.map((path) => (
+            <li key={path}>{path}</li>
+          ))}
+        </ul>
+      )}
+      <SessionLink sessionId={childSessionId} />
+    </Quiet>
+  );
+}
+
 export function InfoLine({ item: { text, detail, otherSessionId } }: { readonly item: InfoItem }) {
-  if (detail === "" && otherSessionId === "")
-    return (
-      <p className={`${styles.row} ${styles.quiet}`}>
-        <Icon of={Info} />
-        {text}
-      </p>
-    );
+  if (detail === "" && otherSessionId === "") return <PlainLine text={text} />;
   return (
     <Quiet icon={Info} line={text}>
       {detail}
-      {otherSessionId === "" ? null : (
-        <p>
-          <Link href={`/s/${otherSessionId}`}>Open session {otherSessionId.slice(0, 8)}</Link>
-        </p>
-      )}
+      {otherSessionId === "" ? null : <SessionLink sessionId={otherSessionId} />}
     </Quiet>
+  );
+}
+
+export function PlainLine({ text }: { readonly text: string }) {
+  return (
+    <p className={`${styles.row} ${styles.quiet}`}>
+      <Icon of={Info} />
+      {text}
+    </p>
+  );
+}
+
+function SessionLink({ sessionId }: { readonly sessionId: string }) {
+  return (
+    <p>
+      <Link href={`/s/${sessionId}`}>Open session {sessionId.slice(0, 8)}</Link>
+    </p>
   );
 }
 
@@ -142,7 +170,7 @@ export function ErrorCard({ item: { message, advice } }: { readonly item: ErrorI
   );
 }
 
-export function PlanCard({ item: { text, steps, state, mode } }: { readonly item: PlanItem }) {
+export function PlanCard({ item: { text, steps, state, rejection, mode } }: { readonly item: PlanItem }) {
   return (
     <article className={styles.card} aria-label="Plan">
       <div className={styles.askedHead}>
@@ -168,6 +196,7 @@ export function PlanCard({ item: { text, steps, state, mode } }: { readonly item
         ) : (
           <Markdown text={text} isOpen={false} />
         )}
+        {rejection === "" ? null : <p>Rejected: {shownProse(rejection)}</p>}
       </div>
     </article>
   );

@@ -1,3 +1,4 @@
+import { callTarget, parsedArguments } from "@hlvm/conversation/call-target";
 import type { CallState, ToolCallView, ToolsItem } from "@hlvm/conversation/item";
 import { ChevronRight, CircleX, FilePen, FileSearch, FileText, Globe, Hammer, Hourglass, Terminal, type LucideIcon } from "lucide-react";
 import { useState } from "react";
@@ -56,7 +57,7 @@ function CallRow({ call }: { readonly call: ToolCallView }) {
       >
         <Icon of={icon} />
         <span className={styles.tool}>{tool}</span>
-        <span className={styles.target}>{shownCode(targetOf(call))}</span>
+        <span className={styles.target}>{shownCode(callTarget(call))}</span>
         {word === undefined ? null : (
           <StateMark
             tone={word[0]}
@@ -92,26 +93,10 @@ function CallBody({ call: { callId, tool, argumentsJson, output, omittedCharacte
   );
 }
 
-/** The arguments in short: what the orchestrator says once the call runs, before that its first text. */
-function targetOf({ summary, argumentsJson }: ToolCallView): string {
-  if (summary !== "") return summary;
-  const first = Object.values(parsed(argumentsJson)).find((value) => typeof value === "string") ?? "";
-  return first.split("\n", 1)[0]!.slice(0, 200);
-}
-
 function argumentText(argumentsJson: string): string {
-  const entries = Object.entries(parsed(argumentsJson));
+  const entries = Object.entries(parsedArguments(argumentsJson));
   if (entries.length === 0) return argumentsJson;
   return entries
     .map(([name, value]) => (typeof value === "string" ? `${name}: ${value}` : `${name} = ${JSON.stringify(value)}`))
     .join("\n");
-}
-
-function parsed(argumentsJson: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(argumentsJson);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -22,6 +22,7 @@ function useNow(): number {
       return () => listeners.delete(listener);
     },
     () => now,
+    () => now,
   );
 }
 

@@ -4,7 +4,7 @@ import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Session as SessionMessage } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { EventLog } from "../log/event-log.ts";
 import type { AttachedFiles } from "./attached-files.ts";
-import { transcriptHead, transcriptPiece } from "./markdown-transcript.ts";
+import { MarkdownTranscript } from "./markdown-transcript.ts";
 import { withholdMemory } from "../sharing/withhold-memory.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session } from "./session.ts";
@@ -33,10 +33,10 @@ interface ExportPorts {
  */
 export async function* exportSession({ principal, sessionId, format, signal }: Exported, ports: ExportPorts): AsyncGenerator<string, void> {
   const session = await requireSession(ports.store, principal, sessionId, "read");
-  const isMarkdown = format === "markdown";
+  const transcript = format === "markdown" ? new MarkdownTranscript() : undefined;
   const textOf = async (event: Event): Promise<string> =>
-    isMarkdown ? transcriptPiece(event) : ndjson(exportLine(event, await filesOf(sessionId, event, ports.attached)));
-  let text = isMarkdown ? transcriptHead(session) : ndjson(sessionLine(ports.encode(session)));
+    transcript?.add(event) ?? ndjson(exportLine(event, await filesOf(sessionId, event, ports.attached)));
+  let text = transcript?.head(session) ?? ndjson(sessionLine(ports.encode(session)));
   for (let next = 1; next <= session.lastSequence;) {
     signal.throwIfAborted();
     const { events } = await ports.log.read(sessionId, next);
@@ -50,7 +50,7 @@ export async function* exportSession({ principal, sessionId, format, signal }: E
     }
     next = Number(events.at(-1)!.sequence) + 1;
   }
-  yield* pieces(text);
+  yield* pieces(text + (transcript?.end() ?? ""));
 }
 
 async function filesOf(sessionId: string, { payload }: Event, attached: AttachedFiles): Promise<ReadonlyMap<string, Uint8Array>> {

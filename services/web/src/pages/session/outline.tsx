@@ -72,7 +72,7 @@ export const Outline = memo(function Outline({ sessionId, items, todo, onChoose,
           </li>
         ))}
       </ul>
-      <Workers sessionId={sessionId} count={items.filter((item) => item.kind === "info" && item.otherSessionId !== "").length} />
+      <Workers sessionId={sessionId} changes={workerChanges(items)} />
       {marks.length === 0 ? null : <h2>Marks</h2>}
       <ul>
         {marks.map(({ key, icon, text, tone }) => (
@@ -88,10 +88,15 @@ export const Outline = memo(function Outline({ sessionId, items, todo, onChoose,
   );
 });
 
-function Workers({ sessionId, count }: { readonly sessionId: string; readonly count: number }) {
+/** Grows with each worker that begins or ends. */
+function workerChanges(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + (item.kind !== "worker" ? 0 : item.state === "running" ? 1 : 2), 0);
+}
+
+function Workers({ sessionId, changes }: { readonly sessionId: string; readonly changes: number }) {
   const { clients } = usePage();
-  const { value } = useCall(`${sessionId} ${count}`, async (signal) =>
-    count === 0 ? undefined : await clients.sessions.listSessions({ workersOf: sessionId, withWorkers: true }, { signal }),
+  const { value } = useCall(`${sessionId} ${changes}`, async (signal) =>
+    changes === 0 ? undefined : await clients.sessions.listSessions({ workersOf: sessionId, withWorkers: true }, { signal }),
   );
   if (value === undefined || value.sessions.length === 0) return null;
   return (
