@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
     expect(page.url()).not.toContain("code");
     session = await askInPage(page, web.workspace, "Please fix the greeting");
     const asked = page.getByRole("article", { name: "Waiting for you: run edit_file" });
-    await asked.getByText("hallo").waitFor();
+    await asked.getByText("hallo").first().waitFor();
     await page.getByRole("article", { name: "Call of shell_exec" }).getByText("exit 1").waitFor();
     await asked.getByRole("button", { name: "Approve once" }).click();
     await asked.waitFor({ state: "detached" });
