@@ -4,6 +4,7 @@ import { benchAudit } from "./audit.ts";
 import { benchCancel } from "./cancel.ts";
 import { benchCheckpoints } from "./checkpoints.ts";
 import { benchContext } from "./context.ts";
+import { benchLighthouse } from "./lighthouse.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   checkpoints: benchCheckpoints,
   workers: benchWorkers,
   web: benchWeb,
+  lighthouse: benchLighthouse,
 };
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

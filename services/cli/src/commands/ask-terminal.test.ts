@@ -99,16 +99,18 @@ describe("hlvm ask on a terminal", () => {
   });
 
   it("lets nothing else on the terminal while a question stands there", async () => {
+    const shown = Promise.withResolvers<void>();
     const edge = await edgeWith(async (it) => {
       const answered = it.until("answered");
       const question = asks("shell_exec", { command: "ls" })(it);
+      await shown.promise;
       for (let line = 0; line < 30; line += 1) it.append({ case: "messageDelta", value: { text: `line ${line}\n` } });
       await answered;
       await question;
     });
     const hlvm = runHlvm(["ask", "q"], { edgeUrl: edge.url, terminal: true });
     await hlvm.shows("y / n / a");
-    expect(hlvm.stdout).not.toContain("line 29");
+    shown.resolve();
     hlvm.child.stdin!.write("n");
     expect(await hlvm.ended).toBe(0);
     expect(hlvm.stdout.indexOf("line 29")).toBeGreaterThan(hlvm.stdout.indexOf("y / n / a"));

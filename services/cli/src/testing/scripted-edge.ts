@@ -125,6 +125,15 @@ export class ScriptedEdge {
     await once(this.#happened, what);
   }
 
+  /** What runs asked for so far. */
+  #asked(): MessageInitShape<typeof ApprovalSchema>[] {
+    return this.#log.flatMap(({ payload }) => {
+      const check =
+        payload.case === "workerPermission" ? payload.value.check : payload.case === "permissionCheck" ? payload.value : undefined;
+      return check?.approval === undefined ? [] : [check.approval];
+    });
+  }
+
   /** As if a colleague had answered on the web page. */
   answeredElsewhere(): void {
     this.#happened.emit("answered");
@@ -217,7 +226,7 @@ export class ScriptedEdge {
         });
         return { answered };
       },
-      getApproval: ({ approvalId }) => ({ approval: this.approvals.find((approval) => approval.approvalId === approvalId) }),
+      getApproval: ({ approvalId }) => ({ approval: [...this.approvals, ...this.#asked()].find((one) => one.approvalId === approvalId) }),
       answerApproval: (request) => {
         this.answers.push(request);
         this.#happened.emit("answered");
