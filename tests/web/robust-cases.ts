@@ -1,12 +1,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { pageLink } from "@hlvm/service-cli/src/mesh/page-link.ts";
 import { startCutProxy } from "./cut-proxy.ts";
 import { longSession } from "./long-session.ts";
 import { askInPage, type WebMesh } from "./web-mesh.ts";
 
 const EVENTS = 10_000;
 const MOST_ROWS = 80;
+
+/** As a browser does with a tab when another one is chosen; the driven one takes all of them for looked at. */
+const HIDE = `Object.defineProperty(document, "hidden", { get: () => true });
+document.dispatchEvent(new Event("visibilitychange"))`;
 
 export const ROBUST_CONVERSATIONS = [
   {
@@ -77,6 +82,22 @@ export function robustCases(web: () => WebMesh): void {
       .last()
       .waitFor();
     expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("is live in more tabs than a browser has connections, in that which is looked at", async () => {
+    const { page } = await web().open();
+    const context = await page.context().browser()!.newContext();
+    const { edgeUrl, tokenFile } = web().mesh.state;
+    const first = await context.newPage();
+    await first.goto(await pageLink(edgeUrl, tokenFile));
+    for (let tab = 0, shown = first; tab < 8; tab++) {
+      await shown.locator("header span", { hasText: /^Live$/ }).waitFor();
+      await shown.evaluate(HIDE);
+      shown = await context.newPage();
+      await shown.goto(edgeUrl);
+    }
+    await context.close();
     await page.close();
   });
 

@@ -5,6 +5,7 @@ import { DecidingStep, Decision, PermissionMode } from "@hlvm/proto/hlvm/policy/
 import { SafetyLevel } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { edgeWith } from "../testing/edge-with.ts";
 import { runHlvm } from "../testing/run-hlvm.ts";
+import { TOKEN } from "../testing/scripted-edge.ts";
 
 describe("hlvm audit query", () => {
   it("tells who, what, decision, deciding step and outcome", async () => {
@@ -101,5 +102,15 @@ describe("hlvm audit query", () => {
     expect(await hlvm.ended).toBe(1);
     expect(hlvm.stdout).toBe("");
     expect(hlvm.stderr).toBe("The token is not accepted.\nWhat to do: Give the right one.\n");
+  });
+
+  it("takes a token as it is pasted, with the end of its line, and says what is wrong with one that is two", async () => {
+    const edge = await edgeWith(async () => {});
+    const pasted = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url, environment: { HLVM_TOKEN: `${TOKEN}\r\n` } });
+    expect([await pasted.ended, pasted.stderr]).toEqual([0, ""]);
+    const two = runHlvm(["audit", "query"], { edgeUrl: edge.url, environment: { HLVM_TOKEN: `${TOKEN}\n${TOKEN}` } });
+    expect(await two.ended).not.toBe(0);
+    expect(two.stderr).toContain("that no token has.\nWhat to do: Copy it again");
+    expect(two.stderr).not.toContain(TOKEN);
   });
 });

@@ -50,7 +50,16 @@ function endedAloud(mesh: MeshConnection, screen: Screen): MeshConnection {
   return { ...mesh, endsWithUs: true, release };
 }
 
-function connectRemote({ edgeUrl, token }: CliConfig, traceparent: string): MeshConnection {
+function connectRemote({ edgeUrl, token: given }: CliConfig, traceparent: string): MeshConnection {
+  // As it is pasted or read from a file: with a line's end.
+  const token = given.trim();
+  if (/[^!-~]/.test(token))
+    throw new HlvmError({
+      code: "invalid_argument",
+      reason: "invalid_configuration",
+      message: "HLVM_TOKEN has a blank, a line's end or another character in it that no token has.",
+      advice: "Copy it again, whole and nothing else.",
+    });
   if (!URL.canParse(edgeUrl) || !/^https?:$/.test(new URL(edgeUrl).protocol) || token === "")
     throw new HlvmError({
       code: "invalid_argument",

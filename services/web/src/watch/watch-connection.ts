@@ -29,6 +29,8 @@ export class WatchConnection {
   readonly #client: Client<typeof WatchService>;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #listeners = new Set<() => void>();
+  /** To the other tabs of this browser, which has six connections for all of them: who is looked at says so. */
+  readonly #tabs = new BroadcastChannel("hlvm-watch");
   #status: ConnectionStatus = { state: "connecting" };
   #current: AbortController | undefined;
   #attempts = 0;
@@ -39,6 +41,10 @@ export class WatchConnection {
     this.#client = client;
     document.addEventListener("visibilitychange", () => this.#visibilityChanged());
     addEventListener("online", () => this.#openSoon(0));
+    this.#tabs.onmessage = () => {
+      if (document.hidden) this.#current?.abort();
+    };
+    if (!document.hidden) this.#tabs.postMessage("looked at");
   }
 
   readonly status = (): ConnectionStatus => this.#status;
@@ -102,7 +108,10 @@ export class WatchConnection {
   #visibilityChanged(): void {
     clearTimeout(this.#hiddenTimer);
     if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#current?.abort(), HIDDEN_MILLISECONDS);
-    else if (this.#current?.signal.aborted !== false) this.#openSoon(0);
+    else {
+      this.#tabs.postMessage("looked at");
+      if (this.#current?.signal.aborted !== false) this.#openSoon(0);
+    }
   }
 
   #setStatus(status: ConnectionStatus): void {
