@@ -32,6 +32,8 @@ export const PLAIN: AnsiStyle = {
   isInverse: false,
 };
 
+/** What an escape that begins nothing is shown as: left as it is, it might begin something with what comes to stand behind it. */
+const LONE_ESCAPE = "␛";
 /** CSI with its parameters and its last character; OSC and other strings up to their end; any other escape of two characters. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const PIECE = /\u001b\[([0-?]*)[ -/]*([@-~])|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[ -/]*[0-Z\\^-~]|[\s\S]/gu;
@@ -39,7 +41,8 @@ const PIECE = /\u001b\[([0-?]*)[ -/]*([@-~])|\u001b[\]PX^_][^\u0007\u001b]*(?:\u
 /**
  * What a command printed, as a person would read it afterwards: colours are kept, what was overwritten within a line (carriage
  * return, backspace, erasing in the line) is gone, and lines are never taken back: a record is no screen, so what would clear one or
- * move on it does nothing. Other control characters stay in the text.
+ * move on it does nothing. Other control characters stay in the text, but for an
+ * escape, which is shown as ␛.
  */
 export function ansiLines(text: string): AnsiSpan[][] {
   const lines: AnsiSpan[][] = [];
@@ -58,7 +61,7 @@ export function ansiLines(text: string): AnsiSpan[][] {
     else if (piece.length > 2 || (piece.length === 2 && piece.startsWith("\u001b"))) continue;
     else {
       while (cells.length < column) cells.push({ character: " ", style: PLAIN });
-      cells[column] = { character: piece, style };
+      cells[column] = { character: piece === "\u001b" ? LONE_ESCAPE : piece, style };
       column += 1;
     }
   }
