@@ -45,6 +45,7 @@ export async function benchLighthouse(): Promise<void> {
     const { edgeUrl, tokenFile } = web.mesh.state;
     const page = await context.newPage();
     await page.goto(await pageLink(edgeUrl, tokenFile));
+    await page.getByRole("navigation", { name: "Places" }).waitFor();
     const live = await askInPage(page, web.workspace, "think for long");
     const rows = [];
     for (const [what, path, config] of [
