@@ -55,6 +55,7 @@ describe("a company of two", () => {
     expect((await grace("audit", "query", "--json")).stdout).toContain('"principal":"user:ada@acme.example"');
     expect((await grace("group", "list")).stdout).toMatch(/engineers +role developer/);
     await seesWhatIsShared(ada, grace);
+    await actsAsAccount(grace);
     await grace("member", "suspend", "user:ada@acme.example");
     await expect.poll(async () => (await ada("session", "list")).stderr, { timeout: 10_000 }).toContain("Your login is over");
     expect((await mesh.hlvm(["session", "list"])).stderr).toContain("carries no login");
@@ -123,6 +124,19 @@ async function drivesAndTakes(ada: Person, grace: Person): Promise<void> {
   expect((await grace("session", "show", id)).stdout).toContain("Handed over by grace@acme.example to ada@acme.example");
   const recorded = linesOf(await grace("audit", "query", "--json", "--session", id, "--kind", "session_taken"));
   expect(recorded).toMatchObject([{ principal: "user:ada@acme.example" }]);
+}
+
+/** A program that is nobody's asks with a token of its own, under its own name, and may not more than that. */
+async function actsAsAccount(grace: Person): Promise<void> {
+  const made = await grace("token", "create", "ci", "--account", "nightly", "--scope", "run");
+  const environment = { ...mesh.environment, HLVM_EDGE_URL: mesh.state.edgeUrl, HLVM_TOKEN: made.stdout };
+  const nightly = (...words: string[]) => mesh.hlvm(words, { cwd: workspace, environment });
+  const asked = await nightly("ask", "-p", "--json", "Read README.md");
+  expect([asked.code, linesOf(asked).at(-1)]).toEqual([0, expect.objectContaining({ type: "final" })]);
+  expect((await nightly("audit", "query")).stderr).toMatch(/scope|role/);
+  const calls = await grace("audit", "query", "--json", "--principal", "account:nightly");
+  expect(calls.stdout).toContain('"principal":"account:nightly"');
+  expect((await grace("token", "list", "--accounts")).stdout).toMatch(/account:nightly +ci +run/);
 }
 
 type Person = Awaited<ReturnType<typeof person>>;

@@ -12,6 +12,8 @@ export type TokenScopeWord = (typeof tokenScopeWords)[number];
 export interface TokenCreateFlags {
   readonly scope: readonly TokenScopeWord[];
   readonly days?: number;
+  /** The service account that it is for. */
+  readonly account?: string;
   readonly json?: boolean;
 }
 
@@ -19,7 +21,7 @@ export interface TokenCreateFlags {
 export async function tokenCreate(label: string, flags: TokenCreateFlags, context: CommandContext): Promise<number> {
   const scopes = flags.scope.map((word) => TokenScope[word.toUpperCase() as Uppercase<TokenScopeWord>]);
   const { token, secret } = await withMesh(context, (transport) =>
-    createClient(TokenService, transport).createToken({ label, scopes, days: flags.days }),
+    createClient(TokenService, transport).createToken({ label, scopes, days: flags.days, serviceAccount: flags.account }),
   );
   if (flags.json === true) process.stdout.write(jsonLine({ ...messageJson(TokenSchema, token!), secret }));
   else {

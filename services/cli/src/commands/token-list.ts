@@ -10,19 +10,25 @@ import { messageJson } from "@hlvm/ndjson/message-json";
 import { table } from "../output/table.ts";
 import { printableLine } from "../terminal/printable.ts";
 
-/** One's own tokens, the newest first. */
-export async function tokenList(flags: { json?: boolean }, context: CommandContext): Promise<number> {
-  const { tokens } = await withMesh(context, (transport) => createClient(TokenService, transport).listTokens({}));
+const NONE = "You have no tokens. A program gets one by: hlvm token create LABEL --scope read";
+const NO_ACCOUNTS = "There is no service account. One is there with its first token: hlvm token create LABEL --account NAME";
+
+/** One's own tokens, or those of service accounts, the newest first. */
+export async function tokenList(flags: { accounts?: boolean; json?: boolean }, context: CommandContext): Promise<number> {
+  const { tokens } = await withMesh(context, (transport) =>
+    createClient(TokenService, transport).listTokens({ serviceAccounts: flags.accounts }),
+  );
   if (flags.json === true) for (const token of tokens) process.stdout.write(jsonLine(messageJson(TokenSchema, token)));
-  else if (tokens.length === 0) context.screen.note("You have no tokens. A program gets one by: hlvm token create LABEL --scope read");
-  else process.stdout.write(table(["ID", "LABEL", "MAY", "STATE", "LAST USED"], tokens.map(rowOf)));
+  else if (tokens.length === 0) context.screen.note(flags.accounts === true ? NO_ACCOUNTS : NONE);
+  else process.stdout.write(table(["ID", "OWNER", "LABEL", "MAY", "STATE", "LAST USED"], tokens.map(rowOf)));
   return EXIT_OK;
 }
 
 function rowOf(token: Token): string[] {
-  const { tokenId, label, scopes, lastUsedAt } = token;
+  const { tokenId, owner, label, scopes, lastUsedAt } = token;
   return [
     tokenId,
+    owner,
     printableLine(label, 40),
     scopes.map((scope) => enumWord(TokenScopeSchema, scope)).join(","),
     stateOf(token),

@@ -24,6 +24,7 @@ export function tokenCommand(context: CommandContext, finish: Finish): Command {
     .addOption(
       new Option("--scope <scopes>", `of ${tokenScopeWords.join(", ")}, with commas between`).argParser(scopes).default(["read"], "read"),
     )
+    .option("--account <name>", "for a service account instead of yourself; takes an administrator, and no approve and no admin")
     .addOption(new Option("--days <days>", "how long it holds (default: 90)").argParser(wholeNumber(1, 366)))
     .addOption(new Option("--json", "as one JSON object"))
     .action(async (label: string, flags: TokenCreateFlags) => {
@@ -33,8 +34,9 @@ export function tokenCommand(context: CommandContext, finish: Finish): Command {
   token
     .command("list")
     .description("list your tokens")
+    .option("--accounts", "those of service accounts instead, for administrators")
     .addOption(jsonOption())
-    .action(async (flags: { json?: boolean }) => {
+    .action(async (flags: { accounts?: boolean; json?: boolean }) => {
       const { tokenList } = await import("../commands/token-list.ts");
       finish(await tokenList(flags, context));
     });

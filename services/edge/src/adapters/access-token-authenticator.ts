@@ -28,7 +28,7 @@ export class AccessTokenAuthenticator implements Authenticator {
 
   authenticate(authorization: string | undefined): Promise<Caller> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
-    if (token === undefined || !isAccessToken(token)) return this.#others.authenticate(authorization);
+    if (token === undefined || !isAccessToken(token, "pat", "svc")) return this.#others.authenticate(authorization);
     return this.#callers.of(hashAccessToken(token));
   }
 

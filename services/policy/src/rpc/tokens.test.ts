@@ -40,7 +40,7 @@ async function asDatabaseOwner(change: (database: Database) => Promise<unknown>)
 describe("tokens", () => {
   it("prove their owner, with no roles but those that owner and scopes have in common", async () => {
     const { token, secret } = await make(ada, [RUN, APPROVE]);
-    expect(isAccessToken(secret)).toBe(true);
+    expect(isAccessToken(secret, "pat")).toBe(true);
     expect(await resolve(secret)).toMatchObject({
       tokenId: token!.tokenId,
       organization: "acme",
@@ -50,6 +50,32 @@ describe("tokens", () => {
     });
     expect((await resolve((await make(ada, [READ])).secret)).roles).toEqual(["developer"]);
     await expect(make(ben, [RUN, ADMIN])).rejects.toMatchObject({ message: expect.stringContaining("scope admin") });
+  });
+
+  it("of a service account are an administrator's to make, see and end, act as the account, and answer and administer nothing", async () => {
+    const root: Principal = { organization: "acme", id: "user:root", roles: ["admin"] };
+    const forNightly = (by: Principal, scopes: TokenScope[]) =>
+      tokens().createToken({ label: "ci", scopes, serviceAccount: "nightly" }, policy.as(by));
+    await expect(forNightly(ada, [READ])).rejects.toThrow(/takes the role admin/);
+    for (const scope of [APPROVE, ADMIN]) await expect(forNightly(root, [READ, scope])).rejects.toThrow(/are for people/);
+    const { token, secret } = await forNightly(root, [RUN, AUDIT]);
+    expect([isAccessToken(secret, "svc"), isAccessToken(secret, "pat")]).toEqual([true, false]);
+    expect(await resolve(secret)).toMatchObject({
+      organization: "acme",
+      principal: "account:nightly",
+      roles: ["developer", "security-auditor"],
+    });
+    const accounts = async (by: Principal) => (await tokens().listTokens({ serviceAccounts: true }, policy.as(by))).tokens;
+    expect(await accounts(root)).toMatchObject([{ owner: "account:nightly", label: "ci" }]);
+    expect(await accounts({ ...root, organization: "other" })).toEqual([]);
+    await expect(accounts(ada)).rejects.toThrow(/takes the role admin/);
+    expect((await tokens().listTokens({}, policy.as(root))).tokens).toEqual([]);
+    const revoke = (by: Principal) => tokens().revokeToken({ tokenId: token!.tokenId }, policy.as(by));
+    for (const by of [ada, { ...root, organization: "other" }]) await expect(revoke(by)).rejects.toThrow(/You have no token/);
+    await revoke({ ...root, id: "user:other-root" });
+    await expect(resolve(secret)).rejects.toThrow(/is over/);
+    const { events } = await policy.audit.query({ kind: AuditKind.TOKEN_CREATED, principal: "user:root" }, policy.as(ada));
+    expect(events[0]!.argumentsJson).toContain('"owner":"account:nightly"');
   });
 
   it("hold for 90 days or as many as were asked for, and are kept as a hash", async () => {

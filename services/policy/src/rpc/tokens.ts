@@ -6,26 +6,26 @@ import type { TokenResolverService, TokenSchema, TokenService } from "@hlvm/prot
 import { callContext, demandService } from "@hlvm/rpc/call-context";
 import { demandPerson } from "../domain/demand-person.ts";
 import { rolesWithin, type AccessToken } from "../domain/identity/access-token.ts";
-import { createToken, revokeToken } from "../domain/identity/change-tokens.ts";
+import { createToken, listTokens, revokeToken } from "../domain/identity/change-tokens.ts";
 import type { TokenStore } from "../domain/identity/token-store.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
 import { scopes, wordOf } from "./words.ts";
 
-/** Tokens are their owner's: nobody else sees them, and no run makes any. */
+/** Tokens are their owner's, and those of service accounts the administrators': nobody else sees them, and no run makes any. */
 export function tokenMethods(store: TokenStore): ServiceImpl<typeof TokenService> {
   return {
-    createToken: async ({ label, scopes: wanted, days }, context) => {
+    createToken: async ({ label, scopes: wanted, days, serviceAccount }, context) => {
       const { principal, delegation, traceId } = callContext(context);
       demandPerson(delegation);
       refuseControlCharacters({ label });
       const words = wanted.flatMap((scope) => wordOf(scopes, scope) ?? []);
-      const { token, secret } = await createToken(store, principal, traceId, { label, scopes: words, days });
+      const { token, secret } = await createToken(store, principal, traceId, { label, scopes: words, days, serviceAccount });
       return { token: encodeToken(token), secret };
     },
-    listTokens: async (_request, context) => {
+    listTokens: async ({ serviceAccounts }, context) => {
       const { principal, delegation } = callContext(context);
       demandPerson(delegation);
-      return { tokens: (await store.list(principal)).map(encodeToken) };
+      return { tokens: (await listTokens(store, principal, serviceAccounts)).map(encodeToken) };
     },
     revokeToken: async ({ tokenId }, context) => {
       const { principal, delegation, traceId } = callContext(context);
@@ -56,10 +56,11 @@ export function tokenResolverMethods(store: TokenStore): ServiceImpl<typeof Toke
 }
 
 function encodeToken(token: AccessToken): MessageInitShape<typeof TokenSchema> {
-  const { tokenId, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
+  const { tokenId, label, owner, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
   return {
     tokenId,
     label,
+    owner,
     scopes: token.scopes.map((word) => scopes[word]),
     createdAt: timestampFromDate(createdAt),
     expiresAt: timestampFromDate(expiresAt),

@@ -41,10 +41,10 @@ export class WatchConnection {
     this.#client = client;
     document.addEventListener("visibilitychange", () => this.#visibilityChanged());
     addEventListener("online", () => this.#openSoon(0));
-    this.#tabs.onmessage = () => {
+    this.#tabs.addEventListener("message", () => {
       if (document.hidden) this.#current?.abort();
-    };
-    if (!document.hidden) this.#tabs.postMessage("looked at");
+    });
+    if (!document.hidden) this.#sayLookedAt();
   }
 
   readonly status = (): ConnectionStatus => this.#status;
@@ -109,9 +109,14 @@ export class WatchConnection {
     clearTimeout(this.#hiddenTimer);
     if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#current?.abort(), HIDDEN_MILLISECONDS);
     else {
-      this.#tabs.postMessage("looked at");
+      this.#sayLookedAt();
       if (this.#current?.signal.aborted !== false) this.#openSoon(0);
     }
+  }
+
+  #sayLookedAt(): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none: it reaches its own origin only
+    this.#tabs.postMessage("looked at");
   }
 
   #setStatus(status: ConnectionStatus): void {

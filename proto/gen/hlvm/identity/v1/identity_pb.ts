@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/identity/v1/identity.proto.
  */
 export const file_hlvm_identity_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("Ch9obHZtL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhBobHZtLmlkZW50aXR5LnYxIpgCCgVUb2tlbhIQCgh0b2tlbl9pZBgBIAEoCRINCgVsYWJlbBgCIAEoCRIsCgZzY29wZXMYAyADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKLAQoSQ3JlYXRlVG9rZW5SZXF1ZXN0EhgKBWxhYmVsGAEgASgJQgm6SAZyBBABGGQSQwoGc2NvcGVzGAIgAygOMhwuaGx2bS5pZGVudGl0eS52MS5Ub2tlblNjb3BlQhW6SBKSAQ8IARAFGAEiB4IBBBABIAASFgoEZGF5cxgDIAEoDUIIukgFKgMY7gIiTQoTQ3JlYXRlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLmhsdm0uaWRlbnRpdHkudjEuVG9rZW4SDgoGc2VjcmV0GAIgASgJIhMKEUxpc3RUb2tlbnNSZXF1ZXN0Ij0KEkxpc3RUb2tlbnNSZXNwb25zZRInCgZ0b2tlbnMYASADKAsyFy5obHZtLmlkZW50aXR5LnYxLlRva2VuIjAKElJldm9rZVRva2VuUmVxdWVzdBIaCgh0b2tlbl9pZBgBIAEoCUIIukgFcgOwAQEiPQoTUmV2b2tlVG9rZW5SZXNwb25zZRImCgV0b2tlbhgBIAEoCzIXLmhsdm0uaWRlbnRpdHkudjEuVG9rZW4iPAoTUmVzb2x2ZVRva2VuUmVxdWVzdBIlCgZzaGEyNTYYASABKAlCFbpIEnIQMg5eWzAtOWEtZl17NjR9JCK+AQoUUmVzb2x2ZVRva2VuUmVzcG9uc2USEAoIdG9rZW5faWQYASABKAkSFAoMb3JnYW5pemF0aW9uGAIgASgJEhEKCXByaW5jaXBhbBgDIAEoCRINCgVyb2xlcxgEIAMoCRIsCgZzY29wZXMYBSADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoEVGVhbRIMCgRuYW1lGAEgASgJEg8KB21lbWJlcnMYAiADKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEgoQTGlzdFRlYW1zUmVxdWVzdCI6ChFMaXN0VGVhbXNSZXNwb25zZRIlCgV0ZWFtcxgBIAMoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJDChFDcmVhdGVUZWFtUmVxdWVzdBIuCgRuYW1lGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JCI6ChJDcmVhdGVUZWFtUmVzcG9uc2USJAoEdGVhbRgBIAEoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJDChFEZWxldGVUZWFtUmVxdWVzdBIuCgRuYW1lGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JCIUChJEZWxldGVUZWFtUmVzcG9uc2UibAoUQWRkVGVhbU1lbWJlclJlcXVlc3QSLgoEdGVhbRgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYzfSQSJAoJcHJpbmNpcGFsGAIgASgJQhG6SA5yDBAGGIACOgV1c2VyOiI9ChVBZGRUZWFtTWVtYmVyUmVzcG9uc2USJAoEdGVhbRgBIAEoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJvChdSZW1vdmVUZWFtTWVtYmVyUmVxdWVzdBIuCgR0ZWFtGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjN9JBIkCglwcmluY2lwYWwYAiABKAlCEbpIDnIMEAYYgAI6BXVzZXI6IkAKGFJlbW92ZVRlYW1NZW1iZXJSZXNwb25zZRIkCgR0ZWFtGAEgASgLMhYuaGx2bS5pZGVudGl0eS52MS5UZWFtIlYKE1Jlc29sdmVUZWFtc1JlcXVlc3QSIAoMb3JnYW5pemF0aW9uGAEgASgJQgq6SAdyBRABGIACEh0KCXByaW5jaXBhbBgCIAEoCUIKukgHcgUQARiAAiIlChRSZXNvbHZlVGVhbXNSZXNwb25zZRINCgV0ZWFtcxgBIAMoCSqbAQoKVG9rZW5TY29wZRIbChdUT0tFTl9TQ09QRV9VTlNQRUNJRklFRBAAEhQKEFRPS0VOX1NDT1BFX1JFQUQQARITCg9UT0tFTl9TQ09QRV9SVU4QAhIXChNUT0tFTl9TQ09QRV9BUFBST1ZFEAMSFQoRVE9LRU5fU0NPUEVfQVVESVQQBBIVChFUT0tFTl9TQ09QRV9BRE1JThAFMqkCCgxUb2tlblNlcnZpY2USWgoLQ3JlYXRlVG9rZW4SJC5obHZtLmlkZW50aXR5LnYxLkNyZWF0ZVRva2VuUmVxdWVzdBolLmhsdm0uaWRlbnRpdHkudjEuQ3JlYXRlVG9rZW5SZXNwb25zZRJcCgpMaXN0VG9rZW5zEiMuaGx2bS5pZGVudGl0eS52MS5MaXN0VG9rZW5zUmVxdWVzdBokLmhsdm0uaWRlbnRpdHkudjEuTGlzdFRva2Vuc1Jlc3BvbnNlIgOQAgISXwoLUmV2b2tlVG9rZW4SJC5obHZtLmlkZW50aXR5LnYxLlJldm9rZVRva2VuUmVxdWVzdBolLmhsdm0uaWRlbnRpdHkudjEuUmV2b2tlVG9rZW5SZXNwb25zZSIDkAICMnoKFFRva2VuUmVzb2x2ZXJTZXJ2aWNlEmIKDFJlc29sdmVUb2tlbhIlLmhsdm0uaWRlbnRpdHkudjEuUmVzb2x2ZVRva2VuUmVxdWVzdBomLmhsdm0uaWRlbnRpdHkudjEuUmVzb2x2ZVRva2VuUmVzcG9uc2UiA5ACAjLxAwoLVGVhbVNlcnZpY2USWQoJTGlzdFRlYW1zEiIuaGx2bS5pZGVudGl0eS52MS5MaXN0VGVhbXNSZXF1ZXN0GiMuaGx2bS5pZGVudGl0eS52MS5MaXN0VGVhbXNSZXNwb25zZSIDkAICElcKCkNyZWF0ZVRlYW0SIy5obHZtLmlkZW50aXR5LnYxLkNyZWF0ZVRlYW1SZXF1ZXN0GiQuaGx2bS5pZGVudGl0eS52MS5DcmVhdGVUZWFtUmVzcG9uc2USVwoKRGVsZXRlVGVhbRIjLmhsdm0uaWRlbnRpdHkudjEuRGVsZXRlVGVhbVJlcXVlc3QaJC5obHZtLmlkZW50aXR5LnYxLkRlbGV0ZVRlYW1SZXNwb25zZRJlCg1BZGRUZWFtTWVtYmVyEiYuaGx2bS5pZGVudGl0eS52MS5BZGRUZWFtTWVtYmVyUmVxdWVzdBonLmhsdm0uaWRlbnRpdHkudjEuQWRkVGVhbU1lbWJlclJlc3BvbnNlIgOQAgISbgoQUmVtb3ZlVGVhbU1lbWJlchIpLmhsdm0uaWRlbnRpdHkudjEuUmVtb3ZlVGVhbU1lbWJlclJlcXVlc3QaKi5obHZtLmlkZW50aXR5LnYxLlJlbW92ZVRlYW1NZW1iZXJSZXNwb25zZSIDkAICMnkKE1RlYW1SZXNvbHZlclNlcnZpY2USYgoMUmVzb2x2ZVRlYW1zEiUuaGx2bS5pZGVudGl0eS52MS5SZXNvbHZlVGVhbXNSZXF1ZXN0GiYuaGx2bS5pZGVudGl0eS52MS5SZXNvbHZlVGVhbXNSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("Ch9obHZtL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhBobHZtLmlkZW50aXR5LnYxIqgCCgVUb2tlbhIQCgh0b2tlbl9pZBgBIAEoCRINCgVsYWJlbBgCIAEoCRIsCgZzY29wZXMYAyADKA4yHC5obHZtLmlkZW50aXR5LnYxLlRva2VuU2NvcGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgVvd25lchjKAiABKAkiygEKEkNyZWF0ZVRva2VuUmVxdWVzdBIYCgVsYWJlbBgBIAEoCUIJukgGcgQQARhkEkMKBnNjb3BlcxgCIAMoDjIcLmhsdm0uaWRlbnRpdHkudjEuVG9rZW5TY29wZUIVukgSkgEPCAEQBRgBIgeCAQQQASAAEhYKBGRheXMYAyABKA1CCLpIBSoDGO4CEj0KD3NlcnZpY2VfYWNjb3VudBjKAiABKAlCI7pIIHIeMhxeKFthLXowLTldW2EtejAtOS1dezAsNjN9KT8kIk0KE0NyZWF0ZVRva2VuUmVzcG9uc2USJgoFdG9rZW4YASABKAsyFy5obHZtLmlkZW50aXR5LnYxLlRva2VuEg4KBnNlY3JldBgCIAEoCSIuChFMaXN0VG9rZW5zUmVxdWVzdBIZChBzZXJ2aWNlX2FjY291bnRzGMoCIAEoCCI9ChJMaXN0VG9rZW5zUmVzcG9uc2USJwoGdG9rZW5zGAEgAygLMhcuaGx2bS5pZGVudGl0eS52MS5Ub2tlbiIwChJSZXZva2VUb2tlblJlcXVlc3QSGgoIdG9rZW5faWQYASABKAlCCLpIBXIDsAEBIj0KE1Jldm9rZVRva2VuUmVzcG9uc2USJgoFdG9rZW4YASABKAsyFy5obHZtLmlkZW50aXR5LnYxLlRva2VuIjwKE1Jlc29sdmVUb2tlblJlcXVlc3QSJQoGc2hhMjU2GAEgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQivgEKFFJlc29sdmVUb2tlblJlc3BvbnNlEhAKCHRva2VuX2lkGAEgASgJEhQKDG9yZ2FuaXphdGlvbhgCIAEoCRIRCglwcmluY2lwYWwYAyABKAkSDQoFcm9sZXMYBCADKAkSLAoGc2NvcGVzGAUgAygOMhwuaGx2bS5pZGVudGl0eS52MS5Ub2tlblNjb3BlEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKBFRlYW0SDAoEbmFtZRgBIAEoCRIPCgdtZW1iZXJzGAIgAygJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhIKEExpc3RUZWFtc1JlcXVlc3QiOgoRTGlzdFRlYW1zUmVzcG9uc2USJQoFdGVhbXMYASADKAsyFi5obHZtLmlkZW50aXR5LnYxLlRlYW0iQwoRQ3JlYXRlVGVhbVJlcXVlc3QSLgoEbmFtZRgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYzfSQiOgoSQ3JlYXRlVGVhbVJlc3BvbnNlEiQKBHRlYW0YASABKAsyFi5obHZtLmlkZW50aXR5LnYxLlRlYW0iQwoRRGVsZXRlVGVhbVJlcXVlc3QSLgoEbmFtZRgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYzfSQiFAoSRGVsZXRlVGVhbVJlc3BvbnNlImwKFEFkZFRlYW1NZW1iZXJSZXF1ZXN0Ei4KBHRlYW0YASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2M30kEiQKCXByaW5jaXBhbBgCIAEoCUIRukgOcgwQBhiAAjoFdXNlcjoiPQoVQWRkVGVhbU1lbWJlclJlc3BvbnNlEiQKBHRlYW0YASABKAsyFi5obHZtLmlkZW50aXR5LnYxLlRlYW0ibwoXUmVtb3ZlVGVhbU1lbWJlclJlcXVlc3QSLgoEdGVhbRgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYzfSQSJAoJcHJpbmNpcGFsGAIgASgJQhG6SA5yDBAGGIACOgV1c2VyOiJAChhSZW1vdmVUZWFtTWVtYmVyUmVzcG9uc2USJAoEdGVhbRgBIAEoCzIWLmhsdm0uaWRlbnRpdHkudjEuVGVhbSJWChNSZXNvbHZlVGVhbXNSZXF1ZXN0EiAKDG9yZ2FuaXphdGlvbhgBIAEoCUIKukgHcgUQARiAAhIdCglwcmluY2lwYWwYAiABKAlCCrpIB3IFEAEYgAIiJQoUUmVzb2x2ZVRlYW1zUmVzcG9uc2USDQoFdGVhbXMYASADKAkqmwEKClRva2VuU2NvcGUSGwoXVE9LRU5fU0NPUEVfVU5TUEVDSUZJRUQQABIUChBUT0tFTl9TQ09QRV9SRUFEEAESEwoPVE9LRU5fU0NPUEVfUlVOEAISFwoTVE9LRU5fU0NPUEVfQVBQUk9WRRADEhUKEVRPS0VOX1NDT1BFX0FVRElUEAQSFQoRVE9LRU5fU0NPUEVfQURNSU4QBTKpAgoMVG9rZW5TZXJ2aWNlEloKC0NyZWF0ZVRva2VuEiQuaGx2bS5pZGVudGl0eS52MS5DcmVhdGVUb2tlblJlcXVlc3QaJS5obHZtLmlkZW50aXR5LnYxLkNyZWF0ZVRva2VuUmVzcG9uc2USXAoKTGlzdFRva2VucxIjLmhsdm0uaWRlbnRpdHkudjEuTGlzdFRva2Vuc1JlcXVlc3QaJC5obHZtLmlkZW50aXR5LnYxLkxpc3RUb2tlbnNSZXNwb25zZSIDkAICEl8KC1Jldm9rZVRva2VuEiQuaGx2bS5pZGVudGl0eS52MS5SZXZva2VUb2tlblJlcXVlc3QaJS5obHZtLmlkZW50aXR5LnYxLlJldm9rZVRva2VuUmVzcG9uc2UiA5ACAjJ6ChRUb2tlblJlc29sdmVyU2VydmljZRJiCgxSZXNvbHZlVG9rZW4SJS5obHZtLmlkZW50aXR5LnYxLlJlc29sdmVUb2tlblJlcXVlc3QaJi5obHZtLmlkZW50aXR5LnYxLlJlc29sdmVUb2tlblJlc3BvbnNlIgOQAgIy8QMKC1RlYW1TZXJ2aWNlElkKCUxpc3RUZWFtcxIiLmhsdm0uaWRlbnRpdHkudjEuTGlzdFRlYW1zUmVxdWVzdBojLmhsdm0uaWRlbnRpdHkudjEuTGlzdFRlYW1zUmVzcG9uc2UiA5ACAhJXCgpDcmVhdGVUZWFtEiMuaGx2bS5pZGVudGl0eS52MS5DcmVhdGVUZWFtUmVxdWVzdBokLmhsdm0uaWRlbnRpdHkudjEuQ3JlYXRlVGVhbVJlc3BvbnNlElcKCkRlbGV0ZVRlYW0SIy5obHZtLmlkZW50aXR5LnYxLkRlbGV0ZVRlYW1SZXF1ZXN0GiQuaGx2bS5pZGVudGl0eS52MS5EZWxldGVUZWFtUmVzcG9uc2USZQoNQWRkVGVhbU1lbWJlchImLmhsdm0uaWRlbnRpdHkudjEuQWRkVGVhbU1lbWJlclJlcXVlc3QaJy5obHZtLmlkZW50aXR5LnYxLkFkZFRlYW1NZW1iZXJSZXNwb25zZSIDkAICEm4KEFJlbW92ZVRlYW1NZW1iZXISKS5obHZtLmlkZW50aXR5LnYxLlJlbW92ZVRlYW1NZW1iZXJSZXF1ZXN0GiouaGx2bS5pZGVudGl0eS52MS5SZW1vdmVUZWFtTWVtYmVyUmVzcG9uc2UiA5ACAjJ5ChNUZWFtUmVzb2x2ZXJTZXJ2aWNlEmIKDFJlc29sdmVUZWFtcxIlLmhsdm0uaWRlbnRpdHkudjEuUmVzb2x2ZVRlYW1zUmVxdWVzdBomLmhsdm0uaWRlbnRpdHkudjEuUmVzb2x2ZVRlYW1zUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * A token without what proves it, which is shown once, when it is made, and kept nowhere.
@@ -61,6 +61,13 @@ export type Token = Message<"hlvm.identity.v1.Token"> & {
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * `account:NAME` where it is a service account's.
+   *
+   * @generated from field: string owner = 330;
+   */
+  owner: string;
 };
 
 /**
@@ -107,6 +114,13 @@ export type TokenJson = {
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: TimestampJson;
+
+  /**
+   * `account:NAME` where it is a service account's.
+   *
+   * @generated from field: string owner = 330;
+   */
+  owner?: string;
 };
 
 /**
@@ -136,6 +150,14 @@ export type CreateTokenRequest = Message<"hlvm.identity.v1.CreateTokenRequest"> 
    * @generated from field: uint32 days = 3;
    */
   days: number;
+
+  /**
+   * Set: for the service account of this name instead of for oneself, which takes an administrator. It has the roles that its
+   * scopes need; `approve` and `admin` are for people.
+   *
+   * @generated from field: string service_account = 330;
+   */
+  serviceAccount: string;
 };
 
 /**
@@ -158,6 +180,14 @@ export type CreateTokenRequestJson = {
    * @generated from field: uint32 days = 3;
    */
   days?: number;
+
+  /**
+   * Set: for the service account of this name instead of for oneself, which takes an administrator. It has the roles that its
+   * scopes need; `approve` and `admin` are for people.
+   *
+   * @generated from field: string service_account = 330;
+   */
+  serviceAccount?: string;
 };
 
 /**
@@ -212,12 +242,24 @@ export const CreateTokenResponseSchema: GenMessage<CreateTokenResponse, {jsonTyp
  * @generated from message hlvm.identity.v1.ListTokensRequest
  */
 export type ListTokensRequest = Message<"hlvm.identity.v1.ListTokensRequest"> & {
+  /**
+   * Instead of one's own those of the organization's service accounts, for administrators.
+   *
+   * @generated from field: bool service_accounts = 330;
+   */
+  serviceAccounts: boolean;
 };
 
 /**
  * @generated from message hlvm.identity.v1.ListTokensRequest
  */
 export type ListTokensRequestJson = {
+  /**
+   * Instead of one's own those of the organization's service accounts, for administrators.
+   *
+   * @generated from field: bool service_accounts = 330;
+   */
+  serviceAccounts?: boolean;
 };
 
 /**
@@ -259,6 +301,8 @@ export const ListTokensResponseSchema: GenMessage<ListTokensResponse, {jsonType:
   messageDesc(file_hlvm_identity_v1_identity, 4);
 
 /**
+ * One's own; of service accounts for administrators.
+ *
  * @generated from message hlvm.identity.v1.RevokeTokenRequest
  */
 export type RevokeTokenRequest = Message<"hlvm.identity.v1.RevokeTokenRequest"> & {
@@ -269,6 +313,8 @@ export type RevokeTokenRequest = Message<"hlvm.identity.v1.RevokeTokenRequest"> 
 };
 
 /**
+ * One's own; of service accounts for administrators.
+ *
  * @generated from message hlvm.identity.v1.RevokeTokenRequest
  */
 export type RevokeTokenRequestJson = {
@@ -903,7 +949,7 @@ export const TokenScopeSchema: GenEnum<TokenScope, TokenScopeJson> = /*@__PURE__
  */
 export const TokenService: GenService<{
   /**
-   * A token never lets its bearer do more than its owner may.
+   * A token never lets its bearer do more than its owner may. A service account is there as long as it has tokens.
    *
    * @generated from rpc hlvm.identity.v1.TokenService.CreateToken
    */

@@ -19,17 +19,19 @@ const CREATE = `
 
 const LIST = `
   SELECT ${COLUMNS} FROM identity.token
-  WHERE organization = $1 AND owner = $2 AND least(revoked_at, expires_at) > now() - interval '30 days'
+  WHERE organization = $1 AND (owner = $2 OR $2 IS NULL AND starts_with(owner, 'account:')) AND least(revoked_at, expires_at) > now() - interval '30 days'
   ORDER BY created_at DESC, token_id`;
+
+const IS_THEIRS = "organization = $1 AND (owner = $2 OR $5 AND starts_with(owner, 'account:')) AND token_id = $3::uuid";
 
 const REVOKE = `
   WITH revoked AS (
-    UPDATE identity.token SET revoked_at = now() WHERE organization = $1 AND owner = $2 AND token_id = $3::uuid AND revoked_at IS NULL
+    UPDATE identity.token SET revoked_at = now() WHERE ${IS_THEIRS} AND revoked_at IS NULL
     RETURNING ${COLUMNS}
   ), recorded AS (SELECT ${appendEvent(4)} FROM revoked)
   SELECT revoked.* FROM revoked, recorded
   UNION ALL
-  SELECT ${COLUMNS} FROM identity.token WHERE organization = $1 AND owner = $2 AND token_id = $3::uuid AND revoked_at IS NOT NULL`;
+  SELECT ${COLUMNS} FROM identity.token WHERE ${IS_THEIRS} AND revoked_at IS NOT NULL`;
 
 /**
  * When it was last used is written down once a minute: to look a token up must not cost a write each time. Its owner's roles are
@@ -85,8 +87,19 @@ export class PostgresTokenStore implements TokenStore {
     return rows.flatMap((row) => tokenOf([row]) ?? []);
   }
 
-  async revoke({ organization, id }: TokenOwner, tokenId: string, event: AuditEvent): Promise<AccessToken | undefined> {
-    return tokenOf(await this.#database.query<TokenRow>(REVOKE, [organization, id, tokenId, recordOf(event)], "revoke_token"));
+  async listOfAccounts(organization: string): Promise<AccessToken[]> {
+    const rows = await this.#database.query<TokenRow>(LIST, [organization, null], "list_tokens");
+    return rows.flatMap((row) => tokenOf([row]) ?? []);
+  }
+
+  async revoke(
+    { organization, id }: TokenOwner,
+    tokenId: string,
+    ofAccounts: boolean,
+    event: AuditEvent,
+  ): Promise<AccessToken | undefined> {
+    const values = [organization, id, tokenId, recordOf(event), ofAccounts];
+    return tokenOf(await this.#database.query<TokenRow>(REVOKE, values, "revoke_token"));
   }
 
   async use(sha256: string): Promise<AccessToken | undefined> {

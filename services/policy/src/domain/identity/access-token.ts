@@ -28,6 +28,19 @@ const ROLES_OF: Readonly<Record<TokenScope, readonly Role[]>> = {
   admin: ["admin"],
 };
 
+/** What service accounts may be given: to answer and to administer is for people. */
+const FOR_ACCOUNTS: ReadonlySet<TokenScope> = new Set(["read", "run", "audit"]);
+
+/** Whom a token of a service account acts as. */
+export function accountId(name: string): string {
+  return `account:${name}`;
+}
+
+/** The roles of a service account with these scopes; undefined where they are not for one. */
+export function rolesOfAccount(scopes: readonly TokenScope[]): Role[] | undefined {
+  return scopes.every((scope) => FOR_ACCOUNTS.has(scope)) ? [...new Set(scopes.flatMap((scope) => ROLES_OF[scope]))] : undefined;
+}
+
 /** Those of the owner's roles that these scopes leave. */
 export function rolesWithin(scopes: readonly TokenScope[], roles: readonly Role[]): Role[] {
   const left = new Set(scopes.flatMap((scope) => ROLES_OF[scope]));

@@ -4,7 +4,8 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { hashAccessToken, newAccessToken } from "@hlvm/identity/access-token";
 import type { Principal } from "@hlvm/identity/principal";
 import type { AuditEvent } from "../audit/audit-event.ts";
-import { rolesWithin, type AccessToken } from "./access-token.ts";
+import { demandAuthority, hasAuthority } from "../authority/authority.ts";
+import { accountId, rolesOfAccount, rolesWithin, type AccessToken } from "./access-token.ts";
 import type { TokenStore } from "./token-store.ts";
 
 const USUAL_DAYS = 90;
@@ -14,37 +15,47 @@ const MOST_TOKENS = 100;
 export interface NewToken extends Pick<AccessToken, "label" | "scopes"> {
   /** 0: 90. */
   readonly days: number;
+  /** Empty: for oneself. */
+  readonly serviceAccount: string;
 }
 
 /**
- * Makes a token in its owner's name. What proves it is told this once.
- * @throws HlvmError `role_missing` for a scope that its owner could make no use of, `too_many_tokens`
+ * Makes a token in its owner's name, or an administrator one for a service account. What proves it is told this once.
+ * @throws HlvmError `role_missing` for a scope that its owner could make no use of, `scope_for_people`, `too_many_tokens`
  */
 export async function createToken(
   store: TokenStore,
   principal: Principal,
   traceId: string,
-  { label, scopes, days }: NewToken,
+  { label, scopes, days, serviceAccount }: NewToken,
 ): Promise<{ readonly token: AccessToken; readonly secret: string }> {
-  const unusable = scopes.find((scope) => rolesWithin([scope], principal.roles).length === 0);
-  if (unusable !== undefined) throw roleMissing(principal, unusable);
-  const secret = newAccessToken();
+  const { id: owner, roles: ownerRoles } =
+    serviceAccount === "" ? demandUsable(principal, scopes) : account(principal, serviceAccount, scopes);
+  const secret = newAccessToken(serviceAccount === "" ? "pat" : "svc");
   const tokenId = randomUUID();
   const expiresAt = new Date(Date.now() + (days || USUAL_DAYS) * DAY_MILLISECONDS);
-  const { organization, id: owner, roles: ownerRoles } = principal;
+  const { organization } = principal;
   const token = await store.create(
     { tokenId, organization, owner, ownerRoles, label, scopes, expiresAt },
     hashAccessToken(secret),
     MOST_TOKENS,
-    eventOf("token_created", principal, traceId, { tokenId, label, scopes: [...scopes], expiresAt: expiresAt.toISOString() }),
+    eventOf("token_created", principal, traceId, { tokenId, owner, label, scopes: [...scopes], expiresAt: expiresAt.toISOString() }),
   );
   if (token === undefined) throw tooMany();
   return { token, secret };
 }
 
+/** One's own, or of service accounts for administrators. @throws HlvmError `role_missing` */
+export function listTokens(store: TokenStore, principal: Principal, ofAccounts: boolean): Promise<AccessToken[]> {
+  if (!ofAccounts) return store.list(principal);
+  demandAuthority(principal, "manage_members");
+  return store.listOfAccounts(principal.organization);
+}
+
 /** @throws HlvmError `token_not_found` */
 export async function revokeToken(store: TokenStore, principal: Principal, traceId: string, tokenId: string): Promise<AccessToken> {
-  const revoked = await store.revoke(principal, tokenId, eventOf("token_revoked", principal, traceId, { tokenId }));
+  const ofAccounts = hasAuthority(principal, "manage_members");
+  const revoked = await store.revoke(principal, tokenId, ofAccounts, eventOf("token_revoked", principal, traceId, { tokenId }));
   if (revoked !== undefined) return revoked;
   throw new HlvmError({
     code: "not_found",
@@ -61,6 +72,24 @@ function eventOf(
   about: Parameters<typeof canonicalJson>[0],
 ): AuditEvent {
   return { kind, at: new Date().toISOString(), organization, principal: id, arguments: canonicalJson(about), traceId };
+}
+
+function demandUsable(principal: Principal, scopes: NewToken["scopes"]): Pick<Principal, "id" | "roles"> {
+  const unusable = scopes.find((scope) => rolesWithin([scope], principal.roles).length === 0);
+  if (unusable !== undefined) throw roleMissing(principal, unusable);
+  return principal;
+}
+
+function account(principal: Principal, name: string, scopes: NewToken["scopes"]): Pick<Principal, "id" | "roles"> {
+  demandAuthority(principal, "manage_members");
+  const roles = rolesOfAccount(scopes);
+  if (roles !== undefined) return { id: accountId(name), roles };
+  throw new HlvmError({
+    code: "invalid_argument",
+    reason: "scope_for_people",
+    message: "The scopes approve and admin are for people: no service account answers or administers.",
+    advice: "Give a service account read, run or audit.",
+  });
 }
 
 function roleMissing({ id }: Principal, scope: string): HlvmError {

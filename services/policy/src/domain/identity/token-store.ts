@@ -16,8 +16,9 @@ export interface TokenStore {
   create(token: Omit<AccessToken, "createdAt">, sha256: string, most: number, event: AuditEvent): Promise<AccessToken | undefined>;
   /** The newest first, without those that have been over for 30 days. */
   list(owner: TokenOwner): Promise<AccessToken[]>;
-  /** @returns the token; undefined where it is not this owner's. One that is revoked already stays as it is, without another event. */
-  revoke(owner: TokenOwner, tokenId: string, event: AuditEvent): Promise<AccessToken | undefined>;
+  listOfAccounts(organization: string): Promise<AccessToken[]>;
+  /** @param ofAccounts also of service accounts @returns the token; undefined where it is not theirs to revoke. One that is revoked already stays as it is, without another event. */
+  revoke(owner: TokenOwner, tokenId: string, ofAccounts: boolean, event: AuditEvent): Promise<AccessToken | undefined>;
   /** The one with this hash, used now; undefined where there is none, or it is over. */
   use(sha256: string): Promise<AccessToken | undefined>;
 }

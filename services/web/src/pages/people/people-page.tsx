@@ -16,6 +16,7 @@ import { PageFrame } from "../../shell/page-frame.tsx";
 import { usePage } from "../../store/page-context.ts";
 import { GroupMappings } from "./group-mappings.tsx";
 import { MemberRoles } from "./member-roles.tsx";
+import { ServiceAccounts } from "./service-accounts.tsx";
 
 const PAGE = 200;
 
@@ -80,7 +81,12 @@ function Members() {
           {found.value.hasMore ? <p className={table.section}>There are more: search for whom you mean.</p> : null}
         </div>
       )}
-      {found.value === undefined ? null : <GroupMappings onChanged={found.again} />}
+      {found.value === undefined ? null : (
+        <>
+          <GroupMappings onChanged={found.again} />
+          <ServiceAccounts />
+        </>
+      )}
     </PageFrame>
   );
 }
