@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { readTasks } from "./read-tasks.ts";
@@ -25,6 +26,13 @@ function folderWith(files: Readonly<Record<string, string | undefined>> = {}): {
 }
 
 describe("readTasks", () => {
+  it("reads our own twelve tasks, of which git keeps every file: a log was once left out", () => {
+    const tasks = fileURLToPath(new URL("../../../../tests/eval/tasks", import.meta.url));
+    expect(readTasks(tasks)).toHaveLength(12);
+    const ignored = execFileSync("git", ["ls-files", "--others", "--ignored", "--exclude-standard", "."], { cwd: tasks, encoding: "utf8" });
+    expect(ignored).toBe("");
+  });
+
   it("reads what there is of a task and takes the usual for the rest, of a folder of tasks or of one", () => {
     const { folder, at } = folderWith();
     writeFileSync(join(folder, "notes.md"), "no task");
