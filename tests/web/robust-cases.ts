@@ -92,7 +92,9 @@ export function robustCases(web: () => WebMesh): void {
     const first = await context.newPage();
     await first.goto(await pageLink(edgeUrl, tokenFile));
     for (let tab = 0, shown = first; tab < 8; tab++) {
-      await shown.locator("header span", { hasText: /^Live$/ }).waitFor();
+      const live = shown.locator("header span", { hasText: /^Live$/ });
+      await live.waitFor();
+      expect(await live.isVisible(), `tab ${tab + 1}`).toBe(true);
       await shown.evaluate(HIDE);
       shown = await context.newPage();
       await shown.goto(edgeUrl);
