@@ -33,7 +33,7 @@ function lengthOf(delta: Delta): number {
     case "thinking":
       return delta.text.length + delta.providerData.length;
     case "tool-call":
-      return delta.id.length + delta.tool.length + delta.argumentsJson.length;
+      return delta.id.length + delta.tool.length + delta.argumentsJson.length + (delta.providerData?.length ?? 0);
     case "finish":
       return delta.detail.length;
     case "usage":

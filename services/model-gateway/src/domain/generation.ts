@@ -1,5 +1,39 @@
+/** What a request may ask for besides an answer; what is left out is the provider's to decide. */
+export interface GenerationOptions {
+  /** Left out: the model decides whether it calls any. */
+  readonly toolChoice?: { readonly kind: "none" } | { readonly kind: "any" } | { readonly kind: "tool"; readonly tool: string };
+  readonly parallelToolCalls?: boolean;
+  readonly stopSequences?: readonly string[];
+  readonly outputFormat?: OutputFormat;
+  readonly effort?: Effort;
+  readonly topP?: number;
+  /** What calls with the same prefix have in common, so that they reach the same cache. */
+  readonly cacheKey?: string;
+  /** The provider's cache keeps the prefix for an hour, where it can. */
+  readonly cacheHour?: boolean;
+  /** Whom the provider may name when it reports abuse: a hash. */
+  readonly userHash?: string;
+  readonly serviceTier?: "standard" | "flex" | "priority";
+  /** In a queue of our own, interactive calls go first. Left out: interactive. */
+  readonly priority?: "interactive" | "batch";
+  /** Whose share of a pool the call takes. */
+  readonly fairShare?: string;
+}
+
+/** How long a model thinks before it answers. */
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "maximum";
+
+/** An answer that is JSON. */
+export interface OutputFormat {
+  readonly name: string;
+  /** JSON Schema; left out: any object. */
+  readonly schema?: { readonly [name: string]: unknown };
+  /** The provider holds the model to the schema. */
+  readonly strict: boolean;
+}
+
 /** One request to a model, whatever the provider. */
-export interface Generation {
+export interface Generation extends GenerationOptions {
   /** The name within the provider, without `provider/`. */
   readonly model: string;
   /** Several system messages may come first (the stable prefix, then memory), and more of them later on. */
@@ -21,9 +55,17 @@ export type Part =
   | ({ readonly kind: "tool-call" } & RequestedCall)
   | ({ readonly kind: "image" } & AttachedImage)
   | ({ readonly kind: "document" } & AttachedDocument)
-  | { readonly kind: "tool-result"; readonly id: string; readonly tool: string; readonly content: string; readonly isError: boolean };
+  | {
+      readonly kind: "tool-result";
+      readonly id: string;
+      readonly tool: string;
+      readonly content: string;
+      readonly isError: boolean;
+      /** After the content. */
+      readonly images?: readonly AttachedImage[];
+    };
 
-/** In a message of the user, and only to a model that takes images. */
+/** In a message of the user or a tool's result, and only to a model that takes images. */
 export interface AttachedImage {
   /** `image/png`, `image/jpeg` or `image/webp`. */
   readonly mediaType: string;
@@ -52,6 +94,8 @@ export interface RequestedCall {
   readonly tool: string;
   /** What the model wrote; not always valid JSON. */
   readonly argumentsJson: string;
+  /** What the provider wants back with it, unchanged; left out where it wants nothing. */
+  readonly providerData?: Uint8Array;
 }
 
 export interface OfferedTool {
@@ -59,6 +103,8 @@ export interface OfferedTool {
   readonly description: string;
   /** JSON Schema of an object. */
   readonly inputSchema: { readonly [name: string]: unknown };
+  /** The provider holds the model to the schema. */
+  readonly isStrict?: boolean;
 }
 
 export type Delta =

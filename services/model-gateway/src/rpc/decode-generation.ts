@@ -1,6 +1,14 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { Role, type GenerateRequest, type Message as WireMessage, type Part as WirePart } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Generation, Message, OfferedTool, Part } from "../domain/generation.ts";
+import {
+  Role,
+  type GenerateRequest,
+  type ImagePart,
+  type Message as WireMessage,
+  type Part as WirePart,
+  type ToolCallPart,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { AttachedImage, Generation, Message, OfferedTool, Part, RequestedCall } from "../domain/generation.ts";
+import { decodeOptions } from "./decode-options.ts";
 
 const DEFAULT_MAXIMUM_OUTPUT_TOKENS = 4096;
 const MOST_SCHEMAS = 256;
@@ -22,9 +30,11 @@ export function decodeGeneration(request: GenerateRequest, model: string): Gener
       name: tool.name,
       description: tool.description,
       inputSchema: schema(tool.name, tool.inputSchemaJson),
+      ...(tool.strict ? { isStrict: true } : {}),
     })),
     maximumOutputTokens: request.maxOutputTokens || DEFAULT_MAXIMUM_OUTPUT_TOKENS,
     temperature: request.temperature,
+    ...decodeOptions(request),
   };
 }
 
@@ -37,18 +47,26 @@ function part({ part: wire }: WirePart): Part {
     case "thinking":
       return { kind: "thinking", text: wire.value.text, providerData: wire.value.providerData };
     case "toolCall":
-      return { kind: "tool-call", id: wire.value.id, tool: wire.value.tool, argumentsJson: wire.value.argumentsJson };
-    case "toolResult":
-      return { kind: "tool-result", id: wire.value.id, tool: wire.value.tool, content: wire.value.content, isError: wire.value.isError };
-    case "image": {
-      const { mediaType, data, width, height } = wire.value;
-      return { kind: "image", mediaType, data, width, height };
+      return { kind: "tool-call", ...call(wire.value) };
+    case "toolResult": {
+      const { id, tool, content, isError, images } = wire.value;
+      return { kind: "tool-result", id, tool, content, isError, ...(images.length === 0 ? {} : { images: images.map(image) }) };
     }
+    case "image":
+      return { kind: "image", ...image(wire.value) };
     case "document":
       return { kind: "document", mediaType: wire.value.mediaType, data: wire.value.data, name: wire.value.name };
     default:
       return { kind: "text", text: wire.value ?? "" };
   }
+}
+
+function call({ id, tool, argumentsJson, providerData }: ToolCallPart): RequestedCall {
+  return { id, tool, argumentsJson, ...(providerData.length === 0 ? {} : { providerData }) };
+}
+
+function image({ mediaType, data, width, height }: ImagePart): AttachedImage {
+  return { mediaType, data, width, height };
 }
 
 function schema(tool: string, json: string): OfferedTool["inputSchema"] {

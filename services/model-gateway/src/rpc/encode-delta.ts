@@ -22,7 +22,10 @@ function eventOf(delta: Told): NonNullable<Parameters<typeof create<typeof Gener
     case "thinking":
       return { case: "thinking", value: { text: delta.text, providerData: delta.providerData } };
     case "tool-call":
-      return { case: "toolCall", value: { id: delta.id, tool: delta.tool, argumentsJson: delta.argumentsJson } };
+      return {
+        case: "toolCall",
+        value: { id: delta.id, tool: delta.tool, argumentsJson: delta.argumentsJson, providerData: delta.providerData },
+      };
     case "usage":
       return {
         case: "usage",

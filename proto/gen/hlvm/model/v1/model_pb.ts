@@ -17,7 +17,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMIlIKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJIlYKDlRvb2xSZXN1bHRQYXJ0EhMKAmlkGAEgASgJQge6SARyAhABEgwKBHRvb2wYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCCJgCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACIpgCCg9HZW5lcmF0ZVJlcXVlc3QSFgoFbW9kZWwYASABKAlCB7pIBHICEAMSMgoIbWVzc2FnZXMYAiADKAsyFi5obHZtLm1vZGVsLnYxLk1lc3NhZ2VCCLpIBZIBAggBEiwKBXRvb2xzGAMgAygLMh0uaGx2bS5tb2RlbC52MS5Ub29sRGVmaW5pdGlvbhIkChFtYXhfb3V0cHV0X3Rva2VucxgEIAEoDUIJukgGKgQYwIQ9EjEKC3RlbXBlcmF0dXJlGAUgASgBQhe6SBQSEhkAAAAAAAAAQCkAAAAAAAAAAEgAiAEBEhIKCnNlc3Npb25faWQYBiABKAkSDgoGcnVuX2lkGAcgASgJQg4KDF90ZW1wZXJhdHVyZSKmAQoFVXNhZ2USFAoMaW5wdXRfdG9rZW5zGAEgASgEEhUKDW91dHB1dF90b2tlbnMYAiABKAQSGQoRY2FjaGVfcmVhZF90b2tlbnMYAyABKAQSGgoSY2FjaGVfd3JpdGVfdG9rZW5zGAQgASgEEhgKEHJlYXNvbmluZ190b2tlbnMYBSABKAQSHwoXY2FjaGVfd3JpdGVfaG91cl90b2tlbnMYZCABKAQiRQoGRmluaXNoEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0ubW9kZWwudjEuRmluaXNoUmVhc29uEg4KBmRldGFpbBgCIAEoCSIHCgVBbGl2ZSKoAgoQR2VuZXJhdGVSZXNwb25zZRIUCgp0ZXh0X2RlbHRhGAEgASgJSAASGAoOdGhpbmtpbmdfZGVsdGEYAiABKAlIABIrCgh0aGlua2luZxgDIAEoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmdIABIwCgl0b29sX2NhbGwYBCABKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydEgAEiUKBXVzYWdlGAUgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZUgAEicKBmZpbmlzaBgGIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoSAASJQoFYWxpdmUYByABKAsyFC5obHZtLm1vZGVsLnYxLkFsaXZlSABCDgoFZXZlbnQSBbpIAggBIpEBCgpNb2RlbEVycm9yEigKBWNsYXNzGAEgASgOMhkuaGx2bS5tb2RlbC52MS5FcnJvckNsYXNzEhAKCHByb3ZpZGVyGAIgASgJEhUKDXByb3ZpZGVyX2NvZGUYAyABKAkSIAoYcmV0cnlfYWZ0ZXJfbWlsbGlzZWNvbmRzGAQgASgNEg4KBmFkdmljZRgFIAEoCSKUAQoKVG9rZW5SYXRlcxINCgVpbnB1dBgBIAEoBBIOCgZvdXRwdXQYAiABKAQSEgoKY2FjaGVfcmVhZBgDIAEoBBITCgtjYWNoZV93cml0ZRgEIAEoBBIYChBjYWNoZV93cml0ZV9ob3VyGAUgASgEEhYKCXJlYXNvbmluZxgGIAEoBEgAiAEBQgwKCl9yZWFzb25pbmcitgEKCk1vZGVsUHJpY2USLgoKdmFsaWRfZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoFcmF0ZXMYAiABKAsyGS5obHZtLm1vZGVsLnYxLlRva2VuUmF0ZXMSGQoRbG9uZ19pbnB1dF90b2tlbnMYAyABKAQSMwoQbG9uZ19pbnB1dF9yYXRlcxgEIAEoCzIZLmhsdm0ubW9kZWwudjEuVG9rZW5SYXRlcyK3AgoFTW9kZWwSCgoCaWQYASABKAkSEAoIcHJvdmlkZXIYAiABKAkSDAoEbmFtZRgDIAEoCRImCgR0aWVyGAQgASgOMhguaGx2bS5tb2RlbC52MS5Nb2RlbFRpZXISMgoKY2FwYWJpbGl0eRgFIAEoDjIeLmhsdm0ubW9kZWwudjEuTW9kZWxDYXBhYmlsaXR5EhYKDmNvbnRleHRfd2luZG93GAYgASgNEg8KB2RlZmF1bHQYByABKAgSEQoJYXZhaWxhYmxlGAggASgIEg4KBmFkdmljZRgJIAEoCRIpCgZwcmljZXMYZCADKAsyGS5obHZtLm1vZGVsLnYxLk1vZGVsUHJpY2USFQoMdGFrZXNfaW1hZ2VzGIIBIAEoCBIYCg90YWtlc19kb2N1bWVudHMYgwEgASgIIi4KE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCKOAQoSQ291bnRUb2tlbnNSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24iQQoTQ291bnRUb2tlbnNSZXNwb25zZRIZCgxpbnB1dF90b2tlbnMYASABKARIAIgBAUIPCg1faW5wdXRfdG9rZW5zIrgBChJTdHJlYW1DYWxsc1JlcXVlc3QSLAoEaGVhZBgBIAEoCzIWLmhsdm0uY2FsbC52MS5DYWxsSGVhZEIGukgDyAEBEjoKCGdlbmVyYXRlGAIgASgLMh4uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgDIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIAEIQCgdyZXF1ZXN0EgW6SAIIASK1AQoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIzCghnZW5lcmF0ZRgCIAEoCzIfLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZUgAEiUKBWVycm9yGAMgASgLMhQuaGx2bS5jYWxsLnYxLlN0YXR1c0gAEioKCGRyYWluaW5nGAQgASgLMhYuaGx2bS5jYWxsLnYxLkRyYWluaW5nSABCCgoIcmVzcG9uc2UqXwoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9TWVNURU0QARINCglST0xFX1VTRVIQAhISCg5ST0xFX0FTU0lTVEFOVBADEg0KCVJPTEVfVE9PTBAEKpgBCgxGaW5pc2hSZWFzb24SHQoZRklOSVNIX1JFQVNPTl9VTlNQRUNJRklFRBAAEhYKEkZJTklTSF9SRUFTT05fU1RPUBABEhwKGEZJTklTSF9SRUFTT05fVE9PTF9DQUxMUxACEhgKFEZJTklTSF9SRUFTT05fTEVOR1RIEAMSGQoVRklOSVNIX1JFQVNPTl9SRUZVU0FMEAQq5gEKCkVycm9yQ2xhc3MSGwoXRVJST1JfQ0xBU1NfVU5TUEVDSUZJRUQQABIVChFFUlJPUl9DTEFTU19BQk9SVBABEhcKE0VSUk9SX0NMQVNTX1RJTUVPVVQQAhIaChZFUlJPUl9DTEFTU19SQVRFX0xJTUlUEAMSIAocRVJST1JfQ0xBU1NfQ09OVEVYVF9PVkVSRkxPVxAEEhkKFUVSUk9SX0NMQVNTX1RSQU5TSUVOVBAFEhkKFUVSUk9SX0NMQVNTX1BFUk1BTkVOVBAGEhcKE0VSUk9SX0NMQVNTX1VOS05PV04QByppCglNb2RlbFRpZXISGgoWTU9ERUxfVElFUl9VTlNQRUNJRklFRBAAEhMKD01PREVMX1RJRVJfV0VBSxABEhIKDk1PREVMX1RJRVJfTUlEEAISFwoTTU9ERUxfVElFUl9GUk9OVElFUhADKoUBCg9Nb2RlbENhcGFiaWxpdHkSIAocTU9ERUxfQ0FQQUJJTElUWV9VTlNQRUNJRklFRBAAEhkKFU1PREVMX0NBUEFCSUxJVFlfQ0hBVBABEhkKFU1PREVMX0NBUEFCSUxJVFlfVE9PTBACEhoKFk1PREVMX0NBUEFCSUxJVFlfQUdFTlQQAzLIAwoMTW9kZWxTZXJ2aWNlEk0KCEdlbmVyYXRlEh4uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlcXVlc3QaHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2UwARJYCgtTdHJlYW1DYWxscxIhLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiIuaGx2bS5tb2RlbC52MS5TdHJlYW1DYWxsc1Jlc3BvbnNlKAEwARJZCgtDb3VudFRva2VucxIhLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXF1ZXN0GiIuaGx2bS5tb2RlbC52MS5Db3VudFRva2Vuc1Jlc3BvbnNlIgOQAgISXAoMUmVzb2x2ZU1vZGVsEiIuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXF1ZXN0GiMuaGx2bS5tb2RlbC52MS5SZXNvbHZlTW9kZWxSZXNwb25zZSIDkAICElYKCkxpc3RNb2RlbHMSIC5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiEuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMImoKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhYKDXByb3ZpZGVyX2RhdGEYtgIgASgMIosBCg5Ub29sUmVzdWx0UGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIMCgR0b29sGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoGaW1hZ2VzGLYCIAMoCzIYLmhsdm0ubW9kZWwudjEuSW1hZ2VQYXJ0Qgi6SAWSAQIQECJxCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACEg8KBnN0cmljdBi2AiABKAgiagoKVG9vbENob2ljZRIXCgRub25lGAEgASgIQge6SARqAggBSAASFgoDYW55GAIgASgIQge6SARqAggBSAASGgoEdG9vbBgDIAEoCUIKukgHcgUQARiAAkgAQg8KBmNob2ljZRIFukgCCAEiaQoMT3V0cHV0Rm9ybWF0EikKBG5hbWUYASABKAlCG7pIGHIWEAEYQDIQXlthLXpBLVowLTlfLV0rJBIeCgtzY2hlbWFfanNvbhgCIAEoCUIJukgGcgQYgIBAEg4KBnN0cmljdBgDIAEoCCK0BgoPR2VuZXJhdGVSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24SJAoRbWF4X291dHB1dF90b2tlbnMYBCABKA1CCbpIBioEGMCEPRIxCgt0ZW1wZXJhdHVyZRgFIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARISCgpzZXNzaW9uX2lkGAYgASgJEg4KBnJ1bl9pZBgHIAEoCRIvCgt0b29sX2Nob2ljZRi2AiABKAsyGS5obHZtLm1vZGVsLnYxLlRvb2xDaG9pY2USIQoTcGFyYWxsZWxfdG9vbF9jYWxscxi3AiABKAhIAYgBARIqCg5zdG9wX3NlcXVlbmNlcxi4AiADKAlCEbpIDpIBCxAQIgdyBRABGIACEjMKDW91dHB1dF9mb3JtYXQYuQIgASgLMhsuaGx2bS5tb2RlbC52MS5PdXRwdXRGb3JtYXQSMAoGZWZmb3J0GLoCIAEoDjIVLmhsdm0ubW9kZWwudjEuRWZmb3J0Qgi6SAWCAQIQARIbCgljYWNoZV9rZXkYuwIgASgJQge6SARyAhhAEhMKCmNhY2hlX2hvdXIYvAIgASgIEhsKCXVzZXJfaGFzaBi9AiABKAlCB7pIBHICGEASOwoMc2VydmljZV90aWVyGL4CIAEoDjIaLmhsdm0ubW9kZWwudjEuU2VydmljZVRpZXJCCLpIBYIBAhABEjgKCHByaW9yaXR5GL8CIAEoDjIbLmhsdm0ubW9kZWwudjEuQ2FsbFByaW9yaXR5Qgi6SAWCAQIQARIdCgpmYWlyX3NoYXJlGMACIAEoCUIIukgFcgMYgAISLAoFdG9wX3AYwQIgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgCiAEBQg4KDF90ZW1wZXJhdHVyZUIWChRfcGFyYWxsZWxfdG9vbF9jYWxsc0IICgZfdG9wX3AipgEKBVVzYWdlEhQKDGlucHV0X3Rva2VucxgBIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAIgASgEEhkKEWNhY2hlX3JlYWRfdG9rZW5zGAMgASgEEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgEIAEoBBIYChByZWFzb25pbmdfdG9rZW5zGAUgASgEEh8KF2NhY2hlX3dyaXRlX2hvdXJfdG9rZW5zGGQgASgEIkUKBkZpbmlzaBIrCgZyZWFzb24YASABKA4yGy5obHZtLm1vZGVsLnYxLkZpbmlzaFJlYXNvbhIOCgZkZXRhaWwYAiABKAkiBwoFQWxpdmUiqAIKEEdlbmVyYXRlUmVzcG9uc2USFAoKdGV4dF9kZWx0YRgBIAEoCUgAEhgKDnRoaW5raW5nX2RlbHRhGAIgASgJSAASKwoIdGhpbmtpbmcYAyABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAQgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABIlCgV1c2FnZRgFIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2VIABInCgZmaW5pc2gYBiABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaEgAEiUKBWFsaXZlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5BbGl2ZUgAQg4KBWV2ZW50EgW6SAIIASKRAQoKTW9kZWxFcnJvchIoCgVjbGFzcxgBIAEoDjIZLmhsdm0ubW9kZWwudjEuRXJyb3JDbGFzcxIQCghwcm92aWRlchgCIAEoCRIVCg1wcm92aWRlcl9jb2RlGAMgASgJEiAKGHJldHJ5X2FmdGVyX21pbGxpc2Vjb25kcxgEIAEoDRIOCgZhZHZpY2UYBSABKAkilAEKClRva2VuUmF0ZXMSDQoFaW5wdXQYASABKAQSDgoGb3V0cHV0GAIgASgEEhIKCmNhY2hlX3JlYWQYAyABKAQSEwoLY2FjaGVfd3JpdGUYBCABKAQSGAoQY2FjaGVfd3JpdGVfaG91chgFIAEoBBIWCglyZWFzb25pbmcYBiABKARIAIgBAUIMCgpfcmVhc29uaW5nIrYBCgpNb2RlbFByaWNlEi4KCnZhbGlkX2Zyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBXJhdGVzGAIgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzEhkKEWxvbmdfaW5wdXRfdG9rZW5zGAMgASgEEjMKEGxvbmdfaW5wdXRfcmF0ZXMYBCABKAsyGS5obHZtLm1vZGVsLnYxLlRva2VuUmF0ZXMitwIKBU1vZGVsEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEgwKBG5hbWUYAyABKAkSJgoEdGllchgEIAEoDjIYLmhsdm0ubW9kZWwudjEuTW9kZWxUaWVyEjIKCmNhcGFiaWxpdHkYBSABKA4yHi5obHZtLm1vZGVsLnYxLk1vZGVsQ2FwYWJpbGl0eRIWCg5jb250ZXh0X3dpbmRvdxgGIAEoDRIPCgdkZWZhdWx0GAcgASgIEhEKCWF2YWlsYWJsZRgIIAEoCBIOCgZhZHZpY2UYCSABKAkSKQoGcHJpY2VzGGQgAygLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbFByaWNlEhUKDHRha2VzX2ltYWdlcxiCASABKAgSGAoPdGFrZXNfZG9jdW1lbnRzGIMBIAEoCCIuChNSZXNvbHZlTW9kZWxSZXF1ZXN0EhcKBW1vZGVsGAEgASgJQgi6SAVyAxiAAiI7ChRSZXNvbHZlTW9kZWxSZXNwb25zZRIjCgVtb2RlbBgBIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiEwoRTGlzdE1vZGVsc1JlcXVlc3QiOgoSTGlzdE1vZGVsc1Jlc3BvbnNlEiQKBm1vZGVscxgBIAMoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwijgEKEkNvdW50VG9rZW5zUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uIkEKE0NvdW50VG9rZW5zUmVzcG9uc2USGQoMaW5wdXRfdG9rZW5zGAEgASgESACIAQFCDwoNX2lucHV0X3Rva2VucyK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqNAQoGRWZmb3J0EhYKEkVGRk9SVF9VTlNQRUNJRklFRBAAEg8KC0VGRk9SVF9OT05FEAESEgoORUZGT1JUX01JTklNQUwQAhIOCgpFRkZPUlRfTE9XEAMSEQoNRUZGT1JUX01FRElVTRAEEg8KC0VGRk9SVF9ISUdIEAUSEgoORUZGT1JUX01BWElNVU0QBip4CgtTZXJ2aWNlVGllchIcChhTRVJWSUNFX1RJRVJfVU5TUEVDSUZJRUQQABIZChVTRVJWSUNFX1RJRVJfU1RBTkRBUkQQARIVChFTRVJWSUNFX1RJRVJfRkxFWBACEhkKFVNFUlZJQ0VfVElFUl9QUklPUklUWRADKmUKDENhbGxQcmlvcml0eRIdChlDQUxMX1BSSU9SSVRZX1VOU1BFQ0lGSUVEEAASHQoZQ0FMTF9QUklPUklUWV9JTlRFUkFDVElWRRABEhcKE0NBTExfUFJJT1JJVFlfQkFUQ0gQAiqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMyyAMKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWQoLQ291bnRUb2tlbnMSIS5obHZtLm1vZGVsLnYxLkNvdW50VG9rZW5zUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXNwb25zZSIDkAICElwKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2UiA5ACAhJWCgpMaXN0TW9kZWxzEiAuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVxdWVzdBohLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -353,6 +353,13 @@ export type ToolCallPart = Message$1<"hlvm.model.v1.ToolCallPart"> & {
    * @generated from field: string arguments_json = 3;
    */
   argumentsJson: string;
+
+  /**
+   * Whatever the provider wants back with it (a signature of its thinking); opaque to everyone else.
+   *
+   * @generated from field: bytes provider_data = 310;
+   */
+  providerData: Uint8Array;
 };
 
 /**
@@ -377,6 +384,13 @@ export type ToolCallPartJson = {
    * @generated from field: string arguments_json = 3;
    */
   argumentsJson?: string;
+
+  /**
+   * Whatever the provider wants back with it (a signature of its thinking); opaque to everyone else.
+   *
+   * @generated from field: bytes provider_data = 310;
+   */
+  providerData?: string;
 };
 
 /**
@@ -409,6 +423,13 @@ export type ToolResultPart = Message$1<"hlvm.model.v1.ToolResultPart"> & {
    * @generated from field: bool is_error = 4;
    */
   isError: boolean;
+
+  /**
+   * After the content.
+   *
+   * @generated from field: repeated hlvm.model.v1.ImagePart images = 310;
+   */
+  images: ImagePart[];
 };
 
 /**
@@ -434,6 +455,13 @@ export type ToolResultPartJson = {
    * @generated from field: bool is_error = 4;
    */
   isError?: boolean;
+
+  /**
+   * After the content.
+   *
+   * @generated from field: repeated hlvm.model.v1.ImagePart images = 310;
+   */
+  images?: ImagePartJson[];
 };
 
 /**
@@ -463,6 +491,13 @@ export type ToolDefinition = Message$1<"hlvm.model.v1.ToolDefinition"> & {
    * @generated from field: string input_schema_json = 3;
    */
   inputSchemaJson: string;
+
+  /**
+   * The provider holds the model to the schema.
+   *
+   * @generated from field: bool strict = 310;
+   */
+  strict: boolean;
 };
 
 /**
@@ -485,6 +520,13 @@ export type ToolDefinitionJson = {
    * @generated from field: string input_schema_json = 3;
    */
   inputSchemaJson?: string;
+
+  /**
+   * The provider holds the model to the schema.
+   *
+   * @generated from field: bool strict = 310;
+   */
+  strict?: boolean;
 };
 
 /**
@@ -493,6 +535,140 @@ export type ToolDefinitionJson = {
  */
 export const ToolDefinitionSchema: GenMessage<ToolDefinition, {jsonType: ToolDefinitionJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_model_v1_model, 7);
+
+/**
+ * Which tools the next answer has to call. Left out: the model decides.
+ *
+ * @generated from message hlvm.model.v1.ToolChoice
+ */
+export type ToolChoice = Message$1<"hlvm.model.v1.ToolChoice"> & {
+  /**
+   * @generated from oneof hlvm.model.v1.ToolChoice.choice
+   */
+  choice: {
+    /**
+     * None of those that are offered.
+     *
+     * @generated from field: bool none = 1;
+     */
+    value: boolean;
+    case: "none";
+  } | {
+    /**
+     * One at least.
+     *
+     * @generated from field: bool any = 2;
+     */
+    value: boolean;
+    case: "any";
+  } | {
+    /**
+     * This one.
+     *
+     * @generated from field: string tool = 3;
+     */
+    value: string;
+    case: "tool";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Which tools the next answer has to call. Left out: the model decides.
+ *
+ * @generated from message hlvm.model.v1.ToolChoice
+ */
+export type ToolChoiceJson = {
+  /**
+   * None of those that are offered.
+   *
+   * @generated from field: bool none = 1;
+   */
+  none?: boolean;
+
+  /**
+   * One at least.
+   *
+   * @generated from field: bool any = 2;
+   */
+  any?: boolean;
+
+  /**
+   * This one.
+   *
+   * @generated from field: string tool = 3;
+   */
+  tool?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ToolChoice.
+ * Use `create(ToolChoiceSchema)` to create a new message.
+ */
+export const ToolChoiceSchema: GenMessage<ToolChoice, {jsonType: ToolChoiceJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 8);
+
+/**
+ * An answer that is JSON.
+ *
+ * @generated from message hlvm.model.v1.OutputFormat
+ */
+export type OutputFormat = Message$1<"hlvm.model.v1.OutputFormat"> & {
+  /**
+   * How the provider calls the schema.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * JSON Schema of an object; empty: any object.
+   *
+   * @generated from field: string schema_json = 2;
+   */
+  schemaJson: string;
+
+  /**
+   * The provider holds the model to the schema.
+   *
+   * @generated from field: bool strict = 3;
+   */
+  strict: boolean;
+};
+
+/**
+ * An answer that is JSON.
+ *
+ * @generated from message hlvm.model.v1.OutputFormat
+ */
+export type OutputFormatJson = {
+  /**
+   * How the provider calls the schema.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * JSON Schema of an object; empty: any object.
+   *
+   * @generated from field: string schema_json = 2;
+   */
+  schemaJson?: string;
+
+  /**
+   * The provider holds the model to the schema.
+   *
+   * @generated from field: bool strict = 3;
+   */
+  strict?: boolean;
+};
+
+/**
+ * Describes the message hlvm.model.v1.OutputFormat.
+ * Use `create(OutputFormatSchema)` to create a new message.
+ */
+export const OutputFormatSchema: GenMessage<OutputFormat, {jsonType: OutputFormatJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 9);
 
 /**
  * @generated from message hlvm.model.v1.GenerateRequest
@@ -536,6 +712,76 @@ export type GenerateRequest = Message$1<"hlvm.model.v1.GenerateRequest"> & {
    * @generated from field: string run_id = 7;
    */
   runId: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.ToolChoice tool_choice = 310;
+   */
+  toolChoice?: ToolChoice | undefined;
+
+  /**
+   * Left out: as the provider has it.
+   *
+   * @generated from field: optional bool parallel_tool_calls = 311;
+   */
+  parallelToolCalls?: boolean | undefined;
+
+  /**
+   * @generated from field: repeated string stop_sequences = 312;
+   */
+  stopSequences: string[];
+
+  /**
+   * @generated from field: hlvm.model.v1.OutputFormat output_format = 313;
+   */
+  outputFormat?: OutputFormat | undefined;
+
+  /**
+   * @generated from field: hlvm.model.v1.Effort effort = 314;
+   */
+  effort: Effort;
+
+  /**
+   * What calls with the same prefix have in common, so that they reach the same cache.
+   *
+   * @generated from field: string cache_key = 315;
+   */
+  cacheKey: string;
+
+  /**
+   * The provider's cache keeps the prefix for an hour, where it can.
+   *
+   * @generated from field: bool cache_hour = 316;
+   */
+  cacheHour: boolean;
+
+  /**
+   * Whom a provider may name when it reports abuse: a hash, never a name.
+   *
+   * @generated from field: string user_hash = 317;
+   */
+  userHash: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.ServiceTier service_tier = 318;
+   */
+  serviceTier: ServiceTier;
+
+  /**
+   * @generated from field: hlvm.model.v1.CallPriority priority = 319;
+   */
+  priority: CallPriority;
+
+  /**
+   * Whose share of a pool it takes: the organization and the person, as the caller's own services name them.
+   *
+   * @generated from field: string fair_share = 320;
+   */
+  fairShare: string;
+
+  /**
+   * @generated from field: optional double top_p = 321;
+   */
+  topP?: number | undefined;
 };
 
 /**
@@ -580,6 +826,76 @@ export type GenerateRequestJson = {
    * @generated from field: string run_id = 7;
    */
   runId?: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.ToolChoice tool_choice = 310;
+   */
+  toolChoice?: ToolChoiceJson;
+
+  /**
+   * Left out: as the provider has it.
+   *
+   * @generated from field: optional bool parallel_tool_calls = 311;
+   */
+  parallelToolCalls?: boolean;
+
+  /**
+   * @generated from field: repeated string stop_sequences = 312;
+   */
+  stopSequences?: string[];
+
+  /**
+   * @generated from field: hlvm.model.v1.OutputFormat output_format = 313;
+   */
+  outputFormat?: OutputFormatJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.Effort effort = 314;
+   */
+  effort?: EffortJson;
+
+  /**
+   * What calls with the same prefix have in common, so that they reach the same cache.
+   *
+   * @generated from field: string cache_key = 315;
+   */
+  cacheKey?: string;
+
+  /**
+   * The provider's cache keeps the prefix for an hour, where it can.
+   *
+   * @generated from field: bool cache_hour = 316;
+   */
+  cacheHour?: boolean;
+
+  /**
+   * Whom a provider may name when it reports abuse: a hash, never a name.
+   *
+   * @generated from field: string user_hash = 317;
+   */
+  userHash?: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.ServiceTier service_tier = 318;
+   */
+  serviceTier?: ServiceTierJson;
+
+  /**
+   * @generated from field: hlvm.model.v1.CallPriority priority = 319;
+   */
+  priority?: CallPriorityJson;
+
+  /**
+   * Whose share of a pool it takes: the organization and the person, as the caller's own services name them.
+   *
+   * @generated from field: string fair_share = 320;
+   */
+  fairShare?: string;
+
+  /**
+   * @generated from field: optional double top_p = 321;
+   */
+  topP?: number | "NaN" | "Infinity" | "-Infinity";
 };
 
 /**
@@ -587,7 +903,7 @@ export type GenerateRequestJson = {
  * Use `create(GenerateRequestSchema)` to create a new message.
  */
 export const GenerateRequestSchema: GenMessage<GenerateRequest, {jsonType: GenerateRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 8);
+  messageDesc(file_hlvm_model_v1_model, 10);
 
 /**
  * Tokens of one model call, each counted once: input_tokens leaves out what the cache gave or took.
@@ -676,7 +992,7 @@ export type UsageJson = {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage, {jsonType: UsageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 9);
+  messageDesc(file_hlvm_model_v1_model, 11);
 
 /**
  * @generated from message hlvm.model.v1.Finish
@@ -717,7 +1033,7 @@ export type FinishJson = {
  * Use `create(FinishSchema)` to create a new message.
  */
 export const FinishSchema: GenMessage<Finish, {jsonType: FinishJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 10);
+  messageDesc(file_hlvm_model_v1_model, 12);
 
 /**
  * Nothing of the answer, but the call goes on: arguments are being written, the provider sent a ping, or the call waits its
@@ -742,7 +1058,7 @@ export type AliveJson = {
  * Use `create(AliveSchema)` to create a new message.
  */
 export const AliveSchema: GenMessage<Alive, {jsonType: AliveJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 11);
+  messageDesc(file_hlvm_model_v1_model, 13);
 
 /**
  * @generated from message hlvm.model.v1.GenerateResponse
@@ -853,7 +1169,7 @@ export type GenerateResponseJson = {
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export const GenerateResponseSchema: GenMessage<GenerateResponse, {jsonType: GenerateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 12);
+  messageDesc(file_hlvm_model_v1_model, 14);
 
 /**
  * The detail of every error that Generate ends with.
@@ -936,7 +1252,7 @@ export type ModelErrorJson = {
  * Use `create(ModelErrorSchema)` to create a new message.
  */
 export const ModelErrorSchema: GenMessage<ModelError, {jsonType: ModelErrorJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 13);
+  messageDesc(file_hlvm_model_v1_model, 15);
 
 /**
  * Nano-dollars (10^-9 US dollars) a token, by the class in which it is counted.
@@ -1021,7 +1337,7 @@ export type TokenRatesJson = {
  * Use `create(TokenRatesSchema)` to create a new message.
  */
 export const TokenRatesSchema: GenMessage<TokenRates, {jsonType: TokenRatesJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 14);
+  messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
  * What a model costs from a time on.
@@ -1086,7 +1402,7 @@ export type ModelPriceJson = {
  * Use `create(ModelPriceSchema)` to create a new message.
  */
 export const ModelPriceSchema: GenMessage<ModelPrice, {jsonType: ModelPriceJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 15);
+  messageDesc(file_hlvm_model_v1_model, 17);
 
 /**
  * @generated from message hlvm.model.v1.Model
@@ -1243,7 +1559,7 @@ export type ModelJson = {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model, {jsonType: ModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 16);
+  messageDesc(file_hlvm_model_v1_model, 18);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelRequest
@@ -1274,7 +1590,7 @@ export type ResolveModelRequestJson = {
  * Use `create(ResolveModelRequestSchema)` to create a new message.
  */
 export const ResolveModelRequestSchema: GenMessage<ResolveModelRequest, {jsonType: ResolveModelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 17);
+  messageDesc(file_hlvm_model_v1_model, 19);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelResponse
@@ -1301,7 +1617,7 @@ export type ResolveModelResponseJson = {
  * Use `create(ResolveModelResponseSchema)` to create a new message.
  */
 export const ResolveModelResponseSchema: GenMessage<ResolveModelResponse, {jsonType: ResolveModelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 18);
+  messageDesc(file_hlvm_model_v1_model, 20);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsRequest
@@ -1320,7 +1636,7 @@ export type ListModelsRequestJson = {
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest, {jsonType: ListModelsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 19);
+  messageDesc(file_hlvm_model_v1_model, 21);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsResponse
@@ -1347,7 +1663,7 @@ export type ListModelsResponseJson = {
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType: ListModelsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 20);
+  messageDesc(file_hlvm_model_v1_model, 22);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensRequest
@@ -1398,7 +1714,7 @@ export type CountTokensRequestJson = {
  * Use `create(CountTokensRequestSchema)` to create a new message.
  */
 export const CountTokensRequestSchema: GenMessage<CountTokensRequest, {jsonType: CountTokensRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 21);
+  messageDesc(file_hlvm_model_v1_model, 23);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensResponse
@@ -1429,7 +1745,7 @@ export type CountTokensResponseJson = {
  * Use `create(CountTokensResponseSchema)` to create a new message.
  */
 export const CountTokensResponseSchema: GenMessage<CountTokensResponse, {jsonType: CountTokensResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 22);
+  messageDesc(file_hlvm_model_v1_model, 24);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsRequest
@@ -1485,7 +1801,7 @@ export type StreamCallsRequestJson = {
  * Use `create(StreamCallsRequestSchema)` to create a new message.
  */
 export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 23);
+  messageDesc(file_hlvm_model_v1_model, 25);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsResponse
@@ -1560,7 +1876,7 @@ export type StreamCallsResponseJson = {
  * Use `create(StreamCallsResponseSchema)` to create a new message.
  */
 export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 24);
+  messageDesc(file_hlvm_model_v1_model, 26);
 
 /**
  * @generated from enum hlvm.model.v1.Role
@@ -1609,6 +1925,161 @@ export const RoleSchema: GenEnum<Role, RoleJson> = /*@__PURE__*/
   enumDesc(file_hlvm_model_v1_model, 0);
 
 /**
+ * How long a model thinks before it answers.
+ *
+ * @generated from enum hlvm.model.v1.Effort
+ */
+export const Effort = {
+  /**
+   * As the provider has it by default.
+   *
+   * @generated from enum value: EFFORT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: EFFORT_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * @generated from enum value: EFFORT_MINIMAL = 2;
+   */
+  MINIMAL: 2,
+
+  /**
+   * @generated from enum value: EFFORT_LOW = 3;
+   */
+  LOW: 3,
+
+  /**
+   * @generated from enum value: EFFORT_MEDIUM = 4;
+   */
+  MEDIUM: 4,
+
+  /**
+   * @generated from enum value: EFFORT_HIGH = 5;
+   */
+  HIGH: 5,
+
+  /**
+   * @generated from enum value: EFFORT_MAXIMUM = 6;
+   */
+  MAXIMUM: 6,
+} as const;
+
+/**
+ * How long a model thinks before it answers.
+ *
+ * @generated from enum hlvm.model.v1.Effort
+ */
+export type Effort = (typeof Effort)[keyof typeof Effort] | UnknownEnum;
+
+/**
+ * How long a model thinks before it answers.
+ *
+ * @generated from enum hlvm.model.v1.Effort
+ */
+export type EffortJson = "EFFORT_UNSPECIFIED" | "EFFORT_NONE" | "EFFORT_MINIMAL" | "EFFORT_LOW" | "EFFORT_MEDIUM" | "EFFORT_HIGH" | "EFFORT_MAXIMUM";
+
+/**
+ * Describes the enum hlvm.model.v1.Effort.
+ */
+export const EffortSchema: GenEnum<Effort, EffortJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_model_v1_model, 1);
+
+/**
+ * What is paid for being answered sooner.
+ *
+ * @generated from enum hlvm.model.v1.ServiceTier
+ */
+export const ServiceTier = {
+  /**
+   * @generated from enum value: SERVICE_TIER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: SERVICE_TIER_STANDARD = 1;
+   */
+  STANDARD: 1,
+
+  /**
+   * @generated from enum value: SERVICE_TIER_FLEX = 2;
+   */
+  FLEX: 2,
+
+  /**
+   * @generated from enum value: SERVICE_TIER_PRIORITY = 3;
+   */
+  PRIORITY: 3,
+} as const;
+
+/**
+ * What is paid for being answered sooner.
+ *
+ * @generated from enum hlvm.model.v1.ServiceTier
+ */
+export type ServiceTier = (typeof ServiceTier)[keyof typeof ServiceTier] | UnknownEnum;
+
+/**
+ * What is paid for being answered sooner.
+ *
+ * @generated from enum hlvm.model.v1.ServiceTier
+ */
+export type ServiceTierJson = "SERVICE_TIER_UNSPECIFIED" | "SERVICE_TIER_STANDARD" | "SERVICE_TIER_FLEX" | "SERVICE_TIER_PRIORITY";
+
+/**
+ * Describes the enum hlvm.model.v1.ServiceTier.
+ */
+export const ServiceTierSchema: GenEnum<ServiceTier, ServiceTierJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_model_v1_model, 2);
+
+/**
+ * Who waits for the answer.
+ *
+ * @generated from enum hlvm.model.v1.CallPriority
+ */
+export const CallPriority = {
+  /**
+   * As interactive.
+   *
+   * @generated from enum value: CALL_PRIORITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: CALL_PRIORITY_INTERACTIVE = 1;
+   */
+  INTERACTIVE: 1,
+
+  /**
+   * @generated from enum value: CALL_PRIORITY_BATCH = 2;
+   */
+  BATCH: 2,
+} as const;
+
+/**
+ * Who waits for the answer.
+ *
+ * @generated from enum hlvm.model.v1.CallPriority
+ */
+export type CallPriority = (typeof CallPriority)[keyof typeof CallPriority] | UnknownEnum;
+
+/**
+ * Who waits for the answer.
+ *
+ * @generated from enum hlvm.model.v1.CallPriority
+ */
+export type CallPriorityJson = "CALL_PRIORITY_UNSPECIFIED" | "CALL_PRIORITY_INTERACTIVE" | "CALL_PRIORITY_BATCH";
+
+/**
+ * Describes the enum hlvm.model.v1.CallPriority.
+ */
+export const CallPrioritySchema: GenEnum<CallPriority, CallPriorityJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_model_v1_model, 3);
+
+/**
  * @generated from enum hlvm.model.v1.FinishReason
  */
 export const FinishReason = {
@@ -1652,7 +2123,7 @@ export type FinishReasonJson = "FINISH_REASON_UNSPECIFIED" | "FINISH_REASON_STOP
  * Describes the enum hlvm.model.v1.FinishReason.
  */
 export const FinishReasonSchema: GenEnum<FinishReason, FinishReasonJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_model_v1_model, 1);
+  enumDesc(file_hlvm_model_v1_model, 4);
 
 /**
  * @generated from enum hlvm.model.v1.ErrorClass
@@ -1713,7 +2184,7 @@ export type ErrorClassJson = "ERROR_CLASS_UNSPECIFIED" | "ERROR_CLASS_ABORT" | "
  * Describes the enum hlvm.model.v1.ErrorClass.
  */
 export const ErrorClassSchema: GenEnum<ErrorClass, ErrorClassJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_model_v1_model, 2);
+  enumDesc(file_hlvm_model_v1_model, 5);
 
 /**
  * @generated from enum hlvm.model.v1.ModelTier
@@ -1754,7 +2225,7 @@ export type ModelTierJson = "MODEL_TIER_UNSPECIFIED" | "MODEL_TIER_WEAK" | "MODE
  * Describes the enum hlvm.model.v1.ModelTier.
  */
 export const ModelTierSchema: GenEnum<ModelTier, ModelTierJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_model_v1_model, 3);
+  enumDesc(file_hlvm_model_v1_model, 6);
 
 /**
  * @generated from enum hlvm.model.v1.ModelCapability
@@ -1797,7 +2268,7 @@ export type ModelCapabilityJson = "MODEL_CAPABILITY_UNSPECIFIED" | "MODEL_CAPABI
  * Describes the enum hlvm.model.v1.ModelCapability.
  */
 export const ModelCapabilitySchema: GenEnum<ModelCapability, ModelCapabilityJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_model_v1_model, 4);
+  enumDesc(file_hlvm_model_v1_model, 7);
 
 /**
  * @generated from service hlvm.model.v1.ModelService

@@ -5,6 +5,9 @@
 // One request and one stream of typed deltas, whatever the provider.
 
 export const roleWords = ["system", "user", "assistant", "tool"] as const;
+export const effortWords = ["none", "minimal", "low", "medium", "high", "maximum"] as const;
+export const serviceTierWords = ["standard", "flex", "priority"] as const;
+export const callPriorityWords = ["interactive", "batch"] as const;
 export const finishReasonWords = ["stop", "tool_calls", "length", "refusal"] as const;
 export const errorClassWords = ["abort", "timeout", "rate_limit", "context_overflow", "transient", "permanent", "unknown"] as const;
 export const modelTierWords = ["weak", "mid", "frontier"] as const;
