@@ -112,7 +112,8 @@ describe("Aggregate", () => {
     expect(sum).toEqual([5n, 4n, 1n]);
     const ofRequests = { query: { ...query, kind: AuditKind.APPROVAL_REQUESTED }, buckets: 5 };
     const requests = await service.audit.aggregate(ofRequests, service.as(auditor));
-    expect(requests.buckets.at(-1)).toMatchObject({ asked: 1n, events: 1n });
+    // The second may change between the event and the question.
+    expect(requests.buckets.filter(({ events }) => events > 0n)).toMatchObject([{ asked: 1n, events: 1n }]);
   });
 
   it("gives spans that follow each other over the time that is asked for, at most as many as are wanted", async () => {
