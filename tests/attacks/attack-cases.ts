@@ -9,6 +9,7 @@ import { agentPlanMode } from "./cases/agent-plan-mode.ts";
 import { agentQuestions } from "./cases/agent-questions.ts";
 import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
+import { doorsApprovals } from "./cases/doors-approvals.ts";
 import { doorsLogins } from "./cases/doors-logins.ts";
 import { doorsOtherOrganization } from "./cases/doors-other-organization.ts";
 import { doorsRequests } from "./cases/doors-requests.ts";
@@ -57,5 +58,6 @@ export const attackCases: readonly AttackCase[] = [
   ...doorsRequests,
   ...doorsLogins,
   ...doorsTokens,
+  ...doorsApprovals,
   ...doorsOtherOrganization,
 ];

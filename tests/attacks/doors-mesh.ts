@@ -51,6 +51,7 @@ export class DoorsMesh {
       HLVM_OIDC_ISSUER: provider.issuer,
       HLVM_OIDC_CLIENT_ID: CLIENT.id,
       HLVM_OIDC_CLIENT_SECRET: CLIENT.secret,
+      HLVM_FOUR_EYES: "L2",
     });
     const doors = new DoorsMesh(mesh, provider, url);
     const roles = {

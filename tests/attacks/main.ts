@@ -16,7 +16,7 @@ interface Line extends Finding {
 
 const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, runs: { type: "string" }, seed: { type: "string" } },
+  options: { json: { type: "boolean", default: false }, runs: { type: "string" }, seed: { type: "string" }, case: { type: "string" } },
 });
 const asJson = values.json;
 const names: readonly string[] = [...attackGroups, PROPERTY];
@@ -25,7 +25,9 @@ if (unknown !== undefined) {
   console.error(`There is no group "${unknown}". There are: ${names.join(", ")}.`);
   process.exit(2);
 }
-const chosen = attackCases.filter(({ group }) => wanted.length === 0 || wanted.includes(group));
+const chosen = attackCases.filter(
+  ({ group, name }) => (wanted.length === 0 || wanted.includes(group)) && (values.case === undefined || values.case === name),
+);
 const lines: Line[] = [];
 const mesh = await AttackMesh.start();
 try {
