@@ -86,6 +86,9 @@ async function otherSites(doors: DoorsMesh): Promise<Finding> {
     body: "{}",
   });
   if (logout.status < 400) problems.push("another site logs people out");
+  const form = { "sec-fetch-site": "same-origin", "content-type": "text/plain" };
+  const formLogout = await browser.send(`${doors.url}/auth/logout`, { method: "POST", headers: form, body: "{}" });
+  if (formLogout.status < 400) problems.push("a form logs people out");
   const chat = await browser.send(`${doors.url}/api/chat`, {
     method: "POST",
     headers: OWN_PAGE,
