@@ -81,6 +81,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const runs = new RunRegistry(claims);
   const budgets = new PostgresBudgetStore(database);
   const configuredBudgets = new ConfiguredBudgets(budgets);
+  const usage = new PostgresUsageLog(database);
   cancelled.onPayload((runId) => runs.cancel(runId));
   const inboxes = new RunInboxes(new PostgresRunMessages(database));
   const mesh = connectMesh(config, minter, (sessionId) => findWorkspaceOwner(database, sessionId));
@@ -119,6 +120,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     inboxes,
     budgets,
     configuredBudgets,
+    usage,
     limits,
     log,
     draining: runs.draining,
@@ -189,7 +191,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     routes: (router) => {
       sessionRoutes(serving)(router);
       sharingRoutes({ ...serving, grants: new PostgresGrantStore(database) })(router);
-      spendingRoutes({ ...serving, budgets, usage: new PostgresUsageLog(database) })(router);
+      spendingRoutes({ ...serving, budgets, usage })(router);
     },
   });
   return {

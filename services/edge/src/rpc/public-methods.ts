@@ -72,7 +72,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     takeSession: ASK,
     comment: { scopes: ["run"], roles: ROLES },
   }),
-  open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: SPEND, queryUsage: LOOK }),
+  open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: SPEND, queryUsage: LOOK, listCacheBreaks: LOOK }),
   open(PolicyService, "policy", {
     listApprovals: SEE_APPROVALS,
     getApproval: SEE_APPROVALS,

@@ -3,6 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import {
   ListBudgetsResponseSchema,
+  ListCacheBreaksResponseSchema,
   PutBudgetResponseSchema,
   QueryUsageResponseSchema,
   SpendingService,
@@ -35,6 +36,14 @@ export function spendingRoutes(ports: SpendingPorts): (router: ConnectRouter) =>
         const period = { since: since && timestampDate(since), until: until && timestampDate(until) };
         const rows = await ports.usage.query({ organization, principal: ofEverybody ? undefined : id, by, ...period });
         return create(QueryUsageResponseSchema, { rows, ofEverybody });
+      },
+      listCacheBreaks: async ({ since, until, sessionId }, context) => {
+        const { principal } = callContext(context);
+        const { organization, id } = principal;
+        const ofEverybody = maySeeSpendingOfAll(principal);
+        const period = { since: since && timestampDate(since), until: until && timestampDate(until) };
+        const which = { organization, principal: ofEverybody ? undefined : id, sessionId: sessionId || undefined, ...period };
+        return create(ListCacheBreaksResponseSchema, { ...(await ports.usage.breaks(which)), ofEverybody });
       },
     });
 }

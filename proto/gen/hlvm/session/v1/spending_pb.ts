@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/spending.proto.
  */
 export const file_hlvm_session_v1_spending: GenFile = /*@__PURE__*/
-  fileDesc("Ch5obHZtL3Nlc3Npb24vdjEvc3BlbmRpbmcucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLPAQoGQnVkZ2V0EisKBXNjb3BlGAEgASgOMhwuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldFNjb3BlEg8KB3N1YmplY3QYAiABKAkSKQoEa2luZBgDIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRLaW5kEi0KBnBlcmlvZBgEIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRQZXJpb2QSDQoFbGltaXQYBSABKAMSDAoEdXNlZBgGIAEoAxIQCghyZXNlcnZlZBgHIAEoAyLFAQoJUnVuQnVkZ2V0EhwKBnRva2VucxgBIAEoA0IHukgEIgIoAEgAiAEBEiIKDG5hbm9fZG9sbGFycxgCIAEoA0IHukgEIgIoAEgBiAEBEhsKBXR1cm5zGAMgASgDQge6SAQiAigASAKIAQESIgoMbWlsbGlzZWNvbmRzGAQgASgDQge6SAQiAigASAOIAQFCCQoHX3Rva2Vuc0IPCg1fbmFub19kb2xsYXJzQggKBl90dXJuc0IPCg1fbWlsbGlzZWNvbmRzIjQKBENvc3QSFAoMbmFub19kb2xsYXJzGAEgASgDEhYKDnVucHJpY2VkX2NhbGxzGAIgASgNIhQKEkxpc3RCdWRnZXRzUmVxdWVzdCI/ChNMaXN0QnVkZ2V0c1Jlc3BvbnNlEigKB2J1ZGdldHMYASADKAsyFy5obHZtLnNlc3Npb24udjEuQnVkZ2V0It4CChBQdXRCdWRnZXRSZXF1ZXN0EjkKBXNjb3BlGAEgASgOMhwuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldFNjb3BlQgy6SAmCAQYQASAAIAUSGQoHc3ViamVjdBgCIAEoCUIIukgFcgMogAISNQoEa2luZBgDIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRLaW5kQgq6SAeCAQQQASAAEjkKBnBlcmlvZBgEIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRQZXJpb2RCCrpIB4IBBBABIAASGwoFbGltaXQYBSABKANCB7pIBCICKABIAIgBARIfCgpzZXNzaW9uX2lkGAggASgJQgu6SAjYAQFyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABEIICgZfbGltaXQiTQoRUHV0QnVkZ2V0UmVzcG9uc2USJwoGYnVkZ2V0GAEgASgLMhcuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldBIPCgdleGlzdGVkGAIgASgIIqkBChFRdWVyeVVzYWdlUmVxdWVzdBI+CgJieRgBIAMoDjIfLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZURpbWVuc2lvbkIRukgOkgELGAEiB4IBBBABIAASKQoFc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKKAQoIVXNhZ2VSb3cSDAoEa2V5cxgBIAMoCRINCgVjYWxscxgCIAEoBBIjCgV1c2FnZRgDIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USIwoEY29zdBgEIAEoCzIVLmhsdm0uc2Vzc2lvbi52MS5Db3N0EhcKD2VzdGltYXRlZF9jYWxscxgFIAEoBCJTChJRdWVyeVVzYWdlUmVzcG9uc2USJwoEcm93cxgBIAMoCzIZLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVJvdxIUCgxvZl9ldmVyeWJvZHkYAiABKAgqqAEKC0J1ZGdldFNjb3BlEhwKGEJVREdFVF9TQ09QRV9VTlNQRUNJRklFRBAAEh0KGUJVREdFVF9TQ09QRV9PUkdBTklaQVRJT04QARIVChFCVURHRVRfU0NPUEVfVEVBTRACEhUKEUJVREdFVF9TQ09QRV9VU0VSEAMSGAoUQlVER0VUX1NDT1BFX1NFU1NJT04QBBIUChBCVURHRVRfU0NPUEVfUlVOEAUqhQEKCkJ1ZGdldEtpbmQSGwoXQlVER0VUX0tJTkRfVU5TUEVDSUZJRUQQABIWChJCVURHRVRfS0lORF9UT0tFTlMQARIVChFCVURHRVRfS0lORF9NT05FWRACEhUKEUJVREdFVF9LSU5EX1RVUk5TEAMSFAoQQlVER0VUX0tJTkRfVElNRRAEKnUKDEJ1ZGdldFBlcmlvZBIdChlCVURHRVRfUEVSSU9EX1VOU1BFQ0lGSUVEEAASFgoSQlVER0VUX1BFUklPRF9OT05FEAESFQoRQlVER0VUX1BFUklPRF9EQVkQAhIXChNCVURHRVRfUEVSSU9EX01PTlRIEAMqtgEKDlVzYWdlRGltZW5zaW9uEh8KG1VTQUdFX0RJTUVOU0lPTl9VTlNQRUNJRklFRBAAEhcKE1VTQUdFX0RJTUVOU0lPTl9EQVkQARIZChVVU0FHRV9ESU1FTlNJT05fTU9ERUwQAhIbChdVU0FHRV9ESU1FTlNJT05fU0VTU0lPThADEhgKFFVTQUdFX0RJTUVOU0lPTl9UT09MEAQSGAoUVVNBR0VfRElNRU5TSU9OX1VTRVIQBTKlAgoPU3BlbmRpbmdTZXJ2aWNlEl0KC0xpc3RCdWRnZXRzEiMuaGx2bS5zZXNzaW9uLnYxLkxpc3RCdWRnZXRzUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5MaXN0QnVkZ2V0c1Jlc3BvbnNlIgOQAgISVwoJUHV0QnVkZ2V0EiEuaGx2bS5zZXNzaW9uLnYxLlB1dEJ1ZGdldFJlcXVlc3QaIi5obHZtLnNlc3Npb24udjEuUHV0QnVkZ2V0UmVzcG9uc2UiA5ACAhJaCgpRdWVyeVVzYWdlEiIuaGx2bS5zZXNzaW9uLnYxLlF1ZXJ5VXNhZ2VSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlF1ZXJ5VXNhZ2VSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model]);
+  fileDesc("Ch5obHZtL3Nlc3Npb24vdjEvc3BlbmRpbmcucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLPAQoGQnVkZ2V0EisKBXNjb3BlGAEgASgOMhwuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldFNjb3BlEg8KB3N1YmplY3QYAiABKAkSKQoEa2luZBgDIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRLaW5kEi0KBnBlcmlvZBgEIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRQZXJpb2QSDQoFbGltaXQYBSABKAMSDAoEdXNlZBgGIAEoAxIQCghyZXNlcnZlZBgHIAEoAyLFAQoJUnVuQnVkZ2V0EhwKBnRva2VucxgBIAEoA0IHukgEIgIoAEgAiAEBEiIKDG5hbm9fZG9sbGFycxgCIAEoA0IHukgEIgIoAEgBiAEBEhsKBXR1cm5zGAMgASgDQge6SAQiAigASAKIAQESIgoMbWlsbGlzZWNvbmRzGAQgASgDQge6SAQiAigASAOIAQFCCQoHX3Rva2Vuc0IPCg1fbmFub19kb2xsYXJzQggKBl90dXJuc0IPCg1fbWlsbGlzZWNvbmRzIjQKBENvc3QSFAoMbmFub19kb2xsYXJzGAEgASgDEhYKDnVucHJpY2VkX2NhbGxzGAIgASgNIhQKEkxpc3RCdWRnZXRzUmVxdWVzdCI/ChNMaXN0QnVkZ2V0c1Jlc3BvbnNlEigKB2J1ZGdldHMYASADKAsyFy5obHZtLnNlc3Npb24udjEuQnVkZ2V0It4CChBQdXRCdWRnZXRSZXF1ZXN0EjkKBXNjb3BlGAEgASgOMhwuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldFNjb3BlQgy6SAmCAQYQASAAIAUSGQoHc3ViamVjdBgCIAEoCUIIukgFcgMogAISNQoEa2luZBgDIAEoDjIbLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRLaW5kQgq6SAeCAQQQASAAEjkKBnBlcmlvZBgEIAEoDjIdLmhsdm0uc2Vzc2lvbi52MS5CdWRnZXRQZXJpb2RCCrpIB4IBBBABIAASGwoFbGltaXQYBSABKANCB7pIBCICKABIAIgBARIfCgpzZXNzaW9uX2lkGAggASgJQgu6SAjYAQFyA7ABARIbCgZydW5faWQYCSABKAlCC7pICNgBAXIDsAEBEh0KCmRlbGVnYXRpb24YCiABKAlCCbpIBnIEKICABEIICgZfbGltaXQiTQoRUHV0QnVkZ2V0UmVzcG9uc2USJwoGYnVkZ2V0GAEgASgLMhcuaGx2bS5zZXNzaW9uLnYxLkJ1ZGdldBIPCgdleGlzdGVkGAIgASgIIqkBChFRdWVyeVVzYWdlUmVxdWVzdBI+CgJieRgBIAMoDjIfLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZURpbWVuc2lvbkIRukgOkgELGAEiB4IBBBABIAASKQoFc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKKAQoIVXNhZ2VSb3cSDAoEa2V5cxgBIAMoCRINCgVjYWxscxgCIAEoBBIjCgV1c2FnZRgDIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USIwoEY29zdBgEIAEoCzIVLmhsdm0uc2Vzc2lvbi52MS5Db3N0EhcKD2VzdGltYXRlZF9jYWxscxgFIAEoBCJTChJRdWVyeVVzYWdlUmVzcG9uc2USJwoEcm93cxgBIAMoCzIZLmhsdm0uc2Vzc2lvbi52MS5Vc2FnZVJvdxIUCgxvZl9ldmVyeWJvZHkYAiABKAgiggIKCkNhY2hlQnJlYWsSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDAoEdHVybhgDIAEoDRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbW9kZWwYBSABKAkSLwoFY2F1c2UYBiABKA4yIC5obHZtLnNlc3Npb24udjEuQ2FjaGVCcmVha0NhdXNlEhcKD3JldXNhYmxlX3Rva2VucxgHIAEoBBIVCg1jYWNoZWRfdG9rZW5zGAggASgEEhkKDG5hbm9fZG9sbGFycxgJIAEoA0gAiAEBQg8KDV9uYW5vX2RvbGxhcnMiewoNQ2FjaGVCcmVha1N1bRIvCgVjYXVzZRgBIAEoDjIgLmhsdm0uc2Vzc2lvbi52MS5DYWNoZUJyZWFrQ2F1c2USDgoGYnJlYWtzGAIgASgEEhMKC2xvc3RfdG9rZW5zGAMgASgEEhQKDG5hbm9fZG9sbGFycxgEIAEoAyKPAQoWTGlzdENhY2hlQnJlYWtzUmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KCnNlc3Npb25faWQYAyABKAlCC7pICNgBAXIDsAEBIq8BChdMaXN0Q2FjaGVCcmVha3NSZXNwb25zZRIrCgZicmVha3MYASADKAsyGy5obHZtLnNlc3Npb24udjEuQ2FjaGVCcmVhaxIsCgRzdW1zGAIgAygLMh4uaGx2bS5zZXNzaW9uLnYxLkNhY2hlQnJlYWtTdW0SDQoFY2FsbHMYAyABKAQSFAoMYnJva2VuX2NhbGxzGAQgASgEEhQKDG9mX2V2ZXJ5Ym9keRgFIAEoCCqoAQoLQnVkZ2V0U2NvcGUSHAoYQlVER0VUX1NDT1BFX1VOU1BFQ0lGSUVEEAASHQoZQlVER0VUX1NDT1BFX09SR0FOSVpBVElPThABEhUKEUJVREdFVF9TQ09QRV9URUFNEAISFQoRQlVER0VUX1NDT1BFX1VTRVIQAxIYChRCVURHRVRfU0NPUEVfU0VTU0lPThAEEhQKEEJVREdFVF9TQ09QRV9SVU4QBSqFAQoKQnVkZ2V0S2luZBIbChdCVURHRVRfS0lORF9VTlNQRUNJRklFRBAAEhYKEkJVREdFVF9LSU5EX1RPS0VOUxABEhUKEUJVREdFVF9LSU5EX01PTkVZEAISFQoRQlVER0VUX0tJTkRfVFVSTlMQAxIUChBCVURHRVRfS0lORF9USU1FEAQqdQoMQnVkZ2V0UGVyaW9kEh0KGUJVREdFVF9QRVJJT0RfVU5TUEVDSUZJRUQQABIWChJCVURHRVRfUEVSSU9EX05PTkUQARIVChFCVURHRVRfUEVSSU9EX0RBWRACEhcKE0JVREdFVF9QRVJJT0RfTU9OVEgQAyrRAQoOVXNhZ2VEaW1lbnNpb24SHwobVVNBR0VfRElNRU5TSU9OX1VOU1BFQ0lGSUVEEAASFwoTVVNBR0VfRElNRU5TSU9OX0RBWRABEhkKFVVTQUdFX0RJTUVOU0lPTl9NT0RFTBACEhsKF1VTQUdFX0RJTUVOU0lPTl9TRVNTSU9OEAMSGAoUVVNBR0VfRElNRU5TSU9OX1RPT0wQBBIYChRVU0FHRV9ESU1FTlNJT05fVVNFUhAFEhkKFFVTQUdFX0RJTUVOU0lPTl9URUFNENQCKugBCg9DYWNoZUJyZWFrQ2F1c2USIQodQ0FDSEVfQlJFQUtfQ0FVU0VfVU5TUEVDSUZJRUQQABIbChdDQUNIRV9CUkVBS19DQVVTRV9NT0RFTBABEhsKF0NBQ0hFX0JSRUFLX0NBVVNFX1RPT0xTEAISHAoYQ0FDSEVfQlJFQUtfQ0FVU0VfU1lTVEVNEAMSHgoaQ0FDSEVfQlJFQUtfQ0FVU0VfTUVTU0FHRVMQBBIaChZDQUNIRV9CUkVBS19DQVVTRV9JRExFEAUSHgoaQ0FDSEVfQlJFQUtfQ0FVU0VfUFJPVklERVIQBjKQAwoPU3BlbmRpbmdTZXJ2aWNlEl0KC0xpc3RCdWRnZXRzEiMuaGx2bS5zZXNzaW9uLnYxLkxpc3RCdWRnZXRzUmVxdWVzdBokLmhsdm0uc2Vzc2lvbi52MS5MaXN0QnVkZ2V0c1Jlc3BvbnNlIgOQAgISVwoJUHV0QnVkZ2V0EiEuaGx2bS5zZXNzaW9uLnYxLlB1dEJ1ZGdldFJlcXVlc3QaIi5obHZtLnNlc3Npb24udjEuUHV0QnVkZ2V0UmVzcG9uc2UiA5ACAhJaCgpRdWVyeVVzYWdlEiIuaGx2bS5zZXNzaW9uLnYxLlF1ZXJ5VXNhZ2VSZXF1ZXN0GiMuaGx2bS5zZXNzaW9uLnYxLlF1ZXJ5VXNhZ2VSZXNwb25zZSIDkAICEmkKD0xpc3RDYWNoZUJyZWFrcxInLmhsdm0uc2Vzc2lvbi52MS5MaXN0Q2FjaGVCcmVha3NSZXF1ZXN0GiguaGx2bS5zZXNzaW9uLnYxLkxpc3RDYWNoZUJyZWFrc1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model]);
 
 /**
  * @generated from message hlvm.session.v1.Budget
@@ -612,6 +612,336 @@ export const QueryUsageResponseSchema: GenMessage<QueryUsageResponse, {jsonType:
   messageDesc(file_hlvm_session_v1_spending, 9);
 
 /**
+ * A call whose input was paid for anew although the session's call before had sent it.
+ *
+ * @generated from message hlvm.session.v1.CacheBreak
+ */
+export type CacheBreak = Message<"hlvm.session.v1.CacheBreak"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint32 turn = 3;
+   */
+  turn: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 4;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * `provider/name`.
+   *
+   * @generated from field: string model = 5;
+   */
+  model: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.CacheBreakCause cause = 6;
+   */
+  cause: CacheBreakCause;
+
+  /**
+   * Tokens that the call before had sent, all of which could have come from the cache.
+   *
+   * @generated from field: uint64 reusable_tokens = 7;
+   */
+  reusableTokens: bigint;
+
+  /**
+   * Tokens that did.
+   *
+   * @generated from field: uint64 cached_tokens = 8;
+   */
+  cachedTokens: bigint;
+
+  /**
+   * Nano-dollars that the rest cost more than it would have from the cache. Left out: the model has no known price.
+   *
+   * @generated from field: optional int64 nano_dollars = 9;
+   */
+  nanoDollars?: bigint | undefined;
+};
+
+/**
+ * A call whose input was paid for anew although the session's call before had sent it.
+ *
+ * @generated from message hlvm.session.v1.CacheBreak
+ */
+export type CacheBreakJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: uint32 turn = 3;
+   */
+  turn?: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 4;
+   */
+  at?: TimestampJson;
+
+  /**
+   * `provider/name`.
+   *
+   * @generated from field: string model = 5;
+   */
+  model?: string;
+
+  /**
+   * @generated from field: hlvm.session.v1.CacheBreakCause cause = 6;
+   */
+  cause?: CacheBreakCauseJson;
+
+  /**
+   * Tokens that the call before had sent, all of which could have come from the cache.
+   *
+   * @generated from field: uint64 reusable_tokens = 7;
+   */
+  reusableTokens?: string;
+
+  /**
+   * Tokens that did.
+   *
+   * @generated from field: uint64 cached_tokens = 8;
+   */
+  cachedTokens?: string;
+
+  /**
+   * Nano-dollars that the rest cost more than it would have from the cache. Left out: the model has no known price.
+   *
+   * @generated from field: optional int64 nano_dollars = 9;
+   */
+  nanoDollars?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.CacheBreak.
+ * Use `create(CacheBreakSchema)` to create a new message.
+ */
+export const CacheBreakSchema: GenMessage<CacheBreak, {jsonType: CacheBreakJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_spending, 10);
+
+/**
+ * @generated from message hlvm.session.v1.CacheBreakSum
+ */
+export type CacheBreakSum = Message<"hlvm.session.v1.CacheBreakSum"> & {
+  /**
+   * @generated from field: hlvm.session.v1.CacheBreakCause cause = 1;
+   */
+  cause: CacheBreakCause;
+
+  /**
+   * @generated from field: uint64 breaks = 2;
+   */
+  breaks: bigint;
+
+  /**
+   * Tokens that were paid for anew.
+   *
+   * @generated from field: uint64 lost_tokens = 3;
+   */
+  lostTokens: bigint;
+
+  /**
+   * Of those whose price is known.
+   *
+   * @generated from field: int64 nano_dollars = 4;
+   */
+  nanoDollars: bigint;
+};
+
+/**
+ * @generated from message hlvm.session.v1.CacheBreakSum
+ */
+export type CacheBreakSumJson = {
+  /**
+   * @generated from field: hlvm.session.v1.CacheBreakCause cause = 1;
+   */
+  cause?: CacheBreakCauseJson;
+
+  /**
+   * @generated from field: uint64 breaks = 2;
+   */
+  breaks?: string;
+
+  /**
+   * Tokens that were paid for anew.
+   *
+   * @generated from field: uint64 lost_tokens = 3;
+   */
+  lostTokens?: string;
+
+  /**
+   * Of those whose price is known.
+   *
+   * @generated from field: int64 nano_dollars = 4;
+   */
+  nanoDollars?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.CacheBreakSum.
+ * Use `create(CacheBreakSumSchema)` to create a new message.
+ */
+export const CacheBreakSumSchema: GenMessage<CacheBreakSum, {jsonType: CacheBreakSumJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_spending, 11);
+
+/**
+ * @generated from message hlvm.session.v1.ListCacheBreaksRequest
+ */
+export type ListCacheBreaksRequest = Message<"hlvm.session.v1.ListCacheBreaksRequest"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 1;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Exclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 2;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Empty: of all sessions.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ListCacheBreaksRequest
+ */
+export type ListCacheBreaksRequestJson = {
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 1;
+   */
+  since?: TimestampJson;
+
+  /**
+   * Exclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 2;
+   */
+  until?: TimestampJson;
+
+  /**
+   * Empty: of all sessions.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ListCacheBreaksRequest.
+ * Use `create(ListCacheBreaksRequestSchema)` to create a new message.
+ */
+export const ListCacheBreaksRequestSchema: GenMessage<ListCacheBreaksRequest, {jsonType: ListCacheBreaksRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_spending, 12);
+
+/**
+ * @generated from message hlvm.session.v1.ListCacheBreaksResponse
+ */
+export type ListCacheBreaksResponse = Message<"hlvm.session.v1.ListCacheBreaksResponse"> & {
+  /**
+   * The latest first; the first 1,000.
+   *
+   * @generated from field: repeated hlvm.session.v1.CacheBreak breaks = 1;
+   */
+  breaks: CacheBreak[];
+
+  /**
+   * Of all of them, the dearest first.
+   *
+   * @generated from field: repeated hlvm.session.v1.CacheBreakSum sums = 2;
+   */
+  sums: CacheBreakSum[];
+
+  /**
+   * All calls in that time, and those of them that are breaks.
+   *
+   * @generated from field: uint64 calls = 3;
+   */
+  calls: bigint;
+
+  /**
+   * @generated from field: uint64 broken_calls = 4;
+   */
+  brokenCalls: bigint;
+
+  /**
+   * Of everybody in the organization, and not of the caller alone.
+   *
+   * @generated from field: bool of_everybody = 5;
+   */
+  ofEverybody: boolean;
+};
+
+/**
+ * @generated from message hlvm.session.v1.ListCacheBreaksResponse
+ */
+export type ListCacheBreaksResponseJson = {
+  /**
+   * The latest first; the first 1,000.
+   *
+   * @generated from field: repeated hlvm.session.v1.CacheBreak breaks = 1;
+   */
+  breaks?: CacheBreakJson[];
+
+  /**
+   * Of all of them, the dearest first.
+   *
+   * @generated from field: repeated hlvm.session.v1.CacheBreakSum sums = 2;
+   */
+  sums?: CacheBreakSumJson[];
+
+  /**
+   * All calls in that time, and those of them that are breaks.
+   *
+   * @generated from field: uint64 calls = 3;
+   */
+  calls?: string;
+
+  /**
+   * @generated from field: uint64 broken_calls = 4;
+   */
+  brokenCalls?: string;
+
+  /**
+   * Of everybody in the organization, and not of the caller alone.
+   *
+   * @generated from field: bool of_everybody = 5;
+   */
+  ofEverybody?: boolean;
+};
+
+/**
+ * Describes the message hlvm.session.v1.ListCacheBreaksResponse.
+ * Use `create(ListCacheBreaksResponseSchema)` to create a new message.
+ */
+export const ListCacheBreaksResponseSchema: GenMessage<ListCacheBreaksResponse, {jsonType: ListCacheBreaksResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_spending, 13);
+
+/**
  * @generated from enum hlvm.session.v1.BudgetScope
  */
 export const BudgetScope = {
@@ -800,6 +1130,13 @@ export const UsageDimension = {
    * @generated from enum value: USAGE_DIMENSION_USER = 5;
    */
   USER: 5,
+
+  /**
+   * Of the person when the call was made. Who is in several counts for each of them, so that the rows may come to more than all.
+   *
+   * @generated from enum value: USAGE_DIMENSION_TEAM = 340;
+   */
+  TEAM: 340,
 } as const;
 
 /**
@@ -810,13 +1147,87 @@ export type UsageDimension = (typeof UsageDimension)[keyof typeof UsageDimension
 /**
  * @generated from enum hlvm.session.v1.UsageDimension
  */
-export type UsageDimensionJson = "USAGE_DIMENSION_UNSPECIFIED" | "USAGE_DIMENSION_DAY" | "USAGE_DIMENSION_MODEL" | "USAGE_DIMENSION_SESSION" | "USAGE_DIMENSION_TOOL" | "USAGE_DIMENSION_USER";
+export type UsageDimensionJson = "USAGE_DIMENSION_UNSPECIFIED" | "USAGE_DIMENSION_DAY" | "USAGE_DIMENSION_MODEL" | "USAGE_DIMENSION_SESSION" | "USAGE_DIMENSION_TOOL" | "USAGE_DIMENSION_USER" | "USAGE_DIMENSION_TEAM";
 
 /**
  * Describes the enum hlvm.session.v1.UsageDimension.
  */
 export const UsageDimensionSchema: GenEnum<UsageDimension, UsageDimensionJson> = /*@__PURE__*/
   enumDesc(file_hlvm_session_v1_spending, 3);
+
+/**
+ * Why a provider's cache did not give what it had been sent before.
+ *
+ * @generated from enum hlvm.session.v1.CacheBreakCause
+ */
+export const CacheBreakCause = {
+  /**
+   * @generated from enum value: CACHE_BREAK_CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Another model than in the session's call before.
+   *
+   * @generated from enum value: CACHE_BREAK_CAUSE_MODEL = 1;
+   */
+  MODEL: 1,
+
+  /**
+   * Tools came, went or changed.
+   *
+   * @generated from enum value: CACHE_BREAK_CAUSE_TOOLS = 2;
+   */
+  TOOLS: 2,
+
+  /**
+   * What stands before the conversation changed.
+   *
+   * @generated from enum value: CACHE_BREAK_CAUSE_SYSTEM = 3;
+   */
+  SYSTEM: 3,
+
+  /**
+   * Something earlier in the conversation changed: it was compacted, undone, or taken up elsewhere.
+   *
+   * @generated from enum value: CACHE_BREAK_CAUSE_MESSAGES = 4;
+   */
+  MESSAGES: 4,
+
+  /**
+   * Nothing changed, but nothing was asked for longer than caches keep it.
+   *
+   * @generated from enum value: CACHE_BREAK_CAUSE_IDLE = 5;
+   */
+  IDLE: 5,
+
+  /**
+   * Nothing changed, and there was no pause: the provider did not have it any more.
+   *
+   * @generated from enum value: CACHE_BREAK_CAUSE_PROVIDER = 6;
+   */
+  PROVIDER: 6,
+} as const;
+
+/**
+ * Why a provider's cache did not give what it had been sent before.
+ *
+ * @generated from enum hlvm.session.v1.CacheBreakCause
+ */
+export type CacheBreakCause = (typeof CacheBreakCause)[keyof typeof CacheBreakCause] | UnknownEnum;
+
+/**
+ * Why a provider's cache did not give what it had been sent before.
+ *
+ * @generated from enum hlvm.session.v1.CacheBreakCause
+ */
+export type CacheBreakCauseJson = "CACHE_BREAK_CAUSE_UNSPECIFIED" | "CACHE_BREAK_CAUSE_MODEL" | "CACHE_BREAK_CAUSE_TOOLS" | "CACHE_BREAK_CAUSE_SYSTEM" | "CACHE_BREAK_CAUSE_MESSAGES" | "CACHE_BREAK_CAUSE_IDLE" | "CACHE_BREAK_CAUSE_PROVIDER";
+
+/**
+ * Describes the enum hlvm.session.v1.CacheBreakCause.
+ */
+export const CacheBreakCauseSchema: GenEnum<CacheBreakCause, CacheBreakCauseJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_session_v1_spending, 4);
 
 /**
  * @generated from service hlvm.session.v1.SpendingService
@@ -851,6 +1262,16 @@ export const SpendingService: GenService<{
     methodKind: "unary";
     input: typeof QueryUsageRequestSchema;
     output: typeof QueryUsageResponseSchema;
+  },
+  /**
+   * Where providers' caches broke, why, and what that cost: in the caller's own calls, everybody's for who may read the audit log.
+   *
+   * @generated from rpc hlvm.session.v1.SpendingService.ListCacheBreaks
+   */
+  listCacheBreaks: {
+    methodKind: "unary";
+    input: typeof ListCacheBreaksRequestSchema;
+    output: typeof ListCacheBreaksResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hlvm_session_v1_spending, 0);

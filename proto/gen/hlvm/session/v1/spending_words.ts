@@ -7,4 +7,5 @@
 export const budgetScopeWords = ["organization", "team", "user", "session", "run"] as const;
 export const budgetKindWords = ["tokens", "money", "turns", "time"] as const;
 export const budgetPeriodWords = ["none", "day", "month"] as const;
-export const usageDimensionWords = ["day", "model", "session", "tool", "user"] as const;
+export const usageDimensionWords = ["day", "model", "session", "tool", "user", "team"] as const;
+export const cacheBreakCauseWords = ["model", "tools", "system", "messages", "idle", "provider"] as const;

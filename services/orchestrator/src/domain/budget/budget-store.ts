@@ -1,5 +1,6 @@
 import type { Budget, BudgetKind, BudgetPeriod, BudgetScope, RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { Lease } from "../log/event-log.ts";
+import type { PrefixFacts } from "./prefix-ledger.ts";
 
 /** What a model call counts for, by kind of budget. */
 export interface CallAmounts {
@@ -19,7 +20,7 @@ export interface Reservation {
 }
 
 /** A call that was settled, as its run's log append takes it along. */
-export interface SettledCall {
+export interface SettledCall extends Partial<PrefixFacts> {
   readonly turn: number;
   readonly model: string;
   readonly input: bigint;

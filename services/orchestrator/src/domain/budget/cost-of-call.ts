@@ -47,11 +47,13 @@ export function tokensOf(usage: Usage): bigint {
   return inputOf(usage) + usage.outputTokens;
 }
 
-function inputOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): bigint {
+/** All that a call read, wherever it came from. */
+export function inputOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): bigint {
   return inputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
-function ratesAt(prices: readonly ModelPrice[], input: bigint, at: Date): TokenRates | undefined {
+/** What a model's tokens cost at a time, in a call with so many of input; undefined where nobody knows. */
+export function ratesAt(prices: readonly ModelPrice[], input: bigint, at: Date): TokenRates | undefined {
   const price = prices.findLast(({ validFrom }) => validFrom !== undefined && timestampMs(validFrom) <= at.getTime());
   const isLong = price !== undefined && price.longInputTokens > 0n && input > price.longInputTokens;
   return isLong ? price.longInputRates : price?.rates;

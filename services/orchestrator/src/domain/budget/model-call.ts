@@ -5,6 +5,7 @@ import type { ModelEvent } from "../loop/ports.ts";
 import { addUsage } from "../loop/add-usage.ts";
 import { BudgetExhausted } from "./budget-exhausted.ts";
 import type { Reservation, SettledCall } from "./budget-store.ts";
+import type { PrefixFacts } from "./prefix-ledger.ts";
 import { costOfCall, tokensOf } from "./cost-of-call.ts";
 
 /** As input is estimated. */
@@ -23,6 +24,9 @@ export interface CallBegun {
   readonly limit?: Reservation;
 }
 
+/** What is found of a call's prefix once its provider has counted it. */
+export type FindPrefix = (usage: Usage, at: Date) => PrefixFacts;
+
 /**
  * One model call from its reservation to its end. While it streams, what it has written is estimated: past what its budgets have
  * left it is stopped, whatever the provider was told of its length.
@@ -34,6 +38,7 @@ export class ModelCall {
   #seenBytes = 0;
   #usage: Usage = create(UsageSchema);
   #isSettled = false;
+  #findPrefix: FindPrefix | undefined;
 
   constructor(begun: CallBegun) {
     this.#begun = begun;
@@ -55,6 +60,11 @@ export class ModelCall {
   /** What the run is charged for: what the provider counted, else what was seen. */
   get usage(): Usage {
     return this.#isCounted ? this.#usage : this.#estimate();
+  }
+
+  /** A call of the run's conversation, which the next one begins with: what its provider's cache gave of it is on record. */
+  follow(findPrefix: FindPrefix): void {
+    this.#findPrefix = findPrefix;
   }
 
   /** @throws BudgetExhausted where the answer grows over what its budgets have left */
@@ -82,8 +92,10 @@ export class ModelCall {
     this.#isSettled = true;
     const { model, toolTokens, since } = this.#begun;
     const { usage } = this;
-    const cost = costOfCall(usage, model, new Date());
+    const at = new Date();
+    const cost = costOfCall(usage, model, at);
     return {
+      ...(this.#isCounted ? this.#findPrefix?.(usage, at) : undefined),
       turn,
       model: model.id,
       input: usage.inputTokens,

@@ -13,6 +13,7 @@ import { BudgetExhausted, priceUnknown } from "./budget-exhausted.ts";
 import { isRefusal, type BudgetStore, type Reservation, type SettledCall } from "./budget-store.ts";
 import { highestCost, outputWithin } from "./cost-of-call.ts";
 import { ModelCall } from "./model-call.ts";
+import { PrefixLedger } from "./prefix-ledger.ts";
 
 /** An answer for which there is less room than this is not begun. */
 const LEAST_OUTPUT_TOKENS = 256;
@@ -38,6 +39,8 @@ export class Spending {
   readonly #options: SpendingOptions;
   /** Of the whole run. */
   cost: Cost;
+  /** Of the calls of the run's conversation. */
+  readonly prefixes: PrefixLedger;
   #settling: Promise<unknown> = Promise.resolve();
   /** When the run's last call was settled; time since then is the next one's. */
   #since = performance.now();
@@ -46,6 +49,7 @@ export class Spending {
   constructor(options: SpendingOptions) {
     this.#options = options;
     this.cost = options.past ?? create(CostSchema);
+    this.prefixes = new PrefixLedger(options.model);
   }
 
   /** Notes what a tool's result will take of the next call's input. */

@@ -53,6 +53,9 @@ export async function takeTurn(
     progress.turn--;
     throw cause;
   });
+  const { modelTools: tools } = run.prefix;
+  const sent = run.spending.prefixes.send(context.messages, tools);
+  call.follow((usage, at) => run.spending.prefixes.settle(sent, usage, at));
   journal.appendDelta(turn, eventPayload("thinking", {}));
   try {
     await askModel({
@@ -60,7 +63,7 @@ export async function takeTurn(
       request: {
         model: model.id,
         messages: context.messages,
-        tools: run.prefix.modelTools,
+        tools,
         maximumOutputTokens: call.outputTokens,
         temperature: run.agent.temperature,
         sessionId: run.sessionId,

@@ -71,6 +71,11 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     past: past?.cost,
     serviceMilliseconds: limits.serviceMilliseconds,
   });
+  // Nothing waits for it: it is there long before the first answer, or that call's prefix is compared with nothing.
+  void ports.usage.lastCall(session.sessionId).then(
+    (earlier) => earlier && spending.prefixes.continue(earlier),
+    (err: unknown) => log.warn({ err }, "the call before this run is not known"),
+  );
   let parked: PersonWait | undefined;
   using waits = new CallWaits(limits.parkMilliseconds, (wait) => {
     if (!answers.isWatching) return false;

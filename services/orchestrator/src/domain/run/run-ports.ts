@@ -1,5 +1,6 @@
 import type { Log } from "@hlvm/log/create-log";
 import type { BudgetStore } from "../budget/budget-store.ts";
+import type { UsageLog } from "../budget/usage-log.ts";
 import type { ConfiguredBudgets } from "../budget/configured-budgets.ts";
 import type { DeltaWriter } from "../log/delta-writer.ts";
 import type { EventLog } from "../log/event-log.ts";
@@ -22,6 +23,7 @@ export interface RunPorts {
   readonly meshFor: RedelegatePorts["meshFor"];
   readonly budgets: Pick<BudgetStore, "reserve">;
   readonly configuredBudgets: ConfiguredBudgets;
+  readonly usage: Pick<UsageLog, "lastCall">;
   readonly asksInDoubt: boolean;
   readonly answers: Pick<AnsweredRuns, "isWatching" | "parked">;
   readonly limits: Limits;
