@@ -4,7 +4,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { FinishReason, ModelPriceSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
-import { BudgetKind, BudgetScope } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { BudgetKind, BudgetScope, CacheBreakCause, UsageDimension } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { valuesOf } from "../../testing/event-values.ts";
 import { readCall } from "../../testing/read-call.ts";
 import { say } from "../../testing/say.ts";
@@ -85,6 +85,61 @@ describe("what a run costs", () => {
     const events = await test.watch(run.sessionId);
     expect(valuesOf(events, "runStopped")[0]).toMatchObject({ reason: StopReason.USER_CANCELLED, usage: { outputTokens: 225n } });
     expect(await calls(run.sessionId)).toMatchObject([{ is_estimated: true, cost: expect.any(Number) }]);
+  });
+});
+
+describe("a provider's cache", () => {
+  const breaks = async (sessionId: string, as = ada) =>
+    test.orchestrator.spending.listCacheBreaks({ sessionId }, await test.orchestrator.as(as));
+  /** Every call reads five thousand tokens, so many of them from the cache. */
+  const reading = (cacheReadTokens: bigint): void => {
+    test.fake.behaviour.generate = async function* () {
+      yield { event: { case: "textDelta", value: "Done." } };
+      yield { event: { case: "usage", value: { inputTokens: 5_000n - cacheReadTokens, cacheReadTokens, outputTokens: 1n } } };
+      yield { event: { case: "finish", value: { reason: FinishReason.STOP } } };
+    };
+  };
+
+  it("that gives nothing of what a session sent before is on record, with why and what it cost", async () => {
+    test.fake.behaviour.model = {
+      ...usualBehaviour.model,
+      prices: [create(ModelPriceSchema, { validFrom: timestampFromDate(new Date(0)), rates: { input: 10n, output: 2n, cacheRead: 1n } })],
+    };
+    reading(0n);
+    const { sessionId } = await test.run("first");
+    reading(4_900n);
+    await test.run("second", { sessionId });
+    expect(await breaks(sessionId)).toMatchObject({ breaks: [], calls: 2n, brokenCalls: 0n });
+    reading(0n);
+    await test.run("third", { sessionId });
+    await test.database.query("UPDATE model_call SET at = at - interval '6 minutes' WHERE session_id = $1", [sessionId]);
+    await test.run("fourth", { sessionId });
+    expect(await breaks(sessionId)).toMatchObject({
+      breaks: [
+        { sessionId, cause: CacheBreakCause.IDLE, reusableTokens: 5_000n, cachedTokens: 0n, nanoDollars: 45_000n },
+        { sessionId, cause: CacheBreakCause.PROVIDER },
+      ],
+      sums: [
+        { breaks: 1n, lostTokens: 5_000n, nanoDollars: 45_000n },
+        { breaks: 1n, lostTokens: 5_000n, nanoDollars: 45_000n },
+      ],
+      calls: 4n,
+      brokenCalls: 2n,
+      ofEverybody: false,
+    });
+    expect(await breaks(sessionId, { ...ada, id: "user:bob" })).toMatchObject({ breaks: [], calls: 0n });
+  });
+
+  it("is charged to every team of whoever asked", async () => {
+    test.answers(["Done."]);
+    const run = await askAsMember(test, "q");
+    await test.watch(run.sessionId);
+    const byTeam = { by: [UsageDimension.TEAM, UsageDimension.SESSION] };
+    const { rows } = await test.orchestrator.spending.queryUsage(byTeam, await test.orchestrator.as(ada));
+    expect(rows.filter(({ keys }) => keys[1] === run.sessionId).map(({ keys, calls: made }) => [keys[0], made])).toEqual([
+      ["blue", 1n],
+      ["red", 1n],
+    ]);
   });
 });
 

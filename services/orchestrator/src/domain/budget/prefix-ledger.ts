@@ -55,7 +55,7 @@ export class PrefixLedger {
     this.#model = model;
   }
 
-  /** The session's last call before this run; told before the run's first one is settled, or not at all. */
+  /** The session's last call before this run, to be told before the run's first one is settled. */
   continue(earlier: EarlierCall): void {
     this.#earlier ??= earlier;
   }

@@ -71,8 +71,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     past: past?.cost,
     serviceMilliseconds: limits.serviceMilliseconds,
   });
-  // Nothing waits for it: it is there long before the first answer, or that call's prefix is compared with nothing.
-  void ports.usage.lastCall(session.sessionId).then(
+  const lastCall = ports.usage.lastCall(session.sessionId).then(
     (earlier) => earlier && spending.prefixes.continue(earlier),
     (err: unknown) => log.warn({ err }, "the call before this run is not known"),
   );
@@ -96,6 +95,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     const { runId } = lease;
     const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
     const context = await ContextWindow.open({ log: eventLog, attached: ports.attached }, session, begun.model, budget, wholeLog);
+    await lastCall;
     let current = mesh;
     const run = {
       sessionId: session.sessionId,
