@@ -34,7 +34,7 @@ function attackWithout({ attack, edits }: RemovedCheck): Finding {
     for (const edit of edits) remove(copy, edit);
     const words = [join(copy, "tests", "attacks", "main.ts"), "doors", "--json", "--case", attack];
     const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: copy, encoding: "utf8" });
-    const [line] = stdout.split("\n").filter((text) => text.startsWith("{"));
+    const line = stdout.split("\n").find((text) => text.startsWith("{"));
     return line === undefined ? { result: "not run", observed: `it was not made: ${stderr.slice(-300)}` } : (JSON.parse(line) as Finding);
   } finally {
     rmSync(copy, { recursive: true, force: true });

@@ -60,7 +60,9 @@ async function awaited<Value>(look: () => Promise<Value | undefined>): Promise<V
 const answer = (doors: DoorsMesh, browser: TestBrowser, { approvalId }: Approval, more: object = {}, headers = OWN_PAGE) =>
   doors.call(browser, `${POLICY}/AnswerApproval`, { approvalId, answer: "APPROVAL_ANSWER_ONCE", ...more }, headers);
 
-const laid = (workspace: string): void => void mkdirSync(join(workspace, "build"));
+function laid(workspace: string): void {
+  mkdirSync(join(workspace, "build"));
+}
 
 async function ownRequest(doors: DoorsMesh): Promise<Finding> {
   const problems: string[] = [];
