@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
-import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
+import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "../e2e/test-mesh.ts";
 
 const command = "echo begun >> lines; echo begun; sleep 3; echo ended >> lines; echo ended";
 const script = {
