@@ -4,6 +4,7 @@ import { benchAudit } from "./audit.ts";
 import { benchCancel } from "./cancel.ts";
 import { benchCheckpoints } from "./checkpoints.ts";
 import { benchContext } from "./context.ts";
+import { benchGateway } from "./gateway.ts";
 import { benchLighthouse } from "./lighthouse.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
@@ -47,6 +48,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   workers: benchWorkers,
   web: benchWeb,
   lighthouse: benchLighthouse,
+  gateway: benchGateway,
 };
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

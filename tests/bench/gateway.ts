@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Way } from "./gateway/http-way.ts";
+import { startOwnGateway } from "./gateway/own-gateway.ts";
+import { startHaproxy, startPortkey, startUpstream, type Started } from "./gateway/peers.ts";
+import { printTable } from "./print-table.ts";
+import { quantile } from "./quantile.ts";
+
+const ROUNDS = 5;
+const CALLS_A_ROUND = 60;
+const CALLS_TO_WARM_UP = 200;
+/** One client asks, and thinks for a moment. */
+const PAUSE_MILLISECONDS = 3;
+const CLIENTS = 64;
+const LOAD_MILLISECONDS = 4_000;
+const STREAMS = 200;
+const DELTAS = 100;
+const LARGE_CALLS = 1_500;
+const LARGE_BYTES = 150 * 1024;
+
+/** Gateways between a program and a provider, each in a process of its own, against what the provider takes by itself. */
+export async function benchGateway(): Promise<void> {
+  const upstream = await startUpstream();
+  const started: Started[] = [upstream];
+  try {
+    const portkey = await startPortkey(upstream.url);
+    started.push(portkey, await startOwnGateway(upstream.url));
+    const haproxy = await startHaproxy(upstream.url);
+    if (haproxy === undefined) console.log("haproxy is not installed here.");
+    else started.push(haproxy);
+    const ways = started.map(({ way }) => way);
+    await oneClient([...ways, portkey.whole]);
+    await manyClients(ways);
+    await streams(ways);
+    await memory(ways);
+  } finally {
+    for (const { stop } of started.toReversed()) await stop();
+  }
+}
+
+/** The ways in turn, so that what else the machine does counts for all of them. */
+async function oneClient(ways: readonly Way[]): Promise<void> {
+  const taken = new Map(ways.map((way) => [way, [] as number[]]));
+  for (const way of ways) for (let call = 0; call < CALLS_TO_WARM_UP; call++) await way.ask({ model: "one" });
+  for (let round = 0; round < ROUNDS; round++)
+    for (const way of ways)
+      for (let call = 0; call < CALLS_A_ROUND; call++) {
+        const began = performance.now();
+        await way.ask({ model: "one" });
+        taken.get(way)!.push(performance.now() - began);
+        await sleep(PAUSE_MILLISECONDS);
+      }
+  const [direct] = [...taken.values()];
+  const added = (numbers: readonly number[], share: number): string => round2(quantile(numbers, share) - quantile(direct!, share));
+  printTable(
+    "One client, milliseconds that a gateway adds",
+    [...taken].map(([{ name }, numbers], index) => ({
+      way: name,
+      "p50 whole": round2(quantile(numbers, 0.5)),
+      "added p50": index === 0 ? "" : added(numbers, 0.5),
+      "added p99": index === 0 ? "" : added(numbers, 0.99),
+    })),
+  );
+}
+
+async function manyClients(ways: readonly Way[]): Promise<void> {
+  const rows = [];
+  for (const way of ways) {
+    const taken: number[] = [];
+    const until = performance.now() + LOAD_MILLISECONDS;
+    const client = async (): Promise<void> => {
+      while (performance.now() < until) {
+        const began = performance.now();
+        await way.ask({ model: "one" });
+        taken.push(performance.now() - began);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    rows.push({ way: way.name, "requests/s": Math.round(taken.length / (LOAD_MILLISECONDS / 1_000)), "p99 ms": quantile(taken, 0.99) });
+  }
+  printTable(`${CLIENTS} clients at once`, rows);
+}
+
+async function streams(ways: readonly Way[]): Promise<void> {
+  const rows = [];
+  let direct: number | undefined;
+  for (const way of ways) {
+    const first: number[] = [];
+    let lost = 0;
+    await Promise.all(
+      Array.from({ length: STREAMS }, async () => {
+        const began = Date.now();
+        const { pieces } = await way.ask({ model: `slow-${DELTAS}` });
+        const sent = pieces.flatMap(({ text }) => text.match(/\b1\d{12}\b/g) ?? []);
+        if (sent.length !== DELTAS) lost++;
+        first.push((pieces.find(({ text }) => /\b1\d{12}\b/.test(text))?.at ?? Number.NaN) - began);
+      }),
+    );
+    const p99 = quantile(first, 0.99);
+    direct ??= p99;
+    rows.push({ way: way.name, "streams with a delta lost": lost, "to first token p99, ms": p99, "added p99": p99 - direct });
+  }
+  printTable(`${STREAMS} streams of ${DELTAS} deltas at once`, rows);
+}
+
+async function memory(ways: readonly Way[]): Promise<void> {
+  const rows = [];
+  for (const way of ways.filter(({ pid }) => pid !== undefined)) {
+    const before = residentMegabytes(way.pid!, "VmRSS");
+    let failed = 0;
+    await Promise.all(
+      Array.from({ length: LARGE_CALLS }, () => way.ask({ model: "slow-20", bytes: LARGE_BYTES }).catch(() => void failed++)),
+    );
+    rows.push({ way: way.name, failed, "before, MB": before, "most, MB": residentMegabytes(way.pid!, "VmHWM") });
+  }
+  printTable(`${LARGE_CALLS} questions of ${LARGE_BYTES / 1024} KB at once, memory of the gateway's process`, rows);
+}
+
+function residentMegabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
+  const [, kilobytes] = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+function round2(value: number): string {
+  return value.toFixed(2);
+}

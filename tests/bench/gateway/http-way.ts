@@ -1,0 +1,58 @@
+import { Agent, request, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+
+/** What is asked of every gateway that is measured. */
+export interface Asked {
+  readonly model: string;
+  /** Of the question, in bytes. */
+  readonly bytes?: number;
+}
+
+export interface Heard {
+  /** Of the answer, as it came, with when. */
+  readonly pieces: readonly { readonly text: string; readonly at: number }[];
+}
+
+export interface Way {
+  readonly name: string;
+  readonly ask: (asked: Asked) => Promise<Heard>;
+  /** Whose memory is measured; undefined where there is no process between. */
+  readonly pid?: number;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 4_096 });
+
+export interface HttpDoor {
+  readonly name: string;
+  /** With the /v1. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly pid?: number;
+  /** Before the model's name. */
+  readonly prefix?: string;
+  readonly isStreamed?: boolean;
+}
+
+/** OpenAI's chat completions over HTTP, with as little as that takes on this side. */
+export function httpWay({ name, url, headers = {}, pid, prefix = "", isStreamed = true }: HttpDoor): Way {
+  return {
+    name,
+    ...(pid === undefined ? {} : { pid }),
+    ask: async ({ model, bytes = 20 }) => {
+      const body = JSON.stringify({ model: prefix + model, stream: isStreamed, messages: [{ role: "user", content: "x".repeat(bytes) }] });
+      const sent = request(`${url}/chat/completions`, {
+        agent,
+        method: "POST",
+        headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers },
+      });
+      sent.end(body);
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      const pieces: { text: string; at: number }[] = [];
+      for await (const piece of response) pieces.push({ text: String(piece), at: Date.now() });
+      const text = pieces.map((piece) => piece.text).join("");
+      if (response.statusCode !== 200 || !text.includes('"stop"'))
+        throw new Error(`${name} answers ${response.statusCode}: ${text.slice(0, 300)}`);
+      return { pieces };
+    },
+  };
+}
