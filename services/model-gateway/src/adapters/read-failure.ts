@@ -19,7 +19,7 @@ export function readFailure(provider: string, facts: FailureFacts): ModelError {
   const own = [...causes(facts.cause)].find((each) => each instanceof ModelError);
   if (own !== undefined) return own;
   const outer = fieldsOf(Array.isArray(facts.body) ? facts.body[0] : facts.body);
-  const error = fieldsOf(outer.error ?? outer);
+  const error = typeof outer.error === "string" ? { ...outer, message: outer.error } : fieldsOf(outer.error ?? outer);
   const details = Array.isArray(error.details) ? error.details.map(fieldsOf) : [fieldsOf(error.details)];
   const codes = words([...details.map((detail) => detail.error_code), error.code, error.type, error.status]);
   return classifyFailure(provider, {

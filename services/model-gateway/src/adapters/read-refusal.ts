@@ -1,5 +1,6 @@
 import { ModelError } from "../domain/model-error.ts";
 import type { Answer } from "./answer.ts";
+import { fieldsOf } from "./fields-of.ts";
 import { readFailure } from "./read-failure.ts";
 
 const LARGEST_BODY_CHARACTERS = 64 * 1024;
@@ -11,7 +12,8 @@ export async function readRefusal(provider: string, answer: Answer): Promise<Mod
   const { status, headers } = answer;
   if (status >= 300 && status < 400) return redirected(provider, status, headers.get("location"));
   const body = parsed(text);
-  const saysError = typeof body === "object" && body !== null && "error" in body;
+  const { error } = fieldsOf(body);
+  const saysError = error !== undefined && error !== null;
   if (answer.ok && !saysError) return notAStream(provider, headers.get("content-type") ?? "no content type");
   return readFailure(provider, {
     status: answer.ok ? undefined : status,

@@ -4,17 +4,29 @@ import { readRefusal } from "./read-refusal.ts";
 
 const LINE_FEED = 0x0a;
 
+export interface FetchedBy {
+  /** As errors call it. */
+  readonly provider: string;
+  readonly authorization: Readonly<Record<string, string>>;
+}
+
 /** What an answer has to be where it is no error: the SDKs take any for what they asked for. */
 type Expected = "stream" | "json";
 
+/** What the SDKs send of their own. They take more from variables of the environment that nobody set for us. */
+const OWN_HEADERS =
+  /^(?:accept|accept-encoding|content-type|content-length|user-agent|anthropic-version|anthropic-beta|x-stainless-[\w-]+)$/;
+
 /**
- * `fetch` for an SDK: it ends with the exchange, which hears every piece, and follows no redirect, which would carry the key
+ * `fetch` for an SDK, with the headers that prove who asks and no others than its own: it ends with the exchange, which hears every piece, and follows no redirect, which would carry the key
  * to another server.
  */
-export function watchedFetch(provider: string, exchange: Exchange, expected: Expected): typeof fetch {
+export function watchedFetch({ provider, authorization }: FetchedBy, exchange: Exchange, expected: Expected): typeof fetch {
   return async (input, init) => {
+    const headers = new Headers([...new Headers(init?.headers)].filter(([name]) => OWN_HEADERS.test(name)));
+    for (const [name, value] of Object.entries(authorization)) headers.set(name, value);
     const signal = init?.signal ? AbortSignal.any([init.signal, exchange.signal]) : exchange.signal;
-    const response = watched(await fetch(input, { ...init, signal, redirect: "manual" }), exchange);
+    const response = watched(await fetch(input, { ...init, headers, signal, redirect: "manual" }), exchange);
     if (response.status < 400 && !isExpected(response, expected)) throw await readRefusal(provider, response);
     return response;
   };

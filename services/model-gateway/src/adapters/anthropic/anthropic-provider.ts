@@ -5,7 +5,7 @@ import type { ModelDescription } from "../../domain/model.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { countInExchange } from "../count-in-exchange.ts";
 import { Exchange } from "../exchange.ts";
-import { watchedFetch } from "../watched-fetch.ts";
+import { watchedFetch, type FetchedBy } from "../watched-fetch.ts";
 import { ANTHROPIC, anthropicCount, anthropicRequest } from "./anthropic-request.ts";
 import { readAnthropicStream } from "./anthropic-stream.ts";
 
@@ -36,7 +36,7 @@ export class AnthropicProvider implements Provider {
     const loaded = await this.#load();
     const exchange = new Exchange(ANTHROPIC, signal, heard, this.#settings.silenceMilliseconds);
     try {
-      const client = loaded.withOptions({ fetch: watchedFetch(ANTHROPIC, exchange, "stream") });
+      const client = loaded.withOptions({ fetch: watchedFetch(this.#by, exchange, "stream") });
       const events = await client.messages.create(anthropicRequest(generation), { signal: exchange.signal });
       yield* readAnthropicStream(generation.model, events);
       exchange.throwIfEnded();
@@ -49,10 +49,14 @@ export class AnthropicProvider implements Provider {
 
   countTokens(generation: Generation, signal: AbortSignal): Promise<number> {
     return countInExchange(ANTHROPIC, signal, async (exchange) => {
-      const client = (await this.#load()).withOptions({ fetch: watchedFetch(ANTHROPIC, exchange, "json") });
+      const client = (await this.#load()).withOptions({ fetch: watchedFetch(this.#by, exchange, "json") });
       const counted = await client.messages.countTokens(anthropicCount(generation), { signal: exchange.signal });
       return counted.input_tokens;
     });
+  }
+
+  get #by(): FetchedBy {
+    return { provider: ANTHROPIC, authorization: { "x-api-key": this.#settings.apiKey } };
   }
 
   #load(): Promise<Anthropic> {

@@ -108,7 +108,7 @@ function assistantBlock(model: string, part: Part): Block[] {
         },
       ];
     case "thinking": {
-      const block = openProviderData(part, ANTHROPIC, model) as SealedThinking | undefined;
+      const block = openProviderData(part.providerData, ANTHROPIC, model) as SealedThinking | undefined;
       return block === undefined ? [] : [block];
     }
     default:

@@ -1,5 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { Delta, Finish, Usage } from "../../domain/generation.ts";
+import { ModelError } from "../../domain/model-error.ts";
 import { HeldCalls } from "../held-calls.ts";
 import { sealProviderData } from "../provider-data.ts";
 import { ANTHROPIC, type SealedThinking } from "./anthropic-request.ts";
@@ -16,12 +17,14 @@ interface OpenBlock {
 export async function* readAnthropicStream(model: string, events: AsyncIterable<Event>): AsyncGenerator<Delta, void> {
   const blocks = new Map<number, OpenBlock>();
   const held = new HeldCalls();
-  let usage: Partial<Anthropic.Usage> = {};
-  let finish: Finish = { reason: "stop", detail: "" };
+  let usage: Partial<Anthropic.Usage> | undefined;
+  let finish: Finish | undefined;
   for await (const event of events) {
     switch (event.type) {
       case "message_start":
+        if (usage !== undefined) throw secondMessage();
         usage = { ...event.message.usage };
+        for (const block of event.message.content ?? []) yield* takeWhole(model, block, held);
         break;
       case "content_block_start":
         blocks.set(event.index, { start: event.content_block, text: "", signature: "" });
@@ -37,14 +40,25 @@ export async function* readAnthropicStream(model: string, events: AsyncIterable<
       case "message_delta":
         // Counts here are totals, and where one is missing the one of the start stands.
         usage = { ...usage, ...Object.fromEntries(Object.entries(event.usage ?? {}).filter(([, count]) => count !== null)) };
-        finish = finishOf(event.delta);
+        finish = finishOf(event.delta) ?? finish;
         break;
       case "message_stop":
+        finish ??= { reason: "stop", detail: "" };
         yield* held.settle(finish.reason);
-        yield { kind: "usage", ...usageOf(usage) };
+        yield { kind: "usage", ...usageOf(usage ?? {}) };
         yield { kind: "finish", ...finish };
+        // The provider may keep the connection open, or break it, whatever it has said.
+        return;
     }
   }
+}
+
+/** A block that stands whole in the message's start. */
+function* takeWhole(model: string, block: Anthropic.ContentBlock, held: HeldCalls): Generator<Delta> {
+  if (block.type === "text" && block.text !== "") yield { kind: "text", text: block.text };
+  if (block.type === "thinking" && block.thinking !== "") yield { kind: "thinking-delta", text: block.thinking };
+  const text = block.type === "thinking" ? block.thinking : "";
+  yield* endBlock(model, { start: block, text, signature: "" }, held);
 }
 
 function* takeDelta(block: OpenBlock | undefined, delta: Anthropic.RawContentBlockDelta): Generator<Delta> {
@@ -85,8 +99,12 @@ function thinking(model: string, text: string, block: SealedThinking): Delta {
   return { kind: "thinking", text, providerData: sealProviderData(ANTHROPIC, model, block) };
 }
 
-function finishOf(delta: Anthropic.RawMessageDeltaEvent["delta"]): Finish {
+/** Undefined where a delta says nothing of it. @throws ModelError `turn_paused`, `finish_unknown`: none of them is a clean end */
+function finishOf(delta: Anthropic.RawMessageDeltaEvent["delta"]): Finish | undefined {
   switch (delta.stop_reason) {
+    case null:
+    case undefined:
+      return undefined;
     case "refusal":
       return { reason: "refusal", detail: delta.stop_details?.explanation ?? "" };
     case "max_tokens":
@@ -94,9 +112,35 @@ function finishOf(delta: Anthropic.RawMessageDeltaEvent["delta"]): Finish {
       return { reason: "length", detail: "" };
     case "tool_use":
       return { reason: "tool-calls", detail: "" };
-    default:
+    case "end_turn":
+    case "stop_sequence":
       return { reason: "stop", detail: "" };
+    case "pause_turn":
+      throw endedWith(delta.stop_reason, "turn_paused", "paused its turn, as it does for tools that it runs itself; none was offered");
+    default:
+      throw endedWith(delta.stop_reason, "finish_unknown", "ended its answer with a word that is not known here");
   }
+}
+
+function endedWith(word: string, reason: string, says: string): ModelError {
+  return new ModelError({
+    class: "unknown",
+    reason,
+    message: `${ANTHROPIC} ${says}: ${JSON.stringify(word.slice(0, 80))}.`,
+    advice: "Ask again; if it stays, take another model with --model and report the word.",
+    provider: ANTHROPIC,
+    providerCode: word.slice(0, 80),
+  });
+}
+
+function secondMessage(): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "stream_malformed",
+    message: `${ANTHROPIC} began a second message in one answer.`,
+    advice: "Ask again; if it stays, look at what stands between HLVM and the provider.",
+    provider: ANTHROPIC,
+  });
 }
 
 /** `input_tokens` leaves out what the cache gave or took, as ours does. */

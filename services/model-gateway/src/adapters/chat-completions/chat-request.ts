@@ -7,7 +7,9 @@ import { asReminder, splitSystem } from "../system-messages.ts";
 
 type ChatContent =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
+  /** Mistral's. */
+  | { readonly type: "thinking"; readonly thinking: readonly { readonly type: "text"; readonly text: string }[] };
 
 interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
@@ -15,9 +17,17 @@ interface ChatMessage {
   [field: string]: unknown;
 }
 
-/** The thinking's field differs between servers; it goes back in the one it came in. */
+/** The thinking's field differs between servers; it goes back in the one it came in, and in parts where it came in parts. */
 export interface ChatThinking {
   readonly field: string;
+  /** OpenRouter's. */
+  readonly details?: readonly object[];
+}
+
+/** What goes back with a call. */
+export interface ChatCallData {
+  /** Google's. */
+  readonly extraContent: unknown;
 }
 
 /** OpenAI's limit; what an id is made of is left alone, since some models read their own again. */
@@ -87,26 +97,52 @@ function joined(one: ChatMessage["content"], other: ChatMessage["content"]): Cha
 
 function assistantMessage(provider: string, model: string, message: Message): ChatMessage[] {
   const content = textOf(message);
-  const calls = message.parts.flatMap((part) => (part.kind === "tool-call" ? [chatCall(part)] : []));
+  const calls = message.parts.flatMap((part) => (part.kind === "tool-call" ? [chatCall(provider, model, part)] : []));
   if (content === "" && calls.length === 0) return [];
-  const thinking = message.parts.flatMap((part) => (part.kind === "thinking" ? chatThinking(provider, model, part) : []));
+  const thinking = message.parts.filter((part) => part.kind === "thinking");
+  const { content: withThinking, ...fields } = chatThinking(provider, model, thinking);
   return [
     {
       role: "assistant",
-      content: content === "" ? null : content,
+      content:
+        withThinking === undefined
+          ? content || null
+          : [...withThinking, ...(content === "" ? [] : [{ type: "text" as const, text: content }])],
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
-      ...Object.assign({}, ...thinking),
+      ...fields,
     },
   ];
 }
 
-function chatCall(call: Part & { kind: "tool-call" }): unknown {
+function chatCall(provider: string, model: string, call: Part & { kind: "tool-call" }): unknown {
   const isValid = parseArguments(call.argumentsJson) !== undefined;
   const written = isValid ? call.argumentsJson : JSON.stringify(argumentsForReplay(call.argumentsJson));
-  return { id: fittingName(call.id, ID), type: "function", function: { name: fittingName(call.tool, TOOL_NAME), arguments: written } };
+  const data = call.providerData && (openProviderData(call.providerData, provider, model) as ChatCallData | undefined);
+  return {
+    id: fittingName(call.id, ID),
+    type: "function",
+    function: { name: fittingName(call.tool, TOOL_NAME), arguments: written },
+    ...(data === undefined ? {} : { extra_content: data.extraContent }),
+  };
 }
 
-function chatThinking(provider: string, model: string, part: Part & { kind: "thinking" }): Record<string, string>[] {
-  const data = openProviderData(part, provider, model) as ChatThinking | undefined;
-  return data === undefined ? [] : [{ [data.field]: part.text }];
+interface ThinkingFields {
+  /** Where the thinking is a part of the answer's content. */
+  readonly content?: readonly ChatContent[];
+  readonly [field: string]: unknown;
+}
+
+/** All of an answer's thinking that is this server's, in the fields that it came in. */
+function chatThinking(provider: string, model: string, parts: readonly (Part & { kind: "thinking" })[]): ThinkingFields {
+  const fields: Record<string, string> = {};
+  const details: object[] = [];
+  const content: ChatContent[] = [];
+  for (const { text, providerData } of parts) {
+    const data = openProviderData(providerData, provider, model) as ChatThinking | undefined;
+    if (data === undefined) continue;
+    if (data.details !== undefined) details.push(...data.details);
+    else if (data.field === "content") content.push({ type: "thinking", thinking: [{ type: "text", text }] });
+    else fields[data.field] = fields[data.field] === undefined ? text : `${fields[data.field]}\n\n${text}`;
+  }
+  return { ...fields, ...(details.length === 0 ? {} : { reasoning_details: details }), ...(content.length === 0 ? {} : { content }) };
 }

@@ -5,7 +5,7 @@ import type { ModelDescription } from "../../domain/model.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { countInExchange } from "../count-in-exchange.ts";
 import { Exchange } from "../exchange.ts";
-import { watchedFetch } from "../watched-fetch.ts";
+import { watchedFetch, type FetchedBy } from "../watched-fetch.ts";
 import { OPENAI, openaiCount, openaiRequest } from "./openai-request.ts";
 import { readOpenaiStream } from "./openai-stream.ts";
 
@@ -36,7 +36,7 @@ export class OpenaiProvider implements Provider {
     const loaded = await this.#load();
     const exchange = new Exchange(OPENAI, signal, heard, this.#settings.silenceMilliseconds);
     try {
-      const client = loaded.withOptions({ fetch: watchedFetch(OPENAI, exchange, "stream") });
+      const client = loaded.withOptions({ fetch: watchedFetch(this.#by, exchange, "stream") });
       const events = await client.responses.create(openaiRequest(generation), { signal: exchange.signal });
       yield* readOpenaiStream(generation.model, events);
       exchange.throwIfEnded();
@@ -49,10 +49,14 @@ export class OpenaiProvider implements Provider {
 
   countTokens(generation: Generation, signal: AbortSignal): Promise<number> {
     return countInExchange(OPENAI, signal, async (exchange) => {
-      const client = (await this.#load()).withOptions({ fetch: watchedFetch(OPENAI, exchange, "json") });
+      const client = (await this.#load()).withOptions({ fetch: watchedFetch(this.#by, exchange, "json") });
       const counted = await client.responses.inputTokens.count(openaiCount(generation), { signal: exchange.signal });
       return counted.input_tokens;
     });
+  }
+
+  get #by(): FetchedBy {
+    return { provider: OPENAI, authorization: { authorization: `Bearer ${this.#settings.apiKey}` } };
   }
 
   #load(): Promise<OpenAI> {

@@ -4,6 +4,7 @@ import { dataUrl } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
+import { isSaidMessages, splitText, type SaidMessages } from "./said-messages.ts";
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 type Item = OpenAI.Responses.ResponseInputItem;
@@ -48,7 +49,7 @@ function functionTool(tool: Generation["tools"][number]): OpenAI.Responses.Funct
 }
 
 function items(model: string, message: Message): Item[] {
-  if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(model, part));
+  if (message.role === "assistant") return assistantItems(model, message);
   const results = message.parts.flatMap((part): Item[] =>
     part.kind === "tool-result" ? [{ type: "function_call_output", call_id: fittingName(part.id, NAME), output: part.content }] : [],
   );
@@ -74,18 +75,26 @@ function contentItem(part: Part): OpenAI.Responses.ResponseInputContent[] {
   }
 }
 
-function assistantItem(model: string, part: Part): Item[] {
+function assistantItems(model: string, { parts }: Message): Item[] {
+  const opened = parts.flatMap((part) => (part.kind === "thinking" ? [openProviderData(part.providerData, OPENAI, model)] : []));
+  const said = opened.find(isSaidMessages);
+  return parts.flatMap((part) => assistantItem(model, part, said));
+}
+
+function assistantItem(model: string, part: Part, said: SaidMessages | undefined): Item[] {
   switch (part.kind) {
     case "text":
-      return part.text === "" ? [] : [{ type: "message", role: "assistant", content: part.text }];
+      return splitText(part.text, said).flatMap(({ text, phase }): Item[] =>
+        text === "" ? [] : [{ type: "message", role: "assistant", content: text, ...(phase === undefined ? {} : { phase }) }],
+      );
     case "tool-call": {
       const isValid = parseArguments(part.argumentsJson) !== undefined;
       const written = isValid ? part.argumentsJson : JSON.stringify(argumentsForReplay(part.argumentsJson));
       return [{ type: "function_call", call_id: fittingName(part.id, NAME), name: fittingName(part.tool, NAME), arguments: written }];
     }
     case "thinking": {
-      const item = openProviderData(part, OPENAI, model) as OpenAI.Responses.ResponseReasoningItem | undefined;
-      return item === undefined ? [] : [item];
+      const data = openProviderData(part.providerData, OPENAI, model);
+      return data === undefined || isSaidMessages(data) ? [] : [data as OpenAI.Responses.ResponseReasoningItem];
     }
     default:
       return [];
