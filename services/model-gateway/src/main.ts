@@ -6,9 +6,12 @@ import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { readPrices } from "./adapters/read-prices.ts";
+import { readRoutes } from "./adapters/read-routes.ts";
 import { readGatewayConfig } from "./config.ts";
 import { ModelCatalogue } from "./domain/model-catalogue.ts";
+import { PermittedModels } from "./domain/permitted-models.ts";
 import { PriceTable } from "./domain/price-table.ts";
+import { Router } from "./domain/routing/router.ts";
 import { DEFAULT_ORDER, providers } from "./providers.ts";
 import { routes } from "./rpc/routes.ts";
 
@@ -17,13 +20,16 @@ const PRICES = fileURLToPath(new URL("../prices.json", import.meta.url));
 await runService("model-gateway", async (log, environment) => {
   const config = readGatewayConfig(environment);
   const prices = new PriceTable(readPrices(PRICES), config.pricesFile === "" ? [] : readPrices(config.pricesFile));
-  const catalogue = new ModelCatalogue(providers(config), config.defaultModel, DEFAULT_ORDER);
+  const known = providers(config);
+  const catalogue = new ModelCatalogue(known, config.defaultModel, DEFAULT_ORDER, new PermittedModels(config.allowedModels));
+  const routable = known.filter(({ isApart }) => isApart !== true).map(({ name }) => name);
+  const router = new Router({ catalogue, routes: config.routesFile === "" ? new Map() : readRoutes(config.routesFile, routable), prices });
   return startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: routes(catalogue, prices, log),
+    routes: routes({ catalogue, router, prices, log }),
     services: [ModelService.typeName],
     authenticate: new TokenVerifier("model-gateway", readPublicKeys(config.tokenPublicKeys)),
   });

@@ -1,6 +1,7 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
+import { LocalProvider } from "./adapters/llama/local-provider.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
@@ -8,6 +9,11 @@ import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
 import type { Config } from "./config.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
+import type { Provider } from "./domain/provider.ts";
+
+const SHOWN_OF_KEY = 4;
+/** Of a shorter key its end would tell too much. */
+const SHORTEST_SHOWN_KEY = 20;
 
 /** Which set-up provider gives the default model, where none is named. */
 export const DEFAULT_ORDER = ["anthropic", "openai", "llama", "demo"] as const;
@@ -17,16 +23,13 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   return [
     {
       name: "anthropic",
-      provider:
-        config.anthropicApiKey === ""
-          ? undefined
-          : new AnthropicProvider({ apiKey: config.anthropicApiKey, baseUrl: config.anthropicBaseUrl }),
+      ...withKeys(config.anthropicApiKeys, (apiKey) => new AnthropicProvider({ apiKey, baseUrl: config.anthropicBaseUrl })),
       setUp: "Set ANTHROPIC_API_KEY and start again.",
       known: HOSTED_MODELS.anthropic,
     },
     {
       name: "openai",
-      provider: config.openaiApiKey === "" ? undefined : new OpenaiProvider({ apiKey: config.openaiApiKey, baseUrl: config.openaiBaseUrl }),
+      ...withKeys(config.openaiApiKeys, (apiKey) => new OpenaiProvider({ apiKey, baseUrl: config.openaiBaseUrl })),
       setUp: "Set OPENAI_API_KEY and start again.",
       known: HOSTED_MODELS.openai,
     },
@@ -35,22 +38,54 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       provider: config.llamaUrls.length === 0 ? undefined : new LlamaProvider({ urls: config.llamaUrls }),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
+      isLocal: config.llamaUrls.length > 0 && config.llamaUrls.every(isOnThisMachine),
     },
+    ...localProviders(config),
     {
       name: "openai-compatible",
-      provider:
-        config.compatibleUrl === ""
-          ? undefined
-          : new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: config.compatibleUrl, apiKey: config.compatibleApiKey }),
+      ...withKeys(config.compatibleUrl === "" ? [] : orNone(config.compatibleApiKeys), (apiKey) => {
+        return new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: config.compatibleUrl, apiKey });
+      }),
       setUp: "Set HLVM_OPENAI_COMPATIBLE_URL to the server's URL (up to and without /chat/completions) and start again.",
       known: [],
+      isLocal: config.compatibleUrl !== "" && isOnThisMachine(config.compatibleUrl),
     },
     {
       name: "scripted",
       provider: config.scriptFile === "" ? undefined : new ScriptedProvider(readScript(config.scriptFile)),
       setUp: "Set HLVM_SCRIPT_FILE to the path of a script and start again.",
       known: [],
+      isLocal: true,
+      isStandIn: true,
     },
-    { name: "demo", provider: new DemoProvider(), setUp: "", known: [] },
+    { name: "demo", provider: new DemoProvider(), setUp: "", known: [], isLocal: true, isStandIn: true },
   ];
+}
+
+function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {
+  const keyed = keys.map((key) => ({ ending: key.length < SHORTEST_SHOWN_KEY ? "" : key.slice(-SHOWN_OF_KEY), provider: create(key) }));
+  return { provider: keyed[0]?.provider, keyed };
+}
+
+function orNone(keys: readonly string[]): readonly string[] {
+  return keys.length === 0 ? [""] : keys;
+}
+
+/** The llama-server of this machine, unless it is one of the pool's; and an Ollama, only where one is named. */
+function localProviders({ localUrl, llamaUrls, ollamaUrl }: Config): CataloguedProvider[] {
+  const isOfPool = llamaUrls.some((url) => new URL(url).origin === new URL(localUrl).origin);
+  const local: CataloguedProvider = { name: "local", provider: new LocalProvider(localUrl), setUp: "", known: [], isLocal: true };
+  const baseUrl = `${ollamaUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
+  const ollama = (): CataloguedProvider => ({
+    name: "ollama",
+    provider: new ChatCompletionsProvider({ name: "ollama", baseUrl, apiKey: "" }),
+    setUp: "",
+    known: [],
+    isApart: true,
+  });
+  return [...(isOfPool ? [] : [local]), ...(ollamaUrl === "" ? [] : [ollama()])];
+}
+
+function isOnThisMachine(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }

@@ -116,7 +116,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     getFact: LOOK,
     undoFactChange: ASK,
   }),
-  open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
+  open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK, explainRoute: LOOK }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,
     listProcesses: LOOK,
