@@ -10,6 +10,8 @@ import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { loginCommands } from "./program/login-commands.ts";
 import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
+import { modelExplainCommand } from "./program/model-explain-command.ts";
+import { ollamaCommand } from "./program/ollama-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { planCommand, questionCommand } from "./program/plan-command.ts";
@@ -59,6 +61,7 @@ Try:
   ])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
+  program.addCommand(inherit(program, ollamaCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));
   for (const command of [...loginCommands(context, finish), ...meshCommands(context, finish)])
     program.addCommand(inherit(program, command));
@@ -75,6 +78,7 @@ function modelCommand(context: CommandContext, finish: Finish): Command {
       const { modelList } = await import("./commands/model-list.ts");
       finish(await modelList(flags, context));
     });
+  model.addCommand(modelExplainCommand(context, finish));
   return model;
 }
 

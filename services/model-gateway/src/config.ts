@@ -2,6 +2,7 @@ import { httpUrl } from "@hlvm/config/http-url";
 import { list, text, type Setting } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
+import { AUTO } from "./domain/routing/route.ts";
 
 const OLLAMA_PORT = "11434";
 const llamaUrls = list({ variable: "HLVM_LLAMA_URLS", description: "llama-servers, separated by commas", fallback: [] });
@@ -11,7 +12,7 @@ const settings = {
   defaultModel: {
     ...text({
       variable: "HLVM_MODEL",
-      description: "provider/name where a caller names no model; empty: the first provider that is set up",
+      description: "provider/name, auto or route/NAME where a caller names no model; empty: the first provider that is set up",
       fallback: "",
     }),
     parse: modelName,
@@ -106,6 +107,6 @@ function modelPatterns(value: string): readonly string[] {
 }
 
 function modelName(value: string): string {
-  if (!/^[^/]+\/./.test(value)) throw new Error(`must be provider/name, for example demo/rules, not "${value}"`);
+  if (value !== AUTO && !/^[^/]+\/./.test(value)) throw new Error(`must be provider/name, for example demo/rules, not "${value}"`);
   return value;
 }
