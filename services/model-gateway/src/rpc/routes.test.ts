@@ -25,6 +25,7 @@ let options: ReturnType<typeof outgoing>;
 const script = new ScriptedProvider({
   conversations: [
     { match: "cut", turns: [{ text: "half an", cut: true }] },
+    { match: "down", turns: Array.from({ length: 20 }, () => ({ error: { class: "transient", message: "It is down." } })) },
     { match: "refused", turns: [{ error: { class: "permanent", message: "the provider said no" } }] },
     { match: "call", turns: [{ thinking: "hm", toolCalls: [{ tool: "read_file", arguments: { path: "a" } }] }, { text: "done" }] },
   ],
@@ -75,8 +76,11 @@ beforeAll(async () => {
     "",
     ["anthropic", "demo"],
   );
-  const prices = new PriceTable();
-  const router = new Router({ catalogue, routes: new Map(), prices });
+  const prices = new PriceTable([
+    { model: "demo/*", validFrom: new Date(0), rates: { input: 7n, output: 0n, cacheRead: 0n, cacheWrite: 0n, cacheWriteHour: 0n } },
+  ]);
+  const models = [{ id: "anthropic/big" }, { id: "scripted/script" }, { id: "demo/rules" }];
+  const router = new Router({ catalogue, routes: new Map([["r", { name: "r", models, needs: {} }]]), prices });
   server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
@@ -95,9 +99,9 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function ask(text: string, model = "scripted/script", signal?: AbortSignal): AsyncIterable<GenerateResponse> {
+function ask(text: string, model = "scripted/script", signal?: AbortSignal, route = ""): AsyncIterable<GenerateResponse> {
   const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: text } }] }];
-  return client.generate({ model, messages }, { ...options, signal });
+  return client.generate({ model, messages, route }, { ...options, signal });
 }
 
 async function failureOf(work: Promise<unknown>): Promise<ConnectError> {
@@ -161,6 +165,18 @@ describe("Generate", () => {
     await held.left.promise;
   });
 
+  it("lets another model of its route answer where it is down, says which and what it costs, and none where it was named", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const events = await collect(ask("down", "scripted/script", undefined, "route/r"));
+    const error = await failureOf(collect(ask("down")));
+    vi.restoreAllMocks();
+    const [first, ...answer] = events.filter((event) => event.case !== "alive");
+    expect(first).toMatchObject({ case: "servedBy", value: { model: { id: "demo/rules", prices: [{ rates: { input: 7n } }] } } });
+    expect(first?.value).toMatchObject({ why: expect.stringContaining("It is down.") });
+    expect(answer.at(-1)?.case).toBe("finish");
+    expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.TRANSIENT }]);
+  });
+
   it("refuses a caller without a token", async () => {
     expect((await failureOf(client.listModels({}))).code).toBe(Code.Unauthenticated);
   });
@@ -199,6 +215,25 @@ describe("ResolveModel", () => {
 
   it("takes the first provider that is set up where no model is named", async () => {
     expect((await client.resolveModel({}, options)).model).toMatchObject({ id: "demo/rules", default: true, available: true });
+  });
+});
+
+describe("ExplainRoute", () => {
+  it("tells what a route would choose, and why not what it leaves out", async () => {
+    const auto = await client.explainRoute({ task: "Fix the bug" }, options);
+    // Both are stand-ins, and nothing else is there.
+    expect(auto.candidates.map(({ model }) => model)).toEqual(["demo/rules", "scripted/script"]);
+    expect(auto.candidates[0]?.parts.find(({ name }) => name === "coding")?.weight).toBe(3);
+    expect(auto.words).toMatchObject([{ word: "fix", part: "coding" }]);
+    expect(auto.filtered).toMatchObject([{ model: "anthropic/big", reason: "not_available" }]);
+    const route = await client.explainRoute({ route: "route/r", needs: { images: true } }, options);
+    expect(route.filtered.map(({ model, reason }) => [model, reason])).toEqual([
+      ["anthropic/big", "provider_not_set_up"],
+      ["scripted/script", "no_images"],
+      ["demo/rules", "no_images"],
+    ]);
+    expect((await failureOf(client.resolveModel({ model: "route/none" }, options))).code).toBe(Code.NotFound);
+    expect((await client.resolveModel({ model: "route/r" }, options)).model).toMatchObject({ id: "scripted/script", route: "route/r" });
   });
 });
 

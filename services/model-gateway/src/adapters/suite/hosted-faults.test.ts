@@ -115,7 +115,7 @@ describe.each(protocols)("$provider", (protocol) => {
   });
 
   describe("with a fault", () => {
-    it("refused connection", async () => {
+    it("refused", async () => {
       const closed = new ReplayServer();
       const nowhere = await closed.start();
       await closed.stop();
@@ -185,20 +185,20 @@ describe.each(protocols)("$provider", (protocol) => {
       expect(server.requests.length).toBe(1);
     });
 
-    it("no byte at all", async () => {
+    it("hang before the first byte", async () => {
       server.play(() => undefined);
       await expect(run()).rejects.toMatchObject({ class: "timeout", reason: "model_silent" });
       expect(server.requests.length).toBe(1);
     });
 
-    it("silence in mid-stream", async () => {
+    it("hang in mid-stream", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
       const seen: Told[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "timeout", reason: "model_silent" });
       expect(textIn(seen)).toMatch(/^Hello/);
     });
 
-    it("a slow drip that never falls silent", async () => {
+    it("slow drip that never falls silent", async () => {
       server.play(async (response) => {
         beginStream(response);
         for (const line of readFixture(protocol.folder, "text")) {
@@ -210,7 +210,16 @@ describe.each(protocols)("$provider", (protocol) => {
       expect(textIn(await run())).toBe("Hello, world.");
     });
 
-    it("a cut inside a tool call", async () => {
+    it("cut in mid-stream", async () => {
+      server.play((response) => void beginStream(response).end(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
+      const seen: Told[] = [];
+      await expect(run(seen)).rejects.toMatchObject({ class: "transient", reason: "stream_cut" });
+      expect(textIn(seen)).toMatch(/^Hello/);
+      expect(seen.some(({ kind }) => kind === "finish")).toBe(false);
+      expect(server.requests.length).toBe(1);
+    });
+
+    it("cut inside a tool call", async () => {
       const lines = readFixture(protocol.folder, "tool-calls");
       const inside = lines.findIndex((line) => /th\\": \\"a|\\"path|"\{\\"pat|th\\"/.test(line)) + 1;
       server.play((response) => void beginStream(response).end(lines.slice(0, inside).map(frame).join("")));
@@ -219,13 +228,13 @@ describe.each(protocols)("$provider", (protocol) => {
       expect(seen.some(({ kind }) => kind === "tool-call")).toBe(false);
     });
 
-    it("an error as the first event of a 200, then an answer", async () => {
+    it("error event first, then an answer", async () => {
       server.play(whole("error-first"), whole("text"));
       expect(textIn(await run())).toBe("Hello, world.");
       expect(retries).toMatchObject([{ error: { class: "transient", reason: "provider_failing" } }]);
     });
 
-    it("an error in mid-stream is not tried again", async () => {
+    it("error event in mid-stream is not tried again", async () => {
       server.play(whole("error-in-middle"), whole("text"));
       const seen: Told[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "transient" });
@@ -233,7 +242,7 @@ describe.each(protocols)("$provider", (protocol) => {
       expect(server.requests.length).toBe(1);
     });
 
-    it("an event that is not JSON", async () => {
+    it("malformed SSE", async () => {
       const type =
         protocol.folder === "openai-chat" ? "" : `event: ${protocol.folder === "anthropic" ? "message_start" : "response.created"}\n`;
       server.play((response) => void beginStream(response).end(`${type}data: {"type": oops\n\n`));
@@ -257,7 +266,7 @@ describe.each(protocols)("$provider", (protocol) => {
       expect(server.requests.length).toBe(1);
     });
 
-    it("an empty answer", async () => {
+    it("empty answer", async () => {
       server.play(whole("empty"));
       await expect(run()).rejects.toMatchObject({ class: "transient", reason: "empty_answer" });
       expect(server.requests.length).toBe(3);
@@ -273,13 +282,13 @@ describe.each(protocols)("$provider", (protocol) => {
       await elsewhere.stop();
     });
 
-    it("a page in place of a stream", async () => {
+    it("wrong content type", async () => {
       server.play((response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"));
       await expect(run()).rejects.toMatchObject({ class: "permanent", reason: "not_a_stream" });
       expect(server.requests.length).toBe(1);
     });
 
-    it("a caller that goes away: the connection is closed", async () => {
+    it("client gone: the connection is closed", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
       const cancelled = new AbortController();
       const seen: Told[] = [];
