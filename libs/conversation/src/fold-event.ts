@@ -5,7 +5,7 @@ import { foldCall } from "./fold-call.ts";
 import { foldPermission, foldWorkerPermission } from "./fold-permission.ts";
 import { foldRunStarted, foldRunStopped } from "./fold-run.ts";
 import { foldWork } from "./fold-work.ts";
-import { infoOf } from "./info-of.ts";
+import { infoOf, servedBy } from "./info-of.ts";
 import type { Base } from "./item.ts";
 
 interface OfTurn {
@@ -133,6 +133,8 @@ function foldText(
         conversation.push({ ...base, key: `${base.key}-thinking`, kind: "thinking", text: thoughts, isOpen: false });
       if (!conversation.change("assistant", isOpen, () => ({ text, isOpen: false })) && text !== "")
         conversation.push({ ...base, kind: "assistant", text, isOpen: false, isCut: false });
+      const served = servedBy(payload.value);
+      if (served !== undefined) conversation.push({ ...base, key: `${base.key}-served`, ...served });
     }
   }
 }

@@ -1,7 +1,13 @@
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { eventType } from "@hlvm/ndjson/event-type";
 import { DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import { TurnReplayed_AgreementSchema, type CallReplayed, type Event, type TurnReplayed } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import {
+  TurnReplayed_AgreementSchema,
+  type AssistantMessage,
+  type CallReplayed,
+  type Event,
+  type TurnReplayed,
+} from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { InfoItem, InfoTopic } from "./item.ts";
 
 type Info = Pick<InfoItem, "kind" | "topic" | "text" | "detail" | "otherSessionId">;
@@ -42,6 +48,11 @@ export function infoOf(event: Event): Info | undefined {
     default:
       return info("unknown", eventType(payload.case).replaceAll("_", " "));
   }
+}
+
+/** Of an answer that another model gave. */
+export function servedBy({ servedBy: model, servedWhy }: AssistantMessage): Info | undefined {
+  return model === "" ? undefined : info("fallback", `${model} answered in the place of this run's model`, servedWhy);
 }
 
 function callReplayed({ tool, argumentsSummary, recorded, now }: CallReplayed): Info {

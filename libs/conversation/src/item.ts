@@ -156,7 +156,17 @@ export interface ErrorItem extends ItemBase {
   readonly advice: string;
 }
 
-export type InfoTopic = "compaction" | "takeover" | "handover" | "fork" | "import" | "undo" | "interruption" | "replay" | "unknown";
+export type InfoTopic =
+  | "compaction"
+  | "fallback"
+  | "takeover"
+  | "handover"
+  | "fork"
+  | "import"
+  | "undo"
+  | "interruption"
+  | "replay"
+  | "unknown";
 
 /** Anything else that a person may want to know; of events that only a later version knows, that there was one. */
 export interface InfoItem extends ItemBase {

@@ -201,13 +201,14 @@ function runBudget({ tokens, nanoDollars, turns, milliseconds }: RunBudget): Jso
   return { tokens: number(tokens), nanoDollars: number(nanoDollars), turns: number(turns), durationMs: number(milliseconds) };
 }
 
-function assistantMessage({ text, thinking, toolCalls, finish }: AssistantMessage): JsonObject {
+function assistantMessage({ text, thinking, toolCalls, finish, servedBy, servedWhy }: AssistantMessage): JsonObject {
   return {
     text,
     thinking: thinking.map((piece) => piece.text),
     toolCalls: toolCalls.map(({ id, tool, argumentsJson }) => ({ id, name: tool, argumentsJson })),
     finishReason: finish && enumWord(FinishReasonSchema, finish.reason),
     finishDetail: finish?.detail,
+    ...(servedBy === "" ? {} : { servedBy, servedWhy }),
   };
 }
 

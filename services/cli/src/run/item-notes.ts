@@ -88,6 +88,8 @@ function infoNotes({ topic, text, detail, otherSessionId }: InfoItem): Piece[] {
       return [note("cancelled", "warning")];
     case "takeover":
       return [note(`${text}.`, "warning")];
+    case "fallback":
+      return [note(`${printableLine(text)}: ${printableLine(detail, 300)}`, "warning")];
     case "compaction":
       return [note(`${text}; the log keeps everything`, "dim")];
     case "undo":
