@@ -1,7 +1,8 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { list, text } from "@hlvm/config/setting";
+import { choice, list, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
+import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
 
 const llamaUrls = list({ variable: "HLVM_LLAMA_URLS", description: "llama-servers, separated by commas", fallback: [] });
 
@@ -34,6 +35,12 @@ const settings = {
     parse: httpUrl,
   },
   compatibleApiKey: text({ variable: "HLVM_OPENAI_COMPATIBLE_API_KEY", description: "its key, where it wants one", fallback: "" }),
+  compatibleDialect: choice<DialectName | "">({
+    variable: "HLVM_OPENAI_COMPATIBLE_DIALECT",
+    description: `what it is, where its address does not say: ${DIALECT_NAMES.join(", ")}`,
+    fallback: "",
+    choices: ["", ...DIALECT_NAMES],
+  }),
   llamaUrls: { ...llamaUrls, parse: (value: string) => llamaUrls.parse(value).map(httpUrl) },
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
   pricesFile: text({

@@ -41,7 +41,12 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       provider:
         config.compatibleUrl === ""
           ? undefined
-          : new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: config.compatibleUrl, apiKey: config.compatibleApiKey }),
+          : new ChatCompletionsProvider({
+              name: "openai-compatible",
+              baseUrl: config.compatibleUrl,
+              apiKey: config.compatibleApiKey,
+              ...(config.compatibleDialect === "" ? {} : { dialect: config.compatibleDialect }),
+            }),
       setUp: "Set HLVM_OPENAI_COMPATIBLE_URL to the server's URL (up to and without /chat/completions) and start again.",
       known: [],
     },

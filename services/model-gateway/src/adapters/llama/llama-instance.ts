@@ -42,7 +42,13 @@ export class LlamaInstance {
 
   constructor(url: string, silenceMilliseconds?: number) {
     this.url = url.replace(/\/+$/, "").replace(/\/v1$/, "");
-    this.provider = new ChatCompletionsProvider({ name: LLAMA, baseUrl: `${this.url}/v1`, apiKey: "", silenceMilliseconds });
+    this.provider = new ChatCompletionsProvider({
+      name: LLAMA,
+      dialect: "llama",
+      baseUrl: `${this.url}/v1`,
+      apiKey: "",
+      silenceMilliseconds,
+    });
   }
 
   /**
