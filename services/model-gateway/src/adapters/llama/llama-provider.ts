@@ -100,11 +100,11 @@ export class LlamaProvider implements Provider {
   }
 
   async #tryForCrossTalk(group: SlotGroup, model: string): Promise<void> {
-    if (group.answers < this.#answersBetweenCanaries || group.instance.drain !== undefined) return;
+    if (group.answersSinceCanary < this.#answersBetweenCanaries || group.instance.drain !== undefined) return;
     const request = new PoolRequest({ model, messages: [], tools: [], maximumOutputTokens: 0, temperature: 0, priority: "batch" });
     const lease = this.pool.acquireSpare(group, request);
     if (lease === undefined) return;
-    group.answers = 0;
+    group.answersSinceCanary = 0;
     const found = await findCrossTalk(group.instance.url, model);
     if (found !== undefined) distrust(group.instance, found);
     this.pool.release(lease, undefined);

@@ -38,7 +38,8 @@ export class SlotGroup {
   elsewhere = 0;
   readonly held = new HeldPrefixes();
   readonly leases = new Set<Lease>();
-  answers = 0;
+  answered = 0;
+  answersSinceCanary = 0;
   /** The longest context that the server has not refused; what it says of itself is not always so. */
   provenWindow = Number.POSITIVE_INFINITY;
   /** Tokens of prompts, and how many of them came from the cache, as it was expected and as the server told. */
@@ -147,7 +148,8 @@ export class SlotGroup {
     this.#ended.push(now);
     this.#work.add(milliseconds, now);
     if (lease.spokeAt === undefined) return;
-    this.answers++;
+    this.answered++;
+    this.answersSinceCanary++;
     this.#duration.note(milliseconds);
   }
 
