@@ -26,17 +26,23 @@ export class FakeLlama {
     this.fixed = fixed;
   }
 
-  /** Until the test is over. */
+  /** One of a test, until it is over. */
   static async start(slots: number, fixed: Record<string, unknown> = {}): Promise<FakeLlama> {
     const fake = new FakeLlama({ "/props": { total_slots: slots }, "/v1/models": { data: [{ id: "m" }] }, ...fixed });
-    fake.#server.listen(0, "127.0.0.1");
-    await once(fake.#server, "listening");
-    fake.url = `http://127.0.0.1:${(fake.#server.address() as AddressInfo).port}`;
-    onTestFinished(() => {
-      fake.#server.closeAllConnections();
-      fake.#server.close();
-    });
+    await fake.start();
+    onTestFinished(() => fake.stop());
     return fake;
+  }
+
+  async start(): Promise<string> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    return (this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
   }
 
   /** Resolves with the chat of this number, from 0, once it has been asked. */
