@@ -12,7 +12,7 @@ export interface PoolConversation {
 
 const SYSTEM_CHARACTERS = 600;
 const FIRST_CHARACTERS = [1_500, 4_000] as const;
-const NEXT_CHARACTERS = [150, 500] as const;
+const NEXT_CHARACTERS = [100, 350] as const;
 const THINK_MILLISECONDS = [150, 900] as const;
 
 /**

@@ -23,13 +23,13 @@ const SLOTS = 2;
 const SIZE = { width: 192, blocks: 3 };
 /** As `hlvm model serve` has them. */
 const FLAGS = ["--cache-ram", "0", "--no-cache-idle-slots", "--slot-prompt-similarity", "0.5"];
-const CONVERSATIONS = 12;
-const AT_ONCE = 6;
-const TURNS = 6;
+const CONVERSATIONS = 8;
+const AT_ONCE = 4;
+const TURNS = 12;
 const ANSWER_TOKENS = 12;
 const BATCH_TOKENS = 24;
 const BATCH_AT_ONCE = 8;
-const FLOODED_CONVERSATIONS = 8;
+const FLOODED_CONVERSATIONS = 6;
 const DEADLINE_MILLISECONDS = 120_000;
 
 interface Said {
