@@ -22,7 +22,7 @@ const SLOTS = 2;
 /** A fifth of a millisecond of one processor for each token of a prompt, more or less. */
 const SIZE = { width: 192, blocks: 3 };
 /** As `hlvm model serve` has them. */
-const FLAGS = ["--cache-ram", "0", "--no-cache-idle-slots", "--slot-prompt-similarity", "0.5"];
+const FLAGS = ["--cache-ram", "0", "--no-cache-idle-slots", "--slot-prompt-similarity", "0.5", "--batch-size", "512"];
 const CONVERSATIONS = 8;
 const AT_ONCE = 4;
 const TURNS = 12;
@@ -74,16 +74,16 @@ async function benchFlood(): Promise<void> {
   for (const isFlooded of [false, true]) {
     const row = await withServers(2, (servers) =>
       withGateway(servers, async (speak) => {
-        let isOver = false;
+        const over = new AbortController();
         let batches = 0;
         const batch = async (): Promise<void> => {
-          while (isFlooded && !isOver) {
+          while (!over.signal.aborted) {
             await speak(flood[batches++ % flood.length]!.turns[0]!, { isBatch: true });
           }
         };
-        const flooding = Promise.all(Array.from({ length: BATCH_AT_ONCE }, batch));
+        const flooding = Promise.all(Array.from({ length: isFlooded ? BATCH_AT_ONCE : 0 }, batch));
         const saids = await play(traffic, 2, speak);
-        isOver = true;
+        over.abort();
         await flooding;
         const firsts = saids.map(({ firstMilliseconds }) => firstMilliseconds);
         const whole = saids.map(({ milliseconds }) => milliseconds);
@@ -124,7 +124,7 @@ async function play(traffic: readonly PoolConversation[], atOnce: number, speak:
   const worker = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift())
       for (const [index, turn] of next.turns.entries()) {
-        await sleep(next.thinkMilliseconds[index]!);
+        await sleep(next.thinkMilliseconds[index]);
         saids.push(await speak(turn));
       }
   };

@@ -20,8 +20,14 @@ const one = create(PoolInstanceSchema, {
   state: InstanceState.READY,
   since: timestampFromMs(Date.UTC(2026, 10, 23)),
   models: [{ name: "small", contextWindow: 8_192 }],
-  ...{ slots: 4, ownSlots: 2, inFlight: 1, inFlightElsewhere: 1, answers: 7n },
-  ...{ promptTokens: 1_000n, expectedCachedTokens: 800n, cachedTokens: 750n },
+  slots: 4,
+  ownSlots: 2,
+  inFlight: 1,
+  inFlightElsewhere: 1,
+  answers: 7n,
+  promptTokens: 1_000n,
+  expectedCachedTokens: 800n,
+  cachedTokens: 750n,
 });
 
 async function edge(): Promise<string> {

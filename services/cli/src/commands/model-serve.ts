@@ -14,7 +14,9 @@ const PORT = "11439";
 /** Conversations that share a memory beside the slots have been seen in each other's answers. */
 const APART = ["--cache-ram", "--no-cache-idle-slots"];
 /** A conversation takes over a slot only where half of it is there already: a common beginning is no reason to lose another. */
-const KEEP = ["--slot-prompt-similarity", "0.5"];
+const KEEP = ["--slot-prompt-similarity", "0.5"] as const;
+/** Tokens of a prompt between which the server hears that a request is gone, or goes on with the others. */
+const STEP = "512";
 const STOP_MILLISECONDS = 5_000;
 
 /** Runs llama-server at 127.0.0.1:11439 until it ends or Ctrl-C. */
@@ -24,15 +26,31 @@ export async function modelServe(path: string, size: { slots: number; context: n
   const missing = APART.filter((flag) => !help.includes(flag));
   if (missing.length > 0) throw tooOld(missing);
   using interrupts = new Interrupts();
-  const child = spawn(
-    PROGRAM,
-    [
-      ...["--model", model, "--alias", basename(model).replace(/\.gguf$/i, ""), "--host", "127.0.0.1", "--port", PORT],
-      ...["--parallel", String(size.slots), "--ctx-size", String(size.slots * size.context)],
-      ...["--cache-ram", "0", "--no-cache-idle-slots", ...(help.includes(KEEP[0]!) ? KEEP : []), "--jinja", "--metrics", "--slots"],
-    ],
-    { stdio: ["ignore", "inherit", "inherit"] },
-  );
+  const name = basename(model).replace(/\.gguf$/i, "");
+  const flags = [
+    "--model",
+    model,
+    "--alias",
+    name,
+    "--host",
+    "127.0.0.1",
+    "--port",
+    PORT,
+    "--parallel",
+    String(size.slots),
+    "--ctx-size",
+    String(size.slots * size.context),
+    "--cache-ram",
+    "0",
+    "--no-cache-idle-slots",
+    "--batch-size",
+    STEP,
+    "--jinja",
+    "--metrics",
+    "--slots",
+  ];
+  if (help.includes(KEEP[0])) flags.push(...KEEP);
+  const child = spawn(PROGRAM, flags, { stdio: ["ignore", "inherit", "inherit"] });
   const ended = once(child, "exit") as Promise<[number | null]>;
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);

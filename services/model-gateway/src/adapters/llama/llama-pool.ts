@@ -160,7 +160,11 @@ export class LlamaPool {
     };
     const { priority, client, cost } = request;
     const waiting: Waiting = {
-      ...{ priority, client, cost, request, heard },
+      priority,
+      client,
+      cost,
+      request,
+      heard,
       take: (lease) => {
         signal.removeEventListener("abort", abort);
         turn.resolve(lease);

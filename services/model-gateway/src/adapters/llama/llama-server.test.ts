@@ -96,10 +96,10 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
 
   it("is shared by two gateways that know nothing of each other without more requests at once than it has slots", async () => {
     const gateways = [0, 1].map((index) => new LlamaProvider({ urls: [server.url], replica: { index, count: 2 } }));
-    let isOver = false;
+    const over = new AbortController();
     const seen: number[] = [];
     const watching = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         // A server closes a connection now and then that it has been asked on often.
         const metrics = await fetch(`${server.url}/metrics`).then(
           (answer) => answer.text(),
@@ -111,7 +111,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
     })();
     const long = (text: string): Generation => ({ ...greedy([said("user", text)]), maximumOutputTokens: 150, stopSequences: [] });
     await Promise.all(gateways.flatMap((gateway) => ["a", "b", "c", "d"].map((text) => ask(gateway, long(text)))));
-    isOver = true;
+    over.abort();
     await watching;
     expect(Math.max(...seen)).toBe(2);
     expect((await gateways[0]!.pool.instances()).map(({ groups }) => groups[0]!.share)).toEqual([1]);

@@ -5,7 +5,7 @@ import type { Generation } from "../../domain/generation.ts";
 /** Until the server tells: most tokenizers make of four characters one token. */
 const TOKENS_PER_CHARACTER = 0.25;
 /** A batch request that gave way so often keeps its slot. */
-const MOST_TIMES_GIVEN_WAY = 3;
+const MOST_TIMES_GIVEN_WAY = 8;
 
 /** A request on its way to a slot. */
 export class PoolRequest implements Queued {

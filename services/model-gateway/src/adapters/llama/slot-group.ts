@@ -87,13 +87,14 @@ export class SlotGroup {
   candidate(request: PoolRequest): Candidate & { readonly group: SlotGroup } {
     const now = performance.now();
     const leases = [...this.leases];
+    const batchInFlight = leases.filter((lease) => lease.request.priority === "batch").length;
     const { hashes, characters } = request.blocks;
     return {
       group: this,
       slots: Math.max(0, this.share - this.elsewhere),
       inFlight: this.inFlight,
-      batchInFlight: leases.filter((lease) => lease.request.priority === "batch").length,
-      prefilling: leases.filter(({ spokeAt, request: { priority } }) => spokeAt === undefined && priority === "interactive").length,
+      batchInFlight,
+      interactiveInFlight: this.inFlight - batchInFlight,
       matched: (this.held.matched(hashes) / Math.max(1, hashes.length)) * characters,
       recentWork: this.#work.value(now) + leases.reduce((sum, { startedAt }) => sum + now - startedAt, 0),
       waitMilliseconds: this.#wait(now),

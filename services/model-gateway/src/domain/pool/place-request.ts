@@ -9,8 +9,7 @@ export interface Candidate {
   readonly slots: number;
   readonly inFlight: number;
   readonly batchInFlight: number;
-  /** Interactive requests that wait for their first word there. */
-  readonly prefilling: number;
+  readonly interactiveInFlight: number;
   /** Characters of the prompt, from its beginning, that it has in its cache. */
   readonly matched: number;
   /** What it did lately, in milliseconds of its slots. */
@@ -50,11 +49,11 @@ export function placeRequest<T extends Candidate>(candidates: readonly T[], plac
 
 /**
  * Batch requests leave a slot of every server that has several, and half of the servers, to whoever waits for an answer; they
- * begin nowhere where somebody waits for the first word. One whose turn has come before the others' takes any slot.
+ * begin nowhere where somebody waits. One whose turn has come before the others' takes any slot.
  */
 function takesBatch(candidate: Candidate, open: readonly Candidate[], { isDue }: Placing): boolean {
   if (isDue) return true;
-  if (candidate.prefilling > 0) return false;
+  if (candidate.interactiveInFlight > 0) return false;
   if (candidate.slots > 1 && candidate.inFlight + 1 >= candidate.slots) return false;
   const withBatch = open.filter(({ batchInFlight }) => batchInFlight > 0).length;
   return candidate.batchInFlight > 0 || withBatch < Math.max(1, Math.floor(open.length / 2));
