@@ -6,7 +6,7 @@ import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { testLog } from "@hlvm/testing/test-log";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
-import { answerChat, FakeLlama } from "../adapters/llama/fake-llama.ts";
+import { answerChat, FakeLlama } from "../testing/fake-llama.ts";
 import { LlamaProvider } from "../adapters/llama/llama-provider.ts";
 import { ask, generationOf, said } from "../adapters/suite/generations.ts";
 import { poolRoutes } from "./pool-routes.ts";

@@ -6,7 +6,7 @@ import type { Delta, Generation } from "../../domain/generation.ts";
 import { ask, collect, generationOf, said, textIn } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
 import { beginStream, errorReply } from "../suite/replay-server.ts";
-import { answerChat, beginChat, endChat, FakeLlama } from "./fake-llama.ts";
+import { answerChat, beginChat, endChat, FakeLlama } from "../../testing/fake-llama.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 
 const generation = generationOf("m", [said("user", "Hello?")]);

@@ -74,7 +74,8 @@ export class LlamaProvider implements Provider {
 
   async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, void> {
     const { group } = lease;
-    let tokens = 0;
+    // Where the server tells nothing, its prompt counts as it was estimated.
+    let tokens = lease.request.cost;
     try {
       const either = AbortSignal.any([signal, lease.givingWay.signal]);
       let isWhole = false;

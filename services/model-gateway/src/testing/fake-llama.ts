@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { frame } from "../suite/protocols.ts";
-import { beginStream, readFixture } from "../suite/replay-server.ts";
+import { frame } from "../adapters/suite/protocols.ts";
+import { beginStream, readFixture } from "../adapters/suite/replay-server.ts";
 
 export interface AskedChat {
   readonly body: { readonly model: string; readonly stream?: boolean; readonly messages: readonly { readonly content: string }[] };
