@@ -21,8 +21,8 @@ const SERVERS = 4;
 const SLOTS = 2;
 /** A fifth of a millisecond of one processor for each token of a prompt, more or less. */
 const SIZE = { width: 192, blocks: 3 };
-/** As `hlvm model serve` has them. */
-const FLAGS = ["--cache-ram", "0", "--no-cache-idle-slots", "--slot-prompt-similarity", "0.5", "--batch-size", "512"];
+/** As `hlvm model serve` has them; and a model that means nothing says so many words. */
+const FLAGS = ["--cache-ram", "0", "--no-cache-idle-slots", "--slot-prompt-similarity", "0.5", "--batch-size", "512", "--ignore-eos"];
 const CONVERSATIONS = 8;
 const AT_ONCE = 4;
 const TURNS = 12;
@@ -191,7 +191,7 @@ async function speakThroughGateway(
       parts: [{ part: { case: "text" as const, value: text } }],
     })),
     maxOutputTokens: isBatch ? BATCH_TOKENS : ANSWER_TOKENS,
-    temperature: 0,
+    temperature: 1,
     priority: isBatch ? CallPriority.BATCH : CallPriority.INTERACTIVE,
     fairShare: isBatch ? "batch" : `conversation ${turn.conversation}`,
   };
@@ -240,7 +240,7 @@ async function speakTo(server: LlamaServer, turn: PoolTurn, startedAt: number): 
     stream: true,
     stream_options: { include_usage: true },
     max_tokens: ANSWER_TOKENS,
-    temperature: 0,
+    temperature: 1,
   };
   const answer = await fetch(`${server.url}/v1/chat/completions`, {
     method: "POST",

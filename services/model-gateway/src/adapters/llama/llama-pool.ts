@@ -121,11 +121,11 @@ export class LlamaPool {
     return false;
   }
 
-  /** While requests wait: they are known to go on, servers that failed are asked again, and a wait that was worth it may be no more. */
+  /** While requests wait: they are known to go on, servers are looked up and asked again, and a wait that was worth it may be no more. */
   #sign(): void {
     for (const { heard } of this.#queue.inTurn()) heard();
-    void this.#ask((instance) => !instance.isOpen || instance.groups.some(({ elsewhere }) => elsewhere > 0));
-    this.serveQueue();
+    for (const instance of this.#instances) if (instance.groups.some(({ elsewhere }) => elsewhere > 0)) instance.doubt();
+    void this.#refresh(() => true).then(() => this.serveQueue());
   }
 
   /** Asks whoever was not asked lately. One that failed last time is waited for only where the others are not enough. */
