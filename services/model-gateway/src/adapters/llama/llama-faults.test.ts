@@ -35,6 +35,19 @@ describe("a llama-server's faults", () => {
     expect((await provider.pool.instances()).map(({ lastError }) => lastError)).toEqual([""]);
   });
 
+  it("may let through a call that breaks its tool's schema: it is handed on as it was written, for whoever runs tools to refuse", async () => {
+    const fake = await FakeLlama.start(1);
+    const call = { index: 0, id: "c", type: "function", function: { name: "read_file", arguments: '{"path":7,"also":true}' } };
+    const whole = { choices: [{ delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] };
+    fake.onChat = ({ response }) => void beginStream(response).end(`${frame(JSON.stringify(whole))}data: [DONE]\n\n`);
+    expect(await ask(new LlamaProvider({ urls: [fake.url] }), generation)).toContainEqual({
+      kind: "tool-call",
+      id: "c",
+      tool: "read_file",
+      argumentsJson: '{"path":7,"also":true}',
+    });
+  });
+
   it("is read whatever form its slots have, and what somebody else uses of them is left alone", async () => {
     for (const slot of [
       { is_processing: true, next_token: [{ has_next_token: true }] },
