@@ -12,6 +12,7 @@ import { loginCommands } from "./program/login-commands.ts";
 import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
+import { modelCommand } from "./program/model-command.ts";
 import { planCommand, questionCommand } from "./program/plan-command.ts";
 import { sessionCommand } from "./program/session-command.ts";
 import { teamCommand } from "./program/team-command.ts";
@@ -63,19 +64,6 @@ Try:
   for (const command of [...loginCommands(context, finish), ...meshCommands(context, finish)])
     program.addCommand(inherit(program, command));
   return program;
-}
-
-function modelCommand(context: CommandContext, finish: Finish): Command {
-  const model = new Command("model").description("the models that can be asked");
-  model
-    .command("list")
-    .description("list them, and what to set for those that are not available")
-    .addOption(jsonOption())
-    .action(async (flags: { json?: boolean }) => {
-      const { modelList } = await import("./commands/model-list.ts");
-      finish(await modelList(flags, context));
-    });
-  return model;
 }
 
 function eventsCommand(finish: Finish): Command {

@@ -1,10 +1,16 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { choice, list, text } from "@hlvm/config/setting";
+import { choice, integer, list, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
+import type { Replica } from "./domain/pool/slot-share.ts";
 
-const llamaUrls = list({ variable: "HLVM_LLAMA_URLS", description: "llama-servers, separated by commas", fallback: [] });
+const llamaUrls = list({
+  variable: "HLVM_LLAMA_URLS",
+  description: "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses",
+  fallback: [],
+});
 
 const settings = {
   ...serviceSettings,
@@ -41,7 +47,24 @@ const settings = {
     fallback: "",
     choices: ["", ...DIALECT_NAMES],
   }),
-  llamaUrls: { ...llamaUrls, parse: (value: string) => llamaUrls.parse(value).map(httpUrl) },
+  llamaUrls: { ...llamaUrls, parse: (value: string) => llamaUrls.parse(value).map(serverUrl) },
+  llamaUrlsFile: text({
+    variable: "HLVM_LLAMA_URLS_FILE",
+    description: "path of a file with further llama-servers, one on a line; read again when it changes",
+    fallback: "",
+  }),
+  llamaReplicas: integer({
+    variable: "HLVM_LLAMA_REPLICAS",
+    description: "how many gateways use the same llama-servers; each gets its part of their slots",
+    fallback: 1,
+    minimum: 1,
+    maximum: 64,
+  }),
+  replicaName: text({
+    variable: "HLVM_REPLICA_NAME",
+    description: "a name of its own that ends with its number, as a StatefulSet's pods have; needed where there are several",
+    fallback: "",
+  }),
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
   pricesFile: text({
     variable: "HLVM_PRICES_FILE",
@@ -54,6 +77,27 @@ export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(settings, environment);
+}
+
+/**
+ * Which part of the llama-servers' slots is this gateway's: names that end with following numbers give each another one.
+ * @throws HlvmError `replica_without_number`
+ */
+export function llamaReplica({ llamaReplicas: count, replicaName }: Pick<Config, "llamaReplicas" | "replicaName">): Replica {
+  const number = /(\d+)$/.exec(replicaName)?.[1];
+  if (count === 1) return { index: 0, count };
+  if (number !== undefined) return { index: Number(number) % count, count };
+  throw new HlvmError({
+    code: "invalid_argument",
+    reason: "replica_without_number",
+    message: `HLVM_LLAMA_REPLICAS says that ${count} gateways share the llama-servers, and "${replicaName}" is the name of none of them.`,
+    advice: "Give each an HLVM_REPLICA_NAME that ends with its number: model-gateway-0, model-gateway-1 and so on.",
+  });
+}
+
+function serverUrl(value: string): string {
+  httpUrl(value.replace(/^dns\+/, ""));
+  return value;
 }
 
 function modelName(value: string): string {

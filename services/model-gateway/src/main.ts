@@ -2,14 +2,17 @@ import { fileURLToPath } from "node:url";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
+import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { readPrices } from "./adapters/read-prices.ts";
-import { readGatewayConfig } from "./config.ts";
+import { llamaReplica, readGatewayConfig } from "./config.ts";
 import { ModelCatalogue } from "./domain/model-catalogue.ts";
 import { PriceTable } from "./domain/price-table.ts";
 import { DEFAULT_ORDER, providers } from "./providers.ts";
+import { poolRoutes } from "./rpc/pool-routes.ts";
 import { routes } from "./rpc/routes.ts";
 
 const PRICES = fileURLToPath(new URL("../prices.json", import.meta.url));
@@ -17,14 +20,20 @@ const PRICES = fileURLToPath(new URL("../prices.json", import.meta.url));
 await runService("model-gateway", async (log, environment) => {
   const config = readGatewayConfig(environment);
   const prices = new PriceTable(readPrices(PRICES), config.pricesFile === "" ? [] : readPrices(config.pricesFile));
-  const catalogue = new ModelCatalogue(providers(config), config.defaultModel, DEFAULT_ORDER);
+  const all = providers(config);
+  const llama = all.map(({ provider }) => provider).find((provider) => provider instanceof LlamaProvider);
+  const poolPorts = { pool: llama?.pool, replica: llamaReplica(config), log };
+  const catalogue = new ModelCatalogue(all, config.defaultModel, DEFAULT_ORDER);
   return startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    routes: routes(catalogue, prices, log),
-    services: [ModelService.typeName],
+    routes: (router) => {
+      routes(catalogue, prices, log)(router);
+      poolRoutes(poolPorts)(router);
+    },
+    services: [ModelService.typeName, PoolService.typeName],
     authenticate: new TokenVerifier("model-gateway", readPublicKeys(config.tokenPublicKeys)),
   });
 });

@@ -5,7 +5,7 @@ import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
-import type { Config } from "./config.ts";
+import { llamaReplica, type Config } from "./config.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
 
@@ -32,7 +32,10 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     },
     {
       name: "llama",
-      provider: config.llamaUrls.length === 0 ? undefined : new LlamaProvider({ urls: config.llamaUrls }),
+      provider:
+        config.llamaUrls.length === 0 && config.llamaUrlsFile === ""
+          ? undefined
+          : new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) }),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
     },

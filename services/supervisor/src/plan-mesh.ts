@@ -34,6 +34,7 @@ const PROVIDER_VARIABLES = [
   "HLVM_OPENAI_COMPATIBLE_API_KEY",
   "HLVM_OPENAI_COMPATIBLE_DIALECT",
   "HLVM_LLAMA_URLS",
+  "HLVM_LLAMA_URLS_FILE",
   "HTTPS_PROXY",
   "HTTP_PROXY",
   "NO_PROXY",
@@ -142,7 +143,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
         HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
       }),
-      ...replicated("model-gateway", "back", {}, PROVIDER_VARIABLES),
+      ...replicated("model-gateway", "back", { HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]) }, PROVIDER_VARIABLES),
       ...replicated("sandbox", "back", {
         ...ownDatabase("sandbox"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,

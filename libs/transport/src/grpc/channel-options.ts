@@ -7,6 +7,7 @@ import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_
 import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -27,6 +28,7 @@ const SERVICES = [
   MemoryService,
   ModelService,
   PolicyService,
+  PoolService,
   RunPolicyService,
   SandboxService,
   SessionService,

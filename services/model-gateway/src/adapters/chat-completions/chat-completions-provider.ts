@@ -33,6 +33,8 @@ export interface ChatCompletionsSettings {
   /** Left out: by its address, else by what it says of its models. */
   readonly dialect?: DialectName;
   readonly silenceMilliseconds?: number;
+  /** Sees every event before it is read, and throws where an answer is not what it should be. */
+  readonly watch?: (provider: string, events: AsyncIterable<string>) => AsyncIterable<string>;
 }
 
 interface ListedModel {
@@ -88,7 +90,8 @@ export class ChatCompletionsProvider implements Provider {
     try {
       const answer = await this.#open(generation, exchange);
       const events = readServerSentEvents(answer.pieces(), this.#settings.name);
-      yield* readChatStream(this.#settings.name, generation.model, events);
+      const watched = this.#settings.watch?.(this.#settings.name, events) ?? events;
+      yield* readChatStream(this.#settings.name, generation.model, watched);
     } catch (thrown) {
       throw exchange.failure(thrown);
     } finally {
