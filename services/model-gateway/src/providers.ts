@@ -1,6 +1,7 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
+import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
@@ -26,13 +27,27 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     },
     {
       name: "openai",
-      provider: config.openaiApiKey === "" ? undefined : new OpenaiProvider({ apiKey: config.openaiApiKey, baseUrl: config.openaiBaseUrl }),
+      provider:
+        config.openaiApiKey === ""
+          ? undefined
+          : withEmbeddings(new OpenaiProvider({ apiKey: config.openaiApiKey, baseUrl: config.openaiBaseUrl }), {
+              name: "openai",
+              baseUrls: [config.openaiBaseUrl],
+              apiKey: config.openaiApiKey,
+            }),
       setUp: "Set OPENAI_API_KEY and start again.",
       known: HOSTED_MODELS.openai,
     },
     {
       name: "llama",
-      provider: config.llamaUrls.length === 0 ? undefined : new LlamaProvider({ urls: config.llamaUrls }),
+      provider:
+        config.llamaUrls.length === 0
+          ? undefined
+          : withEmbeddings(new LlamaProvider({ urls: config.llamaUrls }), {
+              name: "llama",
+              baseUrls: config.llamaUrls.map((url) => `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`),
+              apiKey: "",
+            }),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
     },
@@ -41,7 +56,10 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       provider:
         config.compatibleUrl === ""
           ? undefined
-          : new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: config.compatibleUrl, apiKey: config.compatibleApiKey }),
+          : withEmbeddings(
+              new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: config.compatibleUrl, apiKey: config.compatibleApiKey }),
+              { name: "openai-compatible", baseUrls: [config.compatibleUrl], apiKey: config.compatibleApiKey },
+            ),
       setUp: "Set HLVM_OPENAI_COMPATIBLE_URL to the server's URL (up to and without /chat/completions) and start again.",
       known: [],
     },

@@ -8,9 +8,10 @@ const MAXIMUM_ROWS = 10_000;
 const COLUMNS: Partial<Record<UsageDimension, string>> = {
   [UsageDimension.DAY]: "to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
   [UsageDimension.MODEL]: "model",
-  [UsageDimension.SESSION]: "session_id::text",
+  [UsageDimension.SESSION]: "coalesce(session_id::text, '')",
   [UsageDimension.TOOL]: "tool.name",
   [UsageDimension.USER]: "principal",
+  [UsageDimension.TOKEN]: "coalesce(token_id, '')",
 };
 
 const OF_CALLS = `sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cache_read_tokens) AS cache_read,
