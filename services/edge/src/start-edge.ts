@@ -4,6 +4,7 @@ import type { Log } from "@hlvm/log/create-log";
 import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
+import { OrchestratorModelCalls } from "./adapters/orchestrator-model-calls.ts";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { PolicyTeams } from "./adapters/policy-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
@@ -42,7 +43,8 @@ export function startEdge({
   backends,
   log,
 }: EdgeParts): Promise<RpcServer> {
-  const delegate = createDelegateRun(delegations, new PolicyTeams(backends.policy.transport, minter));
+  const teams = new PolicyTeams(backends.policy.transport, minter);
+  const delegate = createDelegateRun(delegations, teams);
   const { orchestrator } = backends;
   const callers = new WeakMap<Request, Admitted>();
   return startRpcServer({
@@ -57,6 +59,7 @@ export function startEdge({
       files: new PageFiles(webDirectory),
       log,
       onAdmitted: (request, admitted) => callers.set(request, admitted),
+      modelCalls: new OrchestratorModelCalls({ backends, minter, delegations, teams }),
       runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal),
     }),
     routes: (router) => {

@@ -31,6 +31,7 @@ export interface Access {
 }
 
 const LOOK: Access = { scopes: ["read", "run"], roles: ROLES };
+const LOOK_AT_MODELS: Access = { scopes: ["read", "run", "model"], roles: ROLES };
 const ASK: Access = { scopes: ["run"], roles: ["developer", "admin"] };
 const ADMINISTER: Access = { scopes: ["admin"], roles: ["admin"] };
 /** Of a session of one's own everybody sets the budget who may ask. */
@@ -89,7 +90,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     removeTeamMember: ADMINISTER,
   }),
   open(MemberService, "policy", {
-    getMe: { scopes: ["read", "run", "approve", "audit", "admin"], roles: [] },
+    getMe: { scopes: ["read", "run", "approve", "audit", "admin", "model"], roles: [] },
     listMembers: SEE_MEMBERS,
     listGroupMappings: SEE_MEMBERS,
     putRole: ADMINISTER_IN_PERSON,
@@ -116,7 +117,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     getFact: LOOK,
     undoFactChange: ASK,
   }),
-  open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
+  open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,
     listProcesses: LOOK,
