@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createClient, type CallOptions } from "@connectrpc/connect";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
@@ -45,8 +46,9 @@ export class OrchestratorModelCalls implements ModelCalls {
     this.#parts = parts;
   }
 
-  async generate(call: DoorCall, request: GenerateRequest, gone: AbortSignal): Promise<StartedCall> {
+  async generate(call: DoorCall, asked: GenerateRequest, gone: AbortSignal): Promise<StartedCall> {
     const { orchestrator } = this.#parts.backends;
+    const request = { ...asked, cacheKey: ownCacheKey(call.caller, asked.cacheKey) };
     const caller = await this.#sign(call);
     const options = this.#options(call.caller, orchestrator, gone, CALL_DEADLINE_MILLISECONDS);
     const responses = serverStream(orchestrator.transport, ModelCallService.method.callModel, { caller, request }, options);
@@ -96,6 +98,11 @@ export class OrchestratorModelCalls implements ModelCalls {
   #options({ principal }: Caller, backend: Backend, signal: AbortSignal, milliseconds: number): CallOptions {
     return outgoing({ token: this.#parts.minter.mint(principal, backend.name), signal, remainingMilliseconds: () => milliseconds });
   }
+}
+
+/** Nobody reaches another's cache by guessing what they call it. */
+function ownCacheKey({ principal: { organization, id } }: Caller, key: string): string {
+  return key === "" ? "" : createHash("sha256").update(JSON.stringify([organization, id, key])).digest("hex");
 }
 
 async function* eventsOf(

@@ -6,7 +6,7 @@ import type { ModelDoor } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
 import type { Caller } from "../../domain/authenticator.ts";
 import { readBody, type Request } from "../read-body.ts";
 import type { Response } from "../send-error.ts";
-import type { ReadRequest, StreamPiece } from "./door.ts";
+import type { AnswerWriter, ReadRequest, StreamPiece } from "./door.ts";
 import { doorError, type Protocol } from "./door-error.ts";
 import { EventStream } from "./event-stream.ts";
 import { FieldError, Fields } from "./fields.ts";
@@ -19,8 +19,8 @@ export interface DoorSpec {
   readonly door: ModelDoor;
   readonly protocol: Protocol;
   readonly read: (body: Fields) => ReadRequest;
-  /** How a stream says that it fails. */
-  readonly failure: (error: object) => readonly StreamPiece[];
+  /** How a stream says that it fails; left out where its writer knows. */
+  readonly failure?: (error: object) => readonly StreamPiece[];
 }
 
 export interface DoorParts {
@@ -63,9 +63,13 @@ export async function answerDoor(
     if (!stream.isOpen || gone.aborted) throw thrown;
     const error = fromConnectError(thrown);
     log.info({ code: error.code, reason: error.reason }, "a model's answer failed in its stream");
-    await stream.send(spec.failure(doorError(spec.protocol, error).body)).catch(() => undefined);
+    await stream.send(failure(spec, answer, doorError(spec.protocol, error).body)).catch(() => undefined);
     stream.end();
   }
+}
+
+function failure({ failure: tell }: DoorSpec, answer: AnswerWriter, error: object): readonly StreamPiece[] {
+  return tell?.(error) ?? answer.fail?.(error) ?? [];
 }
 
 export function callOf({ door, protocol }: Pick<DoorSpec, "door" | "protocol">, caller: Caller): DoorCall {
@@ -103,10 +107,4 @@ export function sendJson(response: Response, value: unknown, status = 200, heade
     ...headers,
   });
   response.end(text);
-}
-
-/** What `answerDoor` and its like throw, as the protocol's clients read it. */
-export function sendDoorError(protocol: Protocol, response: Response, error: HlvmError): void {
-  const { status, headers, body } = doorError(protocol, error);
-  sendJson(response, body, status, headers);
 }

@@ -23,6 +23,8 @@ export interface AnswerWriter {
   write(event: AnswerEvent): StreamPiece[];
   /** After the last event. */
   whole(): unknown;
+  /** That a stream fails, where its protocol has it told with what was said so far. */
+  fail?(error: object): StreamPiece[];
 }
 
 /** A request that was read. */
