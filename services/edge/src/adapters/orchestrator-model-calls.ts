@@ -102,7 +102,11 @@ export class OrchestratorModelCalls implements ModelCalls {
 
 /** Nobody reaches another's cache by guessing what they call it. */
 function ownCacheKey({ principal: { organization, id } }: Caller, key: string): string {
-  return key === "" ? "" : createHash("sha256").update(JSON.stringify([organization, id, key])).digest("hex");
+  return key === ""
+    ? ""
+    : createHash("sha256")
+        .update(JSON.stringify([organization, id, key]))
+        .digest("hex");
 }
 
 async function* eventsOf(

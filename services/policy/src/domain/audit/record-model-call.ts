@@ -34,7 +34,7 @@ export function recordModelCall(log: AuditLog, delegation: Delegation, traceId: 
       canonicalJson({
         door,
         model,
-        token: modelAccess?.tokenId || "none",
+        token_id: modelAccess?.tokenId || "none",
         input_tokens: Number(input),
         output_tokens: Number(output),
         cost: cost === undefined ? "unknown" : Number(cost),
