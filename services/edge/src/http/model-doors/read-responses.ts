@@ -4,7 +4,8 @@ import { bytesOfUrl, filePart, textPart } from "./content.ts";
 import { ConversationReader, thinkingPart } from "./conversation.ts";
 import type { ReadRequest } from "./door.ts";
 import type { Fields } from "./fields.ts";
-import { effort, keepsAnHour, MOST_OUTPUT_TOKENS, outputFormat, serviceTier, tool } from "./options.ts";
+import { effort, keepsAnHour, MOST_OUTPUT_TOKENS, outputFormat, serviceTier } from "./options.ts";
+import { nameWithin, ResponseTools } from "./response-tools.ts";
 import { CALL_MARK } from "./write-messages.ts";
 import { ResponsesWriter } from "./write-responses.ts";
 
@@ -27,12 +28,13 @@ export function readResponses(body: Fields): ReadRequest {
   body.refuse(["truncation"], ["disabled"]);
   const unknown = body.texts("include").find((word) => word !== "reasoning.encrypted_content");
   if (unknown !== undefined) throw body.error("include", `there is no ${JSON.stringify(unknown.slice(0, 64))} here`);
+  const tools = new ResponseTools(body.objects("tools"));
   const text = body.object("text");
   const reasoning = body.object("reasoning");
   const request = create(GenerateRequestSchema, {
     model: body.text("model"),
     messages: conversation.messages,
-    tools: body.objects("tools").map(readTool),
+    tools: tools.definitions,
     ...toolChoice(body),
     maxOutputTokens: body.whole("max_output_tokens", 1, MOST_OUTPUT_TOKENS),
     temperature: body.number("temperature", 0, 2),
@@ -59,7 +61,7 @@ export function readResponses(body: Fields): ReadRequest {
     parallel_tool_calls: request.parallelToolCalls ?? true,
     metadata: body.raw("metadata") ?? {},
   };
-  return { request, isStream, writer: (head) => new ResponsesWriter(head, echo) };
+  return { request, isStream, writer: (head) => new ResponsesWriter(head, echo, tools) };
 }
 
 function readItems(items: readonly Fields[], conversation: ConversationReader): void {
@@ -72,7 +74,7 @@ function readItems(items: readonly Fields[], conversation: ConversationReader): 
         readMessage(item, conversation);
         break;
       case "function_call":
-        conversation.add(Role.ASSISTANT, [conversation.call(item.text("call_id"), item.text("name"), item.text("arguments"), ofCall)]);
+        conversation.add(Role.ASSISTANT, [readCall(item, conversation, ofCall)]);
         break;
       case "function_call_output":
         conversation.addResult({ id: item.text("call_id"), content: resultOf(item) });
@@ -83,6 +85,11 @@ function readItems(items: readonly Fields[], conversation: ConversationReader): 
     ofCall = marked.startsWith(CALL_MARK) ? Buffer.from(marked.slice(CALL_MARK.length), "base64") : new Uint8Array();
     item.end(["id", "status", "phase", ...(type === "reasoning" ? ["summary", "content"] : [])]);
   }
+}
+
+function readCall(item: Fields, conversation: ConversationReader, providerData: Uint8Array<ArrayBuffer>): Part {
+  const name = nameWithin(item.optionalText("namespace"), item.text("name"));
+  return conversation.call(item.text("call_id"), name, item.text("arguments"), providerData);
 }
 
 function readMessage(item: Fields, conversation: ConversationReader): void {
@@ -137,13 +144,6 @@ function summaryOf(item: Fields): string {
     .objects("summary")
     .map((part) => part.text("text"))
     .join("\n\n");
-}
-
-function readTool(given: Fields) {
-  if (given.word("type", ["function"]) === undefined) throw given.error("type", "is missing");
-  const read = tool(given, "parameters");
-  given.end();
-  return read;
 }
 
 function toolChoice(body: Fields) {

@@ -1,6 +1,7 @@
 import { FinishReason, type Thinking, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { opaqueText } from "./content.ts";
 import type { AnswerEvent, AnswerWriter, CallHead, StreamPiece } from "./door.ts";
+import type { ResponseTools } from "./response-tools.ts";
 import { CALL_MARK } from "./write-messages.ts";
 
 type Item = { readonly id: string; readonly type: string } & Record<string, unknown>;
@@ -9,6 +10,7 @@ type Item = { readonly id: string; readonly type: string } & Record<string, unkn
 export class ResponsesWriter implements AnswerWriter {
   readonly #head: CallHead;
   readonly #echo: object;
+  readonly #tools: Pick<ResponseTools, "told">;
   readonly #items: Item[] = [];
   /** What the last item says, while it is being written. */
   #open: { readonly kind: "message" | "reasoning"; text: string } | undefined;
@@ -17,8 +19,9 @@ export class ResponsesWriter implements AnswerWriter {
   #incomplete: object | null = null;
   #sequence = 0;
 
-  /** @param echo what a response repeats of its request */
-  constructor(head: CallHead, echo: object) {
+  /** @param echo what a response repeats of its request @param tools as its client knows them */
+  constructor(head: CallHead, echo: object, tools: Pick<ResponseTools, "told">) {
+    this.#tools = tools;
     this.#head = head;
     this.#echo = echo;
   }
@@ -117,14 +120,15 @@ export class ResponsesWriter implements AnswerWriter {
 
   #call({ id, tool, argumentsJson, providerData }: ToolCallPart): StreamPiece[] {
     const sealed = providerData.length === 0 ? [] : this.#seal(`${CALL_MARK}${opaqueText(providerData)}`);
-    const item = { type: "function_call", call_id: id, name: tool, arguments: "", status: "in_progress" };
+    const named = this.#tools.told(tool);
+    const item = { type: "function_call", call_id: id, ...named, arguments: "", status: "in_progress" };
     const added = [...this.#close(), this.#add(item, "fc")];
     const place = this.#itemPlace();
     return [
       ...sealed,
       ...added,
       this.#piece("response.function_call_arguments.delta", { ...place, delta: argumentsJson }),
-      this.#piece("response.function_call_arguments.done", { ...place, name: tool, arguments: argumentsJson }),
+      this.#piece("response.function_call_arguments.done", { ...place, name: named.name, arguments: argumentsJson }),
       this.#done({ arguments: argumentsJson, status: "completed" }),
     ];
   }
