@@ -110,18 +110,15 @@ BEGIN
 END
 $$;
 
--- Settles, by what was seen of them, calls whose process ended.
-CREATE FUNCTION settle_lost_door_calls() RETURNS integer LANGUAGE plpgsql AS $$
+-- Settles, by what was seen of it, a call whose process ended: one at a time, since budgets are locked in one order. False where
+-- there is none.
+CREATE FUNCTION settle_lost_door_call() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   one door_call;
-  settled integer := 0;
 BEGIN
-  FOR one IN SELECT * FROM door_call WHERE until < now() ORDER BY until LIMIT 100 FOR UPDATE SKIP LOCKED LOOP
-    PERFORM settle_door_call(one.call_id, jsonb_build_object('input', one.input_tokens, 'output', one.output_tokens, 'cacheRead', 0,
-      'cacheWrite', 0, 'reasoning', 0, 'cost', one.cost, 'isEstimated', true, 'tokens', one.input_tokens + one.output_tokens,
-      'milliseconds', (extract(epoch FROM one.until - one.began) * 1000)::bigint));
-    settled := settled + 1;
-  END LOOP;
-  RETURN settled;
+  SELECT * INTO one FROM door_call WHERE until < now() ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED;
+  RETURN FOUND AND settle_door_call(one.call_id, jsonb_build_object('input', one.input_tokens, 'output', one.output_tokens,
+    'cacheRead', 0, 'cacheWrite', 0, 'reasoning', 0, 'cost', one.cost, 'isEstimated', true,
+    'tokens', one.input_tokens + one.output_tokens, 'milliseconds', (extract(epoch FROM one.until - one.began) * 1000)::bigint));
 END
 $$;

@@ -58,7 +58,7 @@ export function tokenCommand(context: CommandContext, finish: Finish): Command {
 
 function names(value: string): string[] {
   const all = value.split(",").map((name) => name.trim());
-  if (all.some((name) => !/^[!-~]{1,256}$/.test(name)))
+  if (all.some((name) => !/^[!-~]{1,128}$/.test(name)))
     throw new InvalidArgumentError("Give names such as anthropic/*, with commas between.");
   return [...new Set(all)];
 }

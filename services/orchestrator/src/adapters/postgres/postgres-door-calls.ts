@@ -40,6 +40,11 @@ export class PostgresDoorCalls implements DoorCallStore {
   }
 
   async settleLost(): Promise<void> {
-    await this.#database.query("SELECT settle_lost_door_calls()", [], "settle_lost_door_calls");
+    const settle = async (): Promise<boolean> => {
+      const sql = "SELECT settle_lost_door_call() AS is_settled";
+      const [row] = await this.#database.query<{ is_settled: boolean }>(sql, [], "settle_lost_door_call");
+      return row?.is_settled === true;
+    };
+    while (await settle());
   }
 }

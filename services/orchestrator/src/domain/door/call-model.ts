@@ -6,7 +6,7 @@ import { GenerateRequestSchema, type GenerateRequest, type Message, type ToolDef
 import { estimatePart, estimateTools } from "../context/estimate-tokens.ts";
 import { tokenBudget, type ContextLimits } from "../context/token-budget.ts";
 import type { ModelEvent } from "../loop/ports.ts";
-import { CallRecord, exhaustedError, type DoorCaller, type RecordPorts } from "./call-record.ts";
+import { CallRecord, endedBy, type DoorCaller, type RecordPorts } from "./call-record.ts";
 import type { DoorModels } from "./door-models.ts";
 import { permittedModel } from "./permitted-model.ts";
 
@@ -59,7 +59,7 @@ export async function* callModel(
     await end(undefined);
     yield finish;
   } catch (thrown) {
-    const told = exhaustedError(thrown);
+    const told = endedBy(thrown);
     await end(told).catch((cause: unknown) => ports.log.error({ err: cause }, "a model call was not settled"));
     throw told;
   } finally {

@@ -64,7 +64,7 @@ export class CallRecord {
     const call = { callId, organization, principal, teams, tokenId: modelAccess?.tokenId ?? "", door, model: model.id, seen };
     const room = await roomForCall({ model, inputTokens, outputTokens }, (least, most) => calls.begin(call, least, most)).catch(
       (thrown: unknown) => {
-        throw exhaustedError(thrown);
+        throw endedBy(thrown);
       },
     );
     this.#call = new ModelCall({ ...room, model, inputTokens, toolTokens: {}, since: this.#since });
@@ -111,11 +111,20 @@ export class CallRecord {
   }
 }
 
-/** What a program is told that has no room in a budget. */
-export function exhaustedError(thrown: unknown): unknown {
-  if (!(thrown instanceof BudgetExhausted)) return thrown;
-  const { message, advice } = thrown;
-  return new HlvmError({ code: "resource_exhausted", reason: "budget_exhausted", message, advice, cause: thrown });
+/** What a program is told of what a call was ended by: a budget that has no room for it, or its time. */
+export function endedBy(thrown: unknown): unknown {
+  if (thrown instanceof BudgetExhausted) {
+    const { message, advice } = thrown;
+    return new HlvmError({ code: "resource_exhausted", reason: "budget_exhausted", message, advice, cause: thrown });
+  }
+  if (!(thrown instanceof DOMException) || thrown.name !== "TimeoutError") return thrown;
+  return new HlvmError({
+    code: "deadline_exceeded",
+    reason: "model_too_slow",
+    message: "The model did not finish its answer in the time that a call may take.",
+    advice: "Ask for less at once, or take a faster model.",
+    cause: thrown,
+  });
 }
 
 function usedBy(settled: SettledCall | undefined) {

@@ -8,7 +8,7 @@ import {
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { estimateTokens } from "../context/estimate-tokens.ts";
 import { estimateInput, NO_ACCESS, type DoorPorts } from "./call-model.ts";
-import { CallRecord, exhaustedError, type DoorCaller } from "./call-record.ts";
+import { CallRecord, endedBy, type DoorCaller } from "./call-record.ts";
 import { permittedModel } from "./permitted-model.ts";
 
 /** Has texts made into vectors for a program: limited, settled and on record as a model call is. */
@@ -61,7 +61,7 @@ async function recorded<T>(
     await record.end(name, undefined, gone.aborted);
     return answer;
   } catch (thrown) {
-    const told = exhaustedError(thrown);
+    const told = endedBy(thrown);
     await record.end(name, told, gone.aborted).catch((cause: unknown) => ports.log.error({ err: cause }, "a model call was not settled"));
     throw told;
   }
