@@ -36,7 +36,7 @@ export function decodeOptions(request: GenerateRequest): GenerationOptions {
     priority: request.priority === CallPriority.BATCH ? "batch" : undefined,
     fairShare: fairShare || undefined,
   };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as GenerationOptions;
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 function toolChoice(wire: GenerateRequest["toolChoice"]): GenerationOptions["toolChoice"] {

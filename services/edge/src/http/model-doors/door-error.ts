@@ -1,5 +1,5 @@
 import { ConnectError } from "@connectrpc/connect";
-import { HlvmError, type ErrorCode } from "@hlvm/errors/hlvm-error";
+import type { ErrorCode, HlvmError } from "@hlvm/errors/hlvm-error";
 import { ErrorClass, ModelErrorSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { FieldError } from "./fields.ts";
 

@@ -25,11 +25,14 @@ const TURN: readonly AnswerEvent[] = [
   { case: "finish", value: create(FinishSchema, { reason: FinishReason.TOOL_CALLS }) },
 ];
 
-function answer<T>(read: (body: Fields) => ReadRequest, body: object): T {
+function answer(
+  read: (body: Fields) => ReadRequest,
+  body: object,
+): { content: object[]; output: object[]; choices: { message: object }[] } {
   const writer = readHostile(JSON.stringify(body), read).writer(HEAD);
   writer.begin();
   for (const event of TURN) writer.write(event);
-  return JSON.parse(JSON.stringify(writer.whole())) as T;
+  return JSON.parse(JSON.stringify(writer.whole())) as ReturnType<typeof answer>;
 }
 
 function partsOf(read: (body: Fields) => ReadRequest, body: object): unknown[] {
@@ -44,7 +47,7 @@ describe("what a provider wants back", () => {
   const question = { role: "user", content: "The weather?" };
 
   it("goes round in messages: in signatures, and before the call", () => {
-    const { content } = answer<{ content: object[] }>(readMessages, { model: "a/b", max_tokens: 5, messages: [question] });
+    const { content } = answer(readMessages, { model: "a/b", max_tokens: 5, messages: [question] });
     const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "sunny" }] };
     const again = { model: "a/b", max_tokens: 5, messages: [question, { role: "assistant", content }, result] };
     expect(partsOf(readMessages, again)).toMatchObject([
@@ -57,7 +60,7 @@ describe("what a provider wants back", () => {
   });
 
   it("goes round in responses: in encrypted contents", () => {
-    const { output } = answer<{ output: object[] }>(readResponses, { model: "a/b", input: "The weather?" });
+    const { output } = answer(readResponses, { model: "a/b", input: "The weather?" });
     const result = { type: "function_call_output", call_id: "c1", output: "sunny" };
     expect(partsOf(readResponses, { model: "a/b", input: [question, ...output, result] })).toMatchObject([
       [2, "text", "The weather?"],
@@ -69,7 +72,7 @@ describe("what a provider wants back", () => {
   });
 
   it("goes round in chat completions with the call; thinking goes as its words alone", () => {
-    const { choices } = answer<{ choices: { message: object }[] }>(readChat, { model: "a/b", messages: [question] });
+    const { choices } = answer(readChat, { model: "a/b", messages: [question] });
     const result = { role: "tool", tool_call_id: "c1", content: "sunny" };
     expect(partsOf(readChat, { model: "a/b", messages: [question, choices[0]!.message, result] })).toMatchObject([
       [2, "text", "The weather?"],

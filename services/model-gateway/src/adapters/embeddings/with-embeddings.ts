@@ -61,7 +61,7 @@ async function ask(
 function vectorsOf(provider: string, { data }: Answered, count: number): number[][] {
   const vectors: number[][] = [];
   for (const [place, { index = place, embedding }] of (Array.isArray(data) ? data : []).entries())
-    if (Array.isArray(embedding) && embedding.every((value) => typeof value === "number")) vectors[index] = embedding as number[];
+    if (Array.isArray(embedding) && embedding.every((value) => typeof value === "number")) vectors[index] = embedding;
   if (vectors.length === count && Object.keys(vectors).length === count) return vectors;
   throw new ModelError({
     class: "permanent",
