@@ -10,6 +10,7 @@ import { agentQuestions } from "./cases/agent-questions.ts";
 import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { doorsLogins } from "./cases/doors-logins.ts";
+import { doorsModels } from "./cases/doors-models.ts";
 import { doorsOtherOrganization } from "./cases/doors-other-organization.ts";
 import { doorsRequests } from "./cases/doors-requests.ts";
 import { doorsTokens } from "./cases/doors-tokens.ts";
@@ -57,5 +58,6 @@ export const attackCases: readonly AttackCase[] = [
   ...doorsRequests,
   ...doorsLogins,
   ...doorsTokens,
+  ...doorsModels,
   ...doorsOtherOrganization,
 ];
