@@ -7,6 +7,7 @@ import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { OrchestratorModelCalls } from "./adapters/orchestrator-model-calls.ts";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { PolicyTeams } from "./adapters/policy-teams.ts";
+import { RememberedTeams } from "./adapters/remembered-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Admitted, Doors } from "./http/doors.ts";
 import { httpEndpoints } from "./http/http-endpoints.ts";
@@ -59,7 +60,7 @@ export function startEdge({
       files: new PageFiles(webDirectory),
       log,
       onAdmitted: (request, admitted) => callers.set(request, admitted),
-      modelCalls: new OrchestratorModelCalls({ backends, minter, delegations, teams }),
+      modelCalls: new OrchestratorModelCalls({ backends, minter, delegations, teams: new RememberedTeams(teams) }),
       runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal),
     }),
     routes: (router) => {

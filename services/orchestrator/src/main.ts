@@ -37,6 +37,7 @@ import { PostgresUsageLog } from "./adapters/postgres/postgres-usage-log.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
 import { ConfiguredBudgets } from "./domain/budget/configured-budgets.ts";
+import { RememberedModels } from "./domain/door/remembered-models.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { Mesh } from "./domain/loop/ports.ts";
@@ -184,9 +185,17 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     contextLimits: limits,
     closing: closing.signal,
   };
+  const rememberedModels = new RememberedModels();
   const doorPorts: ModelCallParts["doorPorts"] = (call) => {
     const { doorModels, audit } = mesh(call);
-    return { models: doorModels, audit, calls: doorCalls, limits, log, serviceMilliseconds: config.serviceWaitSeconds * 1_000 };
+    return {
+      models: rememberedModels.before(doorModels),
+      audit,
+      calls: doorCalls,
+      limits,
+      log,
+      serviceMilliseconds: config.serviceWaitSeconds * 1_000,
+    };
   };
   const server = await startRpcServer({
     host: config.host,

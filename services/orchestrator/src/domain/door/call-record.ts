@@ -91,12 +91,13 @@ export class CallRecord {
     const settled = this.#call?.settle(1);
     const insist = (ask: () => Promise<void>): Promise<void> =>
       retryWhileAway(ask, serviceMilliseconds, AbortSignal.timeout(2 * serviceMilliseconds));
-    if (this.#call !== undefined) await insist(() => calls.settle(callId, settled));
     const reason = thrown === undefined ? "" : thrown instanceof HlvmError ? thrown.reason : "internal";
     const status = isGone ? OutcomeStatus.CANCELLED : statusOf(thrown);
     const durationMilliseconds = Math.round(performance.now() - this.#since);
     const called = { callId, door, model: model.slice(0, 256), status, reason, durationMilliseconds, ...usedBy(settled) };
-    await insist(() => audit.recordModelCall(called));
+    const settling = this.#call === undefined ? undefined : insist(() => calls.settle(callId, settled));
+    const ended = await Promise.allSettled([settling, insist(() => audit.recordModelCall(called))]);
+    for (const outcome of ended) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   async #touch(): Promise<void> {
