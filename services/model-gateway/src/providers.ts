@@ -1,12 +1,15 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
+import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
+import { LLAMA } from "./adapters/llama/llama-instance.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
 import { llamaReplica, type Config } from "./config.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
+import type { Provider } from "./domain/provider.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
 
 /** Which set-up provider gives the default model, where none is named. */
@@ -26,16 +29,20 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     },
     {
       name: "openai",
-      provider: config.openaiApiKey === "" ? undefined : new OpenaiProvider({ apiKey: config.openaiApiKey, baseUrl: config.openaiBaseUrl }),
+      provider:
+        config.openaiApiKey === ""
+          ? undefined
+          : withEmbeddings(new OpenaiProvider({ apiKey: config.openaiApiKey, baseUrl: config.openaiBaseUrl }), {
+              name: "openai",
+              baseUrls: () => [config.openaiBaseUrl],
+              apiKey: config.openaiApiKey,
+            }),
       setUp: "Set OPENAI_API_KEY and start again.",
       known: HOSTED_MODELS.openai,
     },
     {
       name: "llama",
-      provider:
-        config.llamaUrls.length === 0 && config.llamaUrlsFile === ""
-          ? undefined
-          : new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) }),
+      provider: config.llamaUrls.length === 0 && config.llamaUrlsFile === "" ? undefined : llamaProvider(config),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
     },
@@ -44,12 +51,15 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       provider:
         config.compatibleUrl === ""
           ? undefined
-          : new ChatCompletionsProvider({
-              name: "openai-compatible",
-              baseUrl: config.compatibleUrl,
-              apiKey: config.compatibleApiKey,
-              ...(config.compatibleDialect === "" ? {} : { dialect: config.compatibleDialect }),
-            }),
+          : withEmbeddings(
+              new ChatCompletionsProvider({
+                name: "openai-compatible",
+                baseUrl: config.compatibleUrl,
+                apiKey: config.compatibleApiKey,
+                ...(config.compatibleDialect === "" ? {} : { dialect: config.compatibleDialect }),
+              }),
+              { name: "openai-compatible", baseUrls: () => [config.compatibleUrl], apiKey: config.compatibleApiKey },
+            ),
       setUp: "Set HLVM_OPENAI_COMPATIBLE_URL to the server's URL (up to and without /chat/completions) and start again.",
       known: [],
     },
@@ -61,4 +71,9 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     },
     { name: "demo", provider: new DemoProvider(), setUp: "", known: [] },
   ];
+}
+
+function llamaProvider(config: Config): Provider {
+  const provider = new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) });
+  return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }

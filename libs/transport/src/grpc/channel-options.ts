@@ -11,6 +11,7 @@ import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { ModelCallService } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
@@ -26,6 +27,7 @@ const SERVICES = [
   LoginService,
   MemberService,
   MemoryService,
+  ModelCallService,
   ModelService,
   PolicyService,
   PoolService,

@@ -33,6 +33,7 @@ export interface Access {
 
 const LOOK: Access = { scopes: ["read", "run"], roles: ROLES };
 const LOOK_AT_POOL: Access = { scopes: ["read", "run"], roles: ["developer", "admin"] };
+const LOOK_AT_MODELS: Access = { scopes: ["read", "run", "model"], roles: ROLES };
 const ASK: Access = { scopes: ["run"], roles: ["developer", "admin"] };
 const ADMINISTER: Access = { scopes: ["admin"], roles: ["admin"] };
 /** Of a session of one's own everybody sets the budget who may ask. */
@@ -91,7 +92,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     removeTeamMember: ADMINISTER,
   }),
   open(MemberService, "policy", {
-    getMe: { scopes: ["read", "run", "approve", "audit", "admin"], roles: [] },
+    getMe: { scopes: ["read", "run", "approve", "audit", "admin", "model"], roles: [] },
     listMembers: SEE_MEMBERS,
     listGroupMappings: SEE_MEMBERS,
     putRole: ADMINISTER_IN_PERSON,
@@ -118,7 +119,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     getFact: LOOK,
     undoFactChange: ASK,
   }),
-  open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK }),
+  open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS }),
   open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER, resumeInstance: ADMINISTER }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,

@@ -14,6 +14,7 @@ import { callContext } from "@hlvm/rpc/call-context";
 import type { ModelCatalogue } from "../domain/model-catalogue.ts";
 import type { PriceTable } from "../domain/price-table.ts";
 import { countTokensHandler } from "./count-tokens.ts";
+import { embedHandler } from "./embed.ts";
 import { encodeModel } from "./encode-model.ts";
 import { generateHandler } from "./generate.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
@@ -26,6 +27,7 @@ export function routes(catalogue: ModelCatalogue, prices: PriceTable, log: Log):
       generate,
       streamCalls: streamCallsHandler(generate),
       countTokens: countTokensHandler(catalogue),
+      embed: embedHandler(catalogue),
       resolveModel: resolveModelHandler(catalogue, prices),
       listModels: listModelsHandler(catalogue, prices),
     });

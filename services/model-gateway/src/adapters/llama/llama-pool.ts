@@ -69,7 +69,7 @@ export class LlamaPool {
   async acquire(request: PoolRequest, signal: AbortSignal, heard: () => void): Promise<Lease> {
     await this.#refresh(() => this.#isServed(request.model));
     signal.throwIfAborted();
-    if (!this.#isServed(request.model)) throw this.#nobodyServes(request.model);
+    if (!this.#isServed(request.model)) throw this.nobodyServes(request.model);
     return this.#wait(request, signal, heard);
   }
 
@@ -101,7 +101,7 @@ export class LlamaPool {
       const groups = this.#groups(request.model);
       if (groups.length === 0) {
         this.#queue.remove(waiting);
-        waiting.giveUp(this.#nobodyServes(request.model));
+        waiting.giveUp(this.nobodyServes(request.model));
         return true;
       }
       const placed = placeRequest(
@@ -181,7 +181,8 @@ export class LlamaPool {
     return turn.promise;
   }
 
-  #nobodyServes(model: string): ModelError {
+  /** Why no server takes requests for a model. */
+  nobodyServes(model: string): ModelError {
     const closed = this.#instances.find((instance) => instance.models.some(({ name }) => name === model) && instance.drain !== undefined);
     if (closed?.drain !== undefined) return drained(model, closed.drain.why);
     const failing = this.#instances.find((instance) => instance.failure !== undefined);

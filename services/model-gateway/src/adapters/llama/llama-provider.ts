@@ -51,6 +51,13 @@ export class LlamaProvider implements Provider {
     return (await this.list()).find((model) => model.name === name);
   }
 
+  /** Of the servers that have a model now, with the /v1. @throws ModelError where none has */
+  async urlsFor(model: string): Promise<readonly string[]> {
+    const serving = (await this.pool.instances()).filter(({ groups }) => groups.some((group) => group.serves(model)));
+    if (serving.length === 0) throw this.pool.nobodyServes(model);
+    return serving.map(({ url }) => `${url}/v1`);
+  }
+
   /** Takes no slot: a server counts beside what it generates. */
   async countTokens(generation: Generation, signal: AbortSignal): Promise<number | undefined> {
     const instances = await this.pool.instances();
