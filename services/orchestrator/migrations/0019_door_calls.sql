@@ -55,6 +55,8 @@ CREATE FUNCTION begin_door_call(
 DECLARE
   mine bigint[];
 BEGIN
+  -- Settling is what is durable, and makes this so too; a database that fails before takes the call and its reservation with it.
+  PERFORM set_config('synchronous_commit', 'off', true);
   granted := wished;
   mine := lock_door_budgets(one);
   SELECT jsonb_build_array(told_budget(budget)) INTO named FROM budget

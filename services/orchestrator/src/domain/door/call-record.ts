@@ -92,7 +92,7 @@ export class CallRecord {
     const insist = (ask: () => Promise<void>): Promise<void> =>
       retryWhileAway(ask, serviceMilliseconds, AbortSignal.timeout(2 * serviceMilliseconds));
     const reason = thrown === undefined ? "" : thrown instanceof HlvmError ? thrown.reason : "internal";
-    const status = isGone ? OutcomeStatus.CANCELLED : statusOf(thrown);
+    const status = isGone ? OutcomeStatus.CANCELLED : statusOf(thrown, this.#call !== undefined);
     const durationMilliseconds = Math.round(performance.now() - this.#since);
     const called = { callId, door, model: model.slice(0, 256), status, reason, durationMilliseconds, ...usedBy(settled) };
     const settling = this.#call === undefined ? undefined : insist(() => calls.settle(callId, settled));
@@ -141,9 +141,9 @@ function usedBy(settled: SettledCall | undefined) {
   return { usage, isEstimated, cost };
 }
 
-function statusOf(thrown: unknown): OutcomeStatus {
+function statusOf(thrown: unknown, hasBegun: boolean): OutcomeStatus {
   if (thrown === undefined) return OutcomeStatus.SUCCEEDED;
   if (!(thrown instanceof HlvmError)) return OutcomeStatus.FAILED;
-  if (REFUSALS.has(thrown.reason)) return OutcomeStatus.REFUSED;
+  if (!hasBegun && REFUSALS.has(thrown.reason)) return OutcomeStatus.REFUSED;
   return thrown.code === "deadline_exceeded" ? OutcomeStatus.TIMED_OUT : OutcomeStatus.FAILED;
 }
