@@ -20,6 +20,8 @@ const REFUSALS: ReadonlySet<string> = new Set(["model_not_permitted", "budget_ex
 /** Who calls, as the edge signed it. */
 export interface DoorCaller {
   readonly delegation: Delegation;
+  /** The same as it was signed. */
+  readonly signed: string;
   readonly door: ModelDoor;
   /** Whose model a name without a provider is. */
   readonly provider: string;
@@ -55,13 +57,14 @@ export class CallRecord {
    */
   async begin(model: Model, inputTokens: number, outputTokens: number): Promise<ModelCall> {
     const { calls } = this.#ports;
-    const { delegation, door } = this.#caller;
+    const { delegation, signed, door } = this.#caller;
     const { organization, id: principal, teams = [] } = delegation.principal;
     const { runId: callId, modelAccess } = delegation;
     this.#model = model;
     const input = BigInt(Math.ceil(inputTokens));
     const seen = { input, output: 0n, cost: highestCost(input, 0n, model, new Date()) };
-    const call = { callId, organization, principal, teams, tokenId: modelAccess?.tokenId ?? "", door, model: model.id, seen };
+    const tokenId = modelAccess?.tokenId ?? "";
+    const call = { callId, organization, principal, teams, tokenId, door, model: model.id, delegation: signed, seen };
     const room = await roomForCall({ model, inputTokens, outputTokens }, (least, most) => calls.begin(call, least, most)).catch(
       (thrown: unknown) => {
         throw endedBy(thrown);
