@@ -17,6 +17,8 @@ CREATE TABLE door_call (
   token_id text NOT NULL,
   door smallint NOT NULL,
   model text NOT NULL,
+  -- What the edge signed for it: with it another process has a lost call recorded.
+  delegation text NOT NULL,
   began timestamptz NOT NULL DEFAULT now(),
   -- From then on its process is taken for dead.
   until timestamptz NOT NULL,
@@ -55,6 +57,8 @@ CREATE FUNCTION begin_door_call(
 DECLARE
   mine bigint[];
 BEGIN
+  -- Settling is what is durable, and makes this so too; a database that fails before takes the call and its reservation with it.
+  PERFORM set_config('synchronous_commit', 'off', true);
   granted := wished;
   mine := lock_door_budgets(one);
   SELECT jsonb_build_array(told_budget(budget)) INTO named FROM budget
@@ -107,18 +111,5 @@ BEGIN
     UPDATE budget SET used = used + spent[kind] WHERE budget_id = ANY (mine);
   END IF;
   RETURN true;
-END
-$$;
-
--- Settles, by what was seen of it, a call whose process ended: one at a time, since budgets are locked in one order. False where
--- there is none.
-CREATE FUNCTION settle_lost_door_call() RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-  one door_call;
-BEGIN
-  SELECT * INTO one FROM door_call WHERE until < now() ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED;
-  RETURN FOUND AND settle_door_call(one.call_id, jsonb_build_object('input', one.input_tokens, 'output', one.output_tokens,
-    'cacheRead', 0, 'cacheWrite', 0, 'reasoning', 0, 'cost', one.cost, 'isEstimated', true,
-    'tokens', one.input_tokens + one.output_tokens, 'milliseconds', (extract(epoch FROM one.until - one.began) * 1000)::bigint));
 END
 $$;

@@ -37,6 +37,7 @@ import { PostgresUsageLog } from "./adapters/postgres/postgres-usage-log.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
 import { ConfiguredBudgets } from "./domain/budget/configured-budgets.ts";
+import { settleLostCalls } from "./domain/door/settle-lost-calls.ts";
 import { RememberedModels } from "./domain/door/remembered-models.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
@@ -95,7 +96,7 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
     await store.cancelOrphans();
     await claims.forgetGone();
-    await doorCalls.settleLost();
+    await settleLostCalls({ calls: doorCalls, auditFor: (delegation) => callFor(delegation).audit, log });
   };
   const closing = new AbortController();
   const unreconciled = new PostgresUnreconciledRuns(database);

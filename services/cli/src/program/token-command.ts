@@ -20,7 +20,7 @@ No token makes or revokes tokens, or trusts a workspace. A token is shown once; 
 export function tokenCommand(context: CommandContext, finish: Finish): Command {
   const token = new Command("token").description("tokens with which programs act in your name").addHelpText("after", ABOUT_TOKENS);
   const create = token.command("create").description("make a token and print it; its budget counts what models are called with it");
-  for (const option of budgetOptions("calls with it")) create.addOption(option);
+  for (const option of budgetOptions("the token")) create.addOption(option);
   create
     .argument("<label>", "what you will know it by")
     .addOption(

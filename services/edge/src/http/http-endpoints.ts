@@ -63,7 +63,7 @@ export function httpEndpoints({
       const admitted = await doors.admit(request);
       onAdmitted(request, admitted);
       if (isModelDoor(request)) {
-        await answerModelDoor(request, response, admitted.caller, { calls: modelCalls, log });
+        await answerModelDoor(request, response, admitted, { calls: modelCalls, log });
         return true;
       }
       const endpoint = endpoints[`${request.method} ${request.url?.split("?", 1)[0]}`];

@@ -24,7 +24,7 @@ export function modelCallRoutes(parts: ModelCallParts): (router: ConnectRouter) 
     const { callId, delegation: text, door, provider } = caller;
     const delegation = requireDelegation(parts.delegations.verify(text), { principal, sessionId: callId, runId: callId });
     return {
-      caller: { delegation, door, provider },
+      caller: { delegation, signed: text, door, provider },
       ports: parts.doorPorts({ principal: delegation.principal, delegation: text }),
       signal,
     };

@@ -4,6 +4,7 @@ import { TracedCall } from "@hlvm/telemetry/traced-call";
 import type { Caller } from "../../domain/authenticator.ts";
 import { demandRole } from "../../domain/demand-role.ts";
 import { demandScope } from "../../domain/demand-scope.ts";
+import type { Admitted } from "../doors.ts";
 import type { Request } from "../read-body.ts";
 import type { Response } from "../send-error.ts";
 import { answerDoor, callOf, goneSignal, readFields, sendJson, type DoorParts, type DoorSpec } from "./answer-door.ts";
@@ -36,6 +37,8 @@ const DOORS: Readonly<Record<string, Answer>> = {
 
 /** All that stands below it is for programs that speak the protocols of others. */
 const PREFIX = "/v1/";
+/** So long an answer outlives the key that it was asked for with. */
+const RECHECK_MILLISECONDS = 5_000;
 const ONE_MODEL = "GET /v1/models/";
 
 /** Whether a request is for a model door. */
@@ -50,7 +53,8 @@ export function takeApiKey({ headers }: Request): void {
 }
 
 /** @throws HlvmError */
-export async function answerModelDoor(request: Request, response: Response, caller: Caller, parts: DoorParts): Promise<void> {
+export async function answerModelDoor(request: Request, response: Response, admitted: Admitted, parts: DoorParts): Promise<void> {
+  const { caller } = admitted;
   const path = pathOf(request);
   demandScope(caller, ["model", "run"], path);
   demandRole(caller, ["developer", "admin"], path);
@@ -59,14 +63,30 @@ export async function answerModelDoor(request: Request, response: Response, call
   if (answer === undefined) throw noSuchDoor(name);
   const { traceparent } = request.headers;
   const call = TracedCall.answered(answer === answerOneModel ? ONE_MODEL : name, typeof traceparent === "string" ? traceparent : null);
+  const watch = watchKey(admitted, response, parts);
   try {
     await call.run(() => answer(request, response, caller, parts));
   } catch (thrown) {
     call.end(thrown);
     throw thrown;
   } finally {
+    clearInterval(watch);
     call.end();
   }
+}
+
+/** An answer that takes long is cut where its key is not good any more. */
+function watchKey({ check }: Admitted, response: Response, { log }: DoorParts): NodeJS.Timeout {
+  const recheck = async (): Promise<void> => {
+    try {
+      await check();
+    } catch (cause) {
+      if (!(cause instanceof HlvmError) || cause.code !== "unauthenticated") return;
+      log.info({ reason: cause.reason }, "a model's answer was cut, since its key is not good any more");
+      response.destroy();
+    }
+  };
+  return setInterval(() => void recheck(), RECHECK_MILLISECONDS).unref();
 }
 
 /** In the words of the protocol that the request came in. */

@@ -1,10 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { testLog } from "@hlvm/testing/test-log";
 import { ModelDoor } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
 import { BudgetKind, BudgetPeriod, BudgetScope, UsageDimension } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { isRefusal, type SettledCall } from "../../domain/budget/budget-store.ts";
+import type { CalledModel } from "../../domain/door/door-models.ts";
+import { settleLostCalls } from "../../domain/door/settle-lost-calls.ts";
 import { PostgresBudgetStore } from "./postgres-budget-store.ts";
 import { PostgresDoorCalls } from "./postgres-door-calls.ts";
 import { PostgresUsageLog } from "./postgres-usage-log.ts";
@@ -48,7 +53,14 @@ const settledCall = (tokens: bigint): SettledCall => ({
 
 async function begin(least: bigint, most: bigint, callId = randomUUID()) {
   const whose = { organization: "local", principal: "user:ada", teams: ["platform"], tokenId: TOKEN };
-  const call = { callId, ...whose, door: ModelDoor.MESSAGES, model: "a/b", seen: { input: 30n, output: 0n, cost: 3n } };
+  const call = {
+    callId,
+    ...whose,
+    door: ModelDoor.MESSAGES,
+    model: "a/b",
+    delegation: "signed",
+    seen: { input: 30n, output: 0n, cost: 3n },
+  };
   return { callId, answer: await calls.begin(call, amounts(least), amounts(most)) };
 }
 
@@ -92,16 +104,32 @@ describe("a call without a run", () => {
     ]);
   });
 
-  it("whose process ended is settled by what was seen of it, and not again by a process that comes back", async () => {
+  it("whose process ended is settled by what was seen of it, once it is on record, and not again by a process that comes back", async () => {
     await put(BudgetScope.TOKEN, TOKEN, 100n);
     const lost = await begin(10n, 90n);
     await calls.touch(lost.callId, { input: 30n, output: 12n, cost: 5n });
-    await calls.settleLost();
+    const recorded: unknown[] = [];
+    let refusal: Error | undefined = new HlvmError({ code: "unavailable", reason: "away", message: "Policy is away." });
+    const recordModelCall = async (called: CalledModel) => {
+      if (refusal !== undefined) throw refusal;
+      recorded.push(called);
+    };
+    const sweep = () => settleLostCalls({ calls, auditFor: () => ({ recordModelCall }), log: testLog });
+    const lapse = () => test.database.query("UPDATE door_call SET until = now() - interval '1 second'");
+    await sweep();
+    await lapse();
+    await expect(sweep()).rejects.toThrow("Policy is away.");
     expect(await state()).toEqual([[BudgetScope.TOKEN, 0n, 90n]]);
-    await test.database.query("UPDATE door_call SET until = now() - interval '1 second'");
-    await Promise.all([calls.settleLost(), calls.settleLost()]);
+    refusal = undefined;
+    await sweep();
+    expect(recorded).toEqual([]);
+    await lapse();
+    await Promise.all([sweep(), sweep()]);
     await calls.settle(lost.callId, settledCall(90n));
     expect(await state()).toEqual([[BudgetScope.TOKEN, 42n, 0n]]);
     expect(await rows(UsageDimension.MODEL)).toMatchObject([{ calls: 1n, estimatedCalls: 1n, cost: { nanoDollars: 5n } }]);
+    expect(recorded).toMatchObject([
+      { callId: lost.callId, status: OutcomeStatus.UNKNOWN, usage: { outputTokens: 12n }, isEstimated: true },
+    ]);
   });
 });

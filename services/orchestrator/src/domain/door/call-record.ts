@@ -20,6 +20,8 @@ const REFUSALS: ReadonlySet<string> = new Set(["model_not_permitted", "budget_ex
 /** Who calls, as the edge signed it. */
 export interface DoorCaller {
   readonly delegation: Delegation;
+  /** The same as it was signed. */
+  readonly signed: string;
   readonly door: ModelDoor;
   /** Whose model a name without a provider is. */
   readonly provider: string;
@@ -55,13 +57,14 @@ export class CallRecord {
    */
   async begin(model: Model, inputTokens: number, outputTokens: number): Promise<ModelCall> {
     const { calls } = this.#ports;
-    const { delegation, door } = this.#caller;
+    const { delegation, signed, door } = this.#caller;
     const { organization, id: principal, teams = [] } = delegation.principal;
     const { runId: callId, modelAccess } = delegation;
     this.#model = model;
     const input = BigInt(Math.ceil(inputTokens));
     const seen = { input, output: 0n, cost: highestCost(input, 0n, model, new Date()) };
-    const call = { callId, organization, principal, teams, tokenId: modelAccess?.tokenId ?? "", door, model: model.id, seen };
+    const tokenId = modelAccess?.tokenId ?? "";
+    const call = { callId, organization, principal, teams, tokenId, door, model: model.id, delegation: signed, seen };
     const room = await roomForCall({ model, inputTokens, outputTokens }, (least, most) => calls.begin(call, least, most)).catch(
       (thrown: unknown) => {
         throw endedBy(thrown);
@@ -92,7 +95,7 @@ export class CallRecord {
     const insist = (ask: () => Promise<void>): Promise<void> =>
       retryWhileAway(ask, serviceMilliseconds, AbortSignal.timeout(2 * serviceMilliseconds));
     const reason = thrown === undefined ? "" : thrown instanceof HlvmError ? thrown.reason : "internal";
-    const status = isGone ? OutcomeStatus.CANCELLED : statusOf(thrown);
+    const status = isGone ? OutcomeStatus.CANCELLED : statusOf(thrown, this.#call !== undefined);
     const durationMilliseconds = Math.round(performance.now() - this.#since);
     const called = { callId, door, model: model.slice(0, 256), status, reason, durationMilliseconds, ...usedBy(settled) };
     const settling = this.#call === undefined ? undefined : insist(() => calls.settle(callId, settled));
@@ -141,9 +144,9 @@ function usedBy(settled: SettledCall | undefined) {
   return { usage, isEstimated, cost };
 }
 
-function statusOf(thrown: unknown): OutcomeStatus {
+function statusOf(thrown: unknown, hasBegun: boolean): OutcomeStatus {
   if (thrown === undefined) return OutcomeStatus.SUCCEEDED;
   if (!(thrown instanceof HlvmError)) return OutcomeStatus.FAILED;
-  if (REFUSALS.has(thrown.reason)) return OutcomeStatus.REFUSED;
+  if (!hasBegun && REFUSALS.has(thrown.reason)) return OutcomeStatus.REFUSED;
   return thrown.code === "deadline_exceeded" ? OutcomeStatus.TIMED_OUT : OutcomeStatus.FAILED;
 }

@@ -12,7 +12,14 @@ export interface DoorCall {
   readonly tokenId: string;
   readonly door: ModelDoor;
   readonly model: string;
+  /** As the edge signed it. */
+  readonly delegation: string;
   readonly seen: SeenOfCall;
+}
+
+/** A call whose process ended. */
+export interface LostCall extends Pick<DoorCall, "callId" | "door" | "model" | "delegation" | "seen"> {
+  readonly milliseconds: number;
 }
 
 /** What a call would be charged for if its process ended now. */
@@ -31,6 +38,6 @@ export interface DoorCallStore {
   touch(callId: string, seen: SeenOfCall): Promise<void>;
   /** Once. @param settled undefined: nothing came of it, and nobody is charged */
   settle(callId: string, settled: SettledCall | undefined): Promise<void>;
-  /** Settles calls whose process ended by what was seen of them. */
-  settleLost(): Promise<void>;
+  /** One whose process ended, for this one to settle; undefined where there is none. */
+  claimLost(): Promise<LostCall | undefined>;
 }
