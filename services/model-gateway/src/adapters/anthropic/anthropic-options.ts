@@ -38,7 +38,8 @@ type Options = Partial<
 };
 
 /**
- * What a request asks for besides an answer, in Anthropic's words. Keys of caches mean nothing to it: it goes by the prefix.
+ * What a request asks for besides an answer, in Anthropic's words. Keys of caches mean nothing to it: it goes by the prefix. A model
+ * that does not think is not told of an effort.
  * @throws ModelError `request_not_supported`
  */
 export function anthropicOptions(generation: Generation): Options {
@@ -78,7 +79,7 @@ function thinkingOf({ model, effort }: Generation): Thinking {
   const { word, budget } = EFFORTS[effort];
   if (isAdaptive) return { config: { type: "adaptive" }, output: { effort: word }, tokens: THINKING_TOKENS };
   if (BUDGET_MODELS.test(model)) return { config: { type: "enabled", budget_tokens: budget }, tokens: budget };
-  throw notSupported(ANTHROPIC, `${model} does not think`, "Leave the effort out, or take a newer model.");
+  return { tokens: 0 };
 }
 
 function formatOf({ outputFormat }: Generation): Anthropic.OutputConfig {

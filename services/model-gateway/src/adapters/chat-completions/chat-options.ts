@@ -19,8 +19,8 @@ const LEAVE_OUT = "Leave it out, or take another provider.";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a request asks for besides an answer, as this server takes it. A cache key, whose user it is and a service tier only help:
- * a server that has no word for them is not told.
+ * What a request asks for besides an answer, as this server takes it. An effort, a cache key, whose user it is and a service tier
+ * are preferences: a server that has no word for them is not told.
  * @throws ModelError `request_not_supported` for what would change the answer
  */
 export function chatOptions(provider: string, generation: Generation, dialect: Required<Dialect>): Fields {
@@ -33,7 +33,7 @@ export function chatOptions(provider: string, generation: Generation, dialect: R
     ...(stopSequences === undefined ? {} : { stop: stopSequences }),
     ...toolChoiceOf(provider, generation, dialect),
     ...formatOf(provider, generation, dialect),
-    ...effortOf(provider, generation, dialect),
+    ...effortOf(generation, dialect),
     ...(cacheKey === undefined || !dialect.takesCacheKey ? {} : { prompt_cache_key: cacheKey }),
     ...(userHash === undefined || dialect.userField === undefined ? {} : { [dialect.userField]: userHash }),
     ...(serviceTier === undefined || !dialect.takesServiceTier ? {} : { service_tier: TIERS[serviceTier] }),
@@ -67,7 +67,7 @@ function formatOf(provider: string, { outputFormat }: Generation, { json }: Requ
   return { response_format: { type: "json_schema", json_schema: { name, schema, strict } } };
 }
 
-function effortOf(provider: string, { effort }: Generation, dialect: Required<Dialect>): Fields {
+function effortOf({ effort }: Generation, dialect: Required<Dialect>): Fields {
   if (effort === undefined) return {};
   switch (dialect.effort) {
     case "reasoning_effort":
@@ -77,6 +77,6 @@ function effortOf(provider: string, { effort }: Generation, dialect: Required<Di
     case "thinking":
       return { thinking: { type: effort === "none" ? "disabled" : "enabled" } };
     default:
-      throw notSupported(provider, "an effort", LEAVE_OUT);
+      return {};
   }
 }

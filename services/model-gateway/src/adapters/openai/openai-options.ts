@@ -43,15 +43,13 @@ type Options = Partial<
 >;
 
 /**
- * What a request asks for besides an answer, in the words of the Responses API.
+ * What a request asks for besides an answer, in the words of the Responses API. A model that does not reason is not told of an effort.
  * @throws ModelError `request_not_supported`
  */
 export function openaiOptions(generation: Generation): Options {
   const { model, temperature, topP, cacheKey, cacheHour, userHash, serviceTier, stopSequences, effort } = generation;
   const isReasoning = REASONING_MODELS.test(model);
   if (stopSequences !== undefined) throw notSupported(OPENAI, "stop sequences", "Leave them out, and cut the answer where it has one.");
-  if (!isReasoning && effort !== undefined && effort !== "none")
-    throw notSupported(OPENAI, `${model} does not reason`, "Leave the effort out, or take a newer model.");
   return {
     max_output_tokens: generation.maximumOutputTokens + (isReasoning ? REASONING_TOKENS : 0),
     ...(isReasoning ? reasoningOf(effort) : {}),
