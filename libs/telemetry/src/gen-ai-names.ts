@@ -8,6 +8,8 @@ export const genAi = {
   operationName: "gen_ai.operation.name",
   providerName: "gen_ai.provider.name",
   requestModel: "gen_ai.request.model",
+  /** Where another one answered than was asked for. */
+  responseModel: "gen_ai.response.model",
   responseFinishReasons: "gen_ai.response.finish_reasons",
   /** The session. */
   conversationId: "gen_ai.conversation.id",

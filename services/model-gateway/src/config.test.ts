@@ -4,18 +4,48 @@ import { providers } from "./providers.ts";
 
 const needed = { HLVM_TOKEN_PUBLIC_KEYS: "/keys.json" };
 
-it("sets up what has a key or a URL, and the demo always", () => {
+it("sets up what has a key or a URL, this machine's llama-server and the demo always, and Ollama only where it is named", () => {
   const setUp = (environment: Record<string, string>): string[] =>
     providers(readGatewayConfig({ ...needed, ...environment })).flatMap(({ name, provider }) => (provider === undefined ? [] : [name]));
-  expect(setUp({})).toEqual(["demo"]);
-  expect(setUp({ OPENAI_API_KEY: "k", HLVM_LLAMA_URLS: "http://a, http://b" })).toEqual(["openai", "llama", "demo"]);
-  expect(setUp({ ANTHROPIC_API_KEY: "k", HLVM_OPENAI_COMPATIBLE_URL: "http://a/v1" })).toEqual(["anthropic", "openai-compatible", "demo"]);
+  expect(setUp({})).toEqual(["local", "demo"]);
+  expect(setUp({ HLVM_LLAMA_URLS: "http://127.0.0.1:11439/v1" })).toEqual(["llama", "demo"]);
+  expect(setUp({ HLVM_OLLAMA_URL: "http://127.0.0.1:11434" })).toEqual(["local", "ollama", "demo"]);
+  expect(setUp({ OPENAI_API_KEY: "k", HLVM_LLAMA_URLS: "http://a, http://b" })).toEqual(["openai", "llama", "local", "demo"]);
+  expect(setUp({ ANTHROPIC_API_KEY: "k", HLVM_OPENAI_COMPATIBLE_URL: "http://a/v1" })).toEqual([
+    "anthropic",
+    "local",
+    "openai-compatible",
+    "demo",
+  ]);
 });
 
 it("refuses a default model without its provider at the start", () => {
   expect(() => readGatewayConfig({ ...needed, HLVM_MODEL: "gpt-5.5" })).toThrow(
     'HLVM_MODEL must be provider/name, for example demo/rules, not "gpt-5.5"',
   );
+});
+
+it("takes several keys, and refuses what no header takes without showing it", () => {
+  const keysOf = (value: string) => readGatewayConfig({ ...needed, OPENAI_API_KEY: value }).openaiApiKeys;
+  expect(keysOf("sk-one, sk-two ,sk-one,")).toEqual(["sk-one", "sk-two"]);
+  for (const value of ["sk-one,sk-secret\n", "sk-one,sk secret", "sk-one,sk-sécret", "sk-one,\u0000sk-secret"]) {
+    expect(() => keysOf(value)).toThrow(/OPENAI_API_KEY has a key with a character that no header takes.*the 2. of 2/);
+    expect(() => keysOf(value)).not.toThrow(/s.?cret/);
+  }
+});
+
+it.each([
+  "http://10.0.0.1:11439",
+  "http://localhost:11439",
+  "https://127.0.0.1:11439",
+  "http://127.0.0.1:11434",
+  "http://127.0.0.1.evil.example:1",
+])("refuses a local server that is not on this machine, or is an Ollama: %s", (url) =>
+  expect(() => readGatewayConfig({ ...needed, HLVM_LOCAL_URL: url })).toThrow(/HLVM_LOCAL_URL must/),
+);
+
+it("refuses a pattern of models that can match none", () => {
+  expect(() => readGatewayConfig({ ...needed, HLVM_ALLOWED_MODELS: "anthropic/*, claude" })).toThrow(/HLVM_ALLOWED_MODELS must .*"claude"/);
 });
 
 it.each(["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HLVM_OPENAI_COMPATIBLE_URL", "HLVM_LLAMA_URLS"])(

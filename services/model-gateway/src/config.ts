@@ -1,11 +1,12 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { choice, integer, list, text } from "@hlvm/config/setting";
+import { choice, integer, list, text, type Setting } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
 import type { Replica } from "./domain/pool/slot-share.ts";
 
+const OLLAMA_PORT = "11434";
 const llamaUrls = list({
   variable: "HLVM_LLAMA_URLS",
   description: "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses",
@@ -22,12 +23,12 @@ const settings = {
     }),
     parse: modelName,
   },
-  anthropicApiKey: text({ variable: "ANTHROPIC_API_KEY", description: "key for Anthropic", fallback: "" }),
+  anthropicApiKeys: keys("ANTHROPIC_API_KEY", "key for Anthropic, or several, separated by commas"),
   anthropicBaseUrl: {
     ...text({ variable: "ANTHROPIC_BASE_URL", description: "where Anthropic's API is", fallback: "https://api.anthropic.com" }),
     parse: httpUrl,
   },
-  openaiApiKey: text({ variable: "OPENAI_API_KEY", description: "key for OpenAI", fallback: "" }),
+  openaiApiKeys: keys("OPENAI_API_KEY", "key for OpenAI, or several, separated by commas"),
   openaiBaseUrl: {
     ...text({ variable: "OPENAI_BASE_URL", description: "where OpenAI's API is", fallback: "https://api.openai.com/v1" }),
     parse: httpUrl,
@@ -40,7 +41,7 @@ const settings = {
     }),
     parse: httpUrl,
   },
-  compatibleApiKey: text({ variable: "HLVM_OPENAI_COMPATIBLE_API_KEY", description: "its key, where it wants one", fallback: "" }),
+  compatibleApiKeys: keys("HLVM_OPENAI_COMPATIBLE_API_KEY", "its key, where it wants one, or several, separated by commas"),
   compatibleDialect: choice<DialectName | "">({
     variable: "HLVM_OPENAI_COMPATIBLE_DIALECT",
     description: `what it is, where its address does not say: ${DIALECT_NAMES.join(", ")}`,
@@ -65,6 +66,31 @@ const settings = {
     description: "a name of its own that ends with its number, as a StatefulSet's pods have; needed where there are several",
     fallback: "",
   }),
+  localUrl: {
+    ...text({
+      variable: "HLVM_LOCAL_URL",
+      description: "the llama-server of this machine; none but one that listens on it",
+      fallback: "http://127.0.0.1:11439",
+    }),
+    parse: localUrl,
+  },
+  ollamaUrl: {
+    ...text({ variable: "HLVM_OLLAMA_URL", description: "an Ollama, for `hlvm ollama` alone; empty: none", fallback: "" }),
+    parse: httpUrl,
+  },
+  routesFile: text({
+    variable: "HLVM_ROUTES_FILE",
+    description: "path of a JSON file with routes: which models may answer in place of each other",
+    fallback: "",
+  }),
+  allowedModels: {
+    ...list({
+      variable: "HLVM_ALLOWED_MODELS",
+      description: "the models that people may use, provider/name with * for any characters, separated by commas; empty: all",
+      fallback: [],
+    }),
+    parse: modelPatterns,
+  },
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
   pricesFile: text({
     variable: "HLVM_PRICES_FILE",
@@ -98,6 +124,36 @@ export function llamaReplica({ llamaReplicas: count, replicaName }: Pick<Config,
 function serverUrl(value: string): string {
   httpUrl(value.replace(/^dns\+/, ""));
   return value;
+}
+
+/** Never shown, in an error neither: which one of them is wrong is told by its place. */
+function keys(variable: string, description: string): Setting<readonly string[]> {
+  const parse = (value: string): readonly string[] => {
+    const given = value.split(",").map((key) => key.replaceAll(/^[ \t]+|[ \t]+$/g, ""));
+    const wrong = given.findIndex((key) => !/^[\x21-\x7e]*$/.test(key));
+    if (wrong !== -1)
+      throw new Error(
+        `has a key with a character that no header takes, a line break or a blank perhaps (the ${wrong + 1}. of ${given.length})`,
+      );
+    return [...new Set(given.filter((key) => key !== ""))];
+  };
+  return { ...list({ variable, description, fallback: [] }), parse };
+}
+
+/** An Ollama is no llama-server, and what is local goes nowhere else. */
+function localUrl(value: string): string {
+  const { protocol, hostname, port, pathname } = new URL(httpUrl(value));
+  if (protocol !== "http:" || !/^(?:127(?:\.\d+){3}|\[::1\])$/.test(hostname) || pathname !== "/")
+    throw new Error(`must be http://127.0.0.1:PORT, not "${value}"`);
+  if (port === OLLAMA_PORT) throw new Error(`must not be Ollama's port ${OLLAMA_PORT}; HLVM_OLLAMA_URL is for that`);
+  return value.replace(/\/$/, "");
+}
+
+function modelPatterns(value: string): readonly string[] {
+  const patterns = list({ variable: "", description: "" }).parse(value);
+  const wrong = patterns.find((pattern) => !/^[^/\s]+\/\S+$/.test(pattern) && pattern !== "*");
+  if (wrong !== undefined) throw new Error(`must be of patterns such as anthropic/* or demo/rules, not "${wrong}"`);
+  return patterns;
 }
 
 function modelName(value: string): string {

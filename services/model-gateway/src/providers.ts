@@ -3,6 +3,7 @@ import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-comple
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
 import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
 import { LLAMA } from "./adapters/llama/llama-instance.ts";
+import { LocalProvider } from "./adapters/llama/local-provider.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
@@ -12,6 +13,10 @@ import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { Provider } from "./domain/provider.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
 
+const SHOWN_OF_KEY = 4;
+/** Of a shorter key its end would tell too much. */
+const SHORTEST_SHOWN_KEY = 20;
+
 /** Which set-up provider gives the default model, where none is named. */
 export const DEFAULT_ORDER = ["anthropic", "openai", "llama", "demo"] as const;
 
@@ -20,23 +25,19 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   return [
     {
       name: "anthropic",
-      provider:
-        config.anthropicApiKey === ""
-          ? undefined
-          : new AnthropicProvider({ apiKey: config.anthropicApiKey, baseUrl: config.anthropicBaseUrl }),
+      ...withKeys(config.anthropicApiKeys, (apiKey) => new AnthropicProvider({ apiKey, baseUrl: config.anthropicBaseUrl })),
       setUp: "Set ANTHROPIC_API_KEY and start again.",
       known: HOSTED_MODELS.anthropic,
     },
     {
       name: "openai",
-      provider:
-        config.openaiApiKey === ""
-          ? undefined
-          : withEmbeddings(new OpenaiProvider({ apiKey: config.openaiApiKey, baseUrl: config.openaiBaseUrl }), {
-              name: "openai",
-              baseUrls: () => [config.openaiBaseUrl],
-              apiKey: config.openaiApiKey,
-            }),
+      ...withKeys(config.openaiApiKeys, (apiKey) =>
+        withEmbeddings(new OpenaiProvider({ apiKey, baseUrl: config.openaiBaseUrl }), {
+          name: "openai",
+          baseUrls: () => [config.openaiBaseUrl],
+          apiKey,
+        }),
+      ),
       setUp: "Set OPENAI_API_KEY and start again.",
       known: HOSTED_MODELS.openai,
     },
@@ -45,35 +46,64 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       provider: config.llamaUrls.length === 0 && config.llamaUrlsFile === "" ? undefined : llamaProvider(config),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
+      isLocal: config.llamaUrls.length > 0 && config.llamaUrls.every(isOnThisMachine),
     },
+    ...localProviders(config),
     {
       name: "openai-compatible",
-      provider:
-        config.compatibleUrl === ""
-          ? undefined
-          : withEmbeddings(
-              new ChatCompletionsProvider({
-                name: "openai-compatible",
-                baseUrl: config.compatibleUrl,
-                apiKey: config.compatibleApiKey,
-                ...(config.compatibleDialect === "" ? {} : { dialect: config.compatibleDialect }),
-              }),
-              { name: "openai-compatible", baseUrls: () => [config.compatibleUrl], apiKey: config.compatibleApiKey },
-            ),
+      ...withKeys(config.compatibleUrl === "" ? [] : orNone(config.compatibleApiKeys), (apiKey) => compatibleProvider(config, apiKey)),
       setUp: "Set HLVM_OPENAI_COMPATIBLE_URL to the server's URL (up to and without /chat/completions) and start again.",
       known: [],
+      isLocal: config.compatibleUrl !== "" && isOnThisMachine(config.compatibleUrl),
     },
     {
       name: "scripted",
       provider: config.scriptFile === "" ? undefined : new ScriptedProvider(readScript(config.scriptFile)),
       setUp: "Set HLVM_SCRIPT_FILE to the path of a script and start again.",
       known: [],
+      isLocal: true,
+      isStandIn: true,
     },
-    { name: "demo", provider: new DemoProvider(), setUp: "", known: [] },
+    { name: "demo", provider: new DemoProvider(), setUp: "", known: [], isLocal: true, isStandIn: true },
   ];
+}
+
+function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey: string): Provider {
+  const name = "openai-compatible";
+  const dialect = compatibleDialect === "" ? {} : { dialect: compatibleDialect };
+  const provider = new ChatCompletionsProvider({ name, baseUrl: compatibleUrl, apiKey, ...dialect });
+  return withEmbeddings(provider, { name, baseUrls: () => [compatibleUrl], apiKey });
 }
 
 function llamaProvider(config: Config): Provider {
   const provider = new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) });
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
+}
+
+function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {
+  const keyed = keys.map((key) => ({ ending: key.length < SHORTEST_SHOWN_KEY ? "" : key.slice(-SHOWN_OF_KEY), provider: create(key) }));
+  return { provider: keyed[0]?.provider, keyed };
+}
+
+function orNone(keys: readonly string[]): readonly string[] {
+  return keys.length === 0 ? [""] : keys;
+}
+
+/** The llama-server of this machine, unless it is one of the pool's; and an Ollama, only where one is named. */
+function localProviders({ localUrl, llamaUrls, ollamaUrl }: Config): CataloguedProvider[] {
+  const isOfPool = llamaUrls.some((url) => new URL(url).origin === new URL(localUrl).origin);
+  const local: CataloguedProvider = { name: "local", provider: new LocalProvider(localUrl), setUp: "", known: [], isLocal: true };
+  const baseUrl = `${ollamaUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
+  const ollama = (): CataloguedProvider => ({
+    name: "ollama",
+    provider: new ChatCompletionsProvider({ name: "ollama", baseUrl, apiKey: "" }),
+    setUp: "",
+    known: [],
+    isApart: true,
+  });
+  return [...(isOfPool ? [] : [local]), ...(ollamaUrl === "" ? [] : [ollama()])];
+}
+
+function isOnThisMachine(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }

@@ -119,7 +119,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     getFact: LOOK,
     undoFactChange: ASK,
   }),
-  open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS }),
+  open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
   open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER, resumeInstance: ADMINISTER }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,

@@ -186,6 +186,7 @@ const URL_VARIABLES: Readonly<Record<string, string>> = {
   openai: "OPENAI_BASE_URL",
   "openai-compatible": "HLVM_OPENAI_COMPATIBLE_URL",
   llama: "HLVM_LLAMA_URLS",
+  ollama: "HLVM_OLLAMA_URL",
 };
 const LONGEST_WORDS = 500;
 

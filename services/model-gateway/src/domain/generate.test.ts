@@ -2,8 +2,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { generate, type Retry } from "./generate.ts";
 import type { Delta, Generation, Told } from "./generation.ts";
+import { KeyRing, type KeyedProvider } from "./key-ring.ts";
+import type { Model } from "./model.ts";
 import { ModelError } from "./model-error.ts";
 import type { Provider } from "./provider.ts";
+import type { Target } from "./target.ts";
 
 const generation: Generation = { model: "m", messages: [], tools: [], maximumOutputTokens: 1, temperature: undefined };
 const never = new AbortController().signal;
@@ -33,7 +36,8 @@ const answer = (): Delta[] => [
 
 async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Told[]> {
   const deltas: Told[] = [];
-  for await (const delta of generate("p", provider, generation, {
+  const keys = new KeyRing([{ ending: "", provider }]);
+  for await (const delta of generate({ providerName: "p", name: "m", keys }, generation, {
     signal: never,
     remainingMilliseconds,
     onRetry: (retry) => retries.push(retry),
@@ -152,6 +156,158 @@ describe("generate", () => {
       class: "unknown",
       code: "internal",
       message: "The answer of p could not be read: odd.",
+    });
+  });
+});
+
+describe("with several keys", () => {
+  const keyed = (...attempts: (() => Iterable<Delta>)[][]): KeyedProvider[] =>
+    attempts.map((each, index) => ({ ending: `key${index + 1}`, provider: providerOf(each) }));
+  const ask = async (keys: KeyRing, retries: Retry[] = [], name = "m"): Promise<Told[]> => {
+    const told: Told[] = [];
+    const options = { signal: never, remainingMilliseconds: undefined, onRetry: (retry: Retry) => void retries.push(retry) };
+    for await (const each of generate({ providerName: "p", name, keys }, generation, options)) told.push(each);
+    return told;
+  };
+
+  it.each([
+    ["permanent", "key_refused"],
+    ["permanent", "quota_spent"],
+    ["permanent", "not_permitted"],
+    ["rate_limit", "rate_limited"],
+  ] as const)("takes the next at once after %s %s, and lets the first rest", async (kind, reason) => {
+    let now = 0;
+    const keys = keyed([failing({ class: kind, reason }), answer, answer], [answer, answer, answer]);
+    const ring = new KeyRing(keys, () => now);
+    const retries: Retry[] = [];
+    expect(await ask(ring, retries)).toEqual(answer());
+    expect(retries).toMatchObject([{ keyEnding: "key1", waitMilliseconds: 0, model: "p/m" }]);
+    await ask(ring);
+    const calls = () => keys.map(({ provider }) => (provider as ReturnType<typeof providerOf>).calls());
+    expect(calls()).toEqual([1, 2]);
+    // What one key may not with one model, it may with another; a key that is no good is none anywhere.
+    await ask(ring, [], "other");
+    expect(calls()).toEqual(reason === "key_refused" || reason === "quota_spent" ? [1, 3] : [2, 2]);
+    now = 600_000;
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const [first] = calls();
+    await ask(ring);
+    expect(calls()[0]).toBe(first! + 1);
+  });
+
+  it("waits and tries again where every key is limited, and ends where every key is refused", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const limited = failing({ class: "rate_limit", reason: "rate_limited" });
+    const retries: Retry[] = [];
+    expect(await ask(new KeyRing(keyed([limited, answer], [limited])), retries)).toEqual(answer());
+    expect(retries.map(({ keyEnding, attempt }) => [keyEnding, attempt])).toEqual([
+      ["key1", 1],
+      ["key2", 1],
+    ]);
+    const refused = failing({ class: "permanent", reason: "key_refused" });
+    await expect(ask(new KeyRing(keyed([refused], [refused])))).rejects.toMatchObject({ reason: "key_refused" });
+  });
+
+  it("keeps away from a provider that fails, and not from one whose callers or whose models are at fault", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    let now = 0;
+    const fails = async (fields: Parameters<typeof failing>[0], calls: number): Promise<KeyRing> => {
+      const ring = new KeyRing(keyed(Array.from({ length: 100 }, () => failing(fields))), () => now);
+      for (let call = 0; call < calls; call++) await expect(ask(ring)).rejects.toBeInstanceOf(ModelError);
+      return ring;
+    };
+    for (const own of [
+      { class: "permanent", reason: "request_refused" },
+      { class: "context_overflow" },
+      { class: "abort" },
+      { class: "transient", reason: "provider_failing", message: "HTTP 500: Failed to parse input at pos 12" },
+      { class: "transient", reason: "empty_answer" },
+      { class: "timeout", reason: "model_too_slow" },
+    ] as const) {
+      const ring = await fails(own, 12);
+      const lease = ring.lease("m", new Set());
+      expect("index" in lease).toBe(true);
+      if ("close" in lease) lease.close();
+    }
+    const ring = await fails({}, 3);
+    const retries: Retry[] = [];
+    // The tenth failure opens it: the call's next attempt would have to wait for 5 s.
+    const options = { signal: never, remainingMilliseconds: 1_000, onRetry: (retry: Retry) => void retries.push(retry) };
+    const asked = generate({ providerName: "p", name: "m", keys: ring }, generation, options).next();
+    await expect(asked).rejects.toMatchObject({ reason: "circuit_open", class: "transient", retryAfterMilliseconds: 5_000 });
+    expect(retries.length).toBe(1);
+    expect(ring.lease("m", new Set())).toEqual({ waitMilliseconds: 5_000 });
+    // Another model of it is another matter.
+    expect(ring.lease("other", new Set())).toHaveProperty("index", 0);
+    now = 5_000;
+    expect(ring.lease("m", new Set())).toHaveProperty("index", 0);
+  });
+});
+
+describe("with another model to fall back on", () => {
+  const model = { id: "q/n", provider: "q", name: "n" } as Model;
+  const alongWith = async (
+    first: Provider,
+    others: readonly Provider[],
+    told: Told[] = [],
+  ): Promise<{ readonly told: Told[]; readonly asked: number }> => {
+    let asked = 0;
+    const target = (provider: Provider, error?: ModelError): Target => ({
+      providerName: error === undefined ? "p" : "q",
+      name: error === undefined ? "m" : "n",
+      keys: new KeyRing([{ ending: "", provider }]),
+      ...(error === undefined ? {} : { servedBy: { model, why: error.message } }),
+    });
+    const next = (error: ModelError) => {
+      const other = others[asked++];
+      return Promise.resolve(other && target(other, error));
+    };
+    const options = { signal: never, remainingMilliseconds: undefined, onRetry: () => undefined, next };
+    for await (const each of generate(target(first), generation, options)) told.push(each);
+    return { told, asked };
+  };
+  const refused = failing({ class: "permanent", reason: "key_refused", message: "No key." });
+
+  it("says first which model answers, and why", async () => {
+    const { told } = await alongWith(providerOf([refused]), [providerOf([answer])]);
+    expect(told).toEqual([{ kind: "served-by", model, why: "No key." }, ...answer()]);
+    const whole: Delta[] = [{ kind: "finish", reason: "refusal", detail: "no" }];
+    expect((await alongWith(providerOf([refused]), [providerOf([() => whole])])).told.map(({ kind }) => kind)).toEqual([
+      "served-by",
+      "finish",
+    ]);
+  });
+
+  it("asks nobody else where the model answered, or the request is at fault", async () => {
+    expect((await alongWith(providerOf([answer]), [providerOf([answer])])).asked).toBe(0);
+    for (const fault of [
+      { class: "context_overflow" },
+      { class: "permanent", reason: "request_refused" },
+      { class: "unknown" },
+      { class: "abort" },
+    ] as const) {
+      const other = providerOf([answer]);
+      await expect(alongWith(providerOf([failing(fault)]), [other])).rejects.toMatchObject(fault);
+      expect(other.calls()).toBe(0);
+    }
+  });
+
+  it("asks nobody else once something of an answer has come", async () => {
+    const cut = providerOf([
+      function* () {
+        yield { kind: "text", text: "half" };
+      },
+    ]);
+    const told: Told[] = [];
+    await expect(alongWith(cut, [providerOf([answer])], told)).rejects.toMatchObject({ reason: "stream_cut" });
+    expect(told.map(({ kind }) => kind)).toEqual(["text"]);
+  });
+
+  it("ends with the failure of the model that was asked, and tells of the others", async () => {
+    const others = [providerOf([failing({ class: "permanent", reason: "quota_spent", message: "No money." })])];
+    await expect(alongWith(providerOf([refused]), others)).rejects.toMatchObject({
+      reason: "key_refused",
+      message: "No key. Nor did another model of its route answer: No money.",
     });
   });
 });

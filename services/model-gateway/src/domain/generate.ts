@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
-import { fitDelta } from "./answer-length.ts";
-import { believableUsage } from "./believable-usage.ts";
-import type { Delta, Finish, Generation, Told } from "./generation.ts";
-import { ModelError } from "./model-error.ts";
-import type { Provider } from "./provider.ts";
+import { attemptOnce } from "./attempt-once.ts";
+import type { Generation, Told } from "./generation.ts";
+import { isHardFailure } from "./hard-failure.ts";
 import { Heartbeats } from "./heartbeats.ts";
+import { isOfKey, type Lease } from "./key-ring.ts";
+import { ModelError } from "./model-error.ts";
+import type { NextTarget, Target } from "./target.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 const MAXIMUM_ATTEMPTS = 3;
@@ -17,9 +18,13 @@ const LONGEST_CALL_MILLISECONDS = 900_000;
 const SIGN_MILLISECONDS = 1_000;
 
 export interface Retry {
+  /** `provider/name`. */
+  readonly model: string;
   readonly attempt: number;
   readonly waitMilliseconds: number;
   readonly error: ModelError;
+  /** The end of the key that was used, where there are keys. */
+  readonly keyEnding: string;
 }
 
 export interface GenerateOptions {
@@ -28,83 +33,114 @@ export interface GenerateOptions {
   /** What the caller's deadline leaves; undefined where it set none. */
   readonly remainingMilliseconds: number | undefined;
   readonly onRetry: (retry: Retry) => void;
+  /** Left out: no other model may answer. */
+  readonly next?: NextTarget;
 }
 
 /**
- * One answer of a model as deltas, `usage` and `finish` last; in their pauses its caller hears that it goes on. A failure
- * that may pass is tried again, up to three times and within the caller's deadline, as long as nothing of an answer has
- * come; after that every failure is the caller's.
+ * One answer of a model as deltas, `usage` and `finish` last; in their pauses its caller hears that it goes on. As long as nothing of
+ * an answer has come, a failure of a key is tried with the next key, one that may pass is tried again, up to three times and within
+ * the caller's deadline, and after a hard one the next model is asked, where there is one. After that every failure is the caller's.
  * @throws ModelError
  */
-export function generate(name: string, provider: Provider, generation: Generation, options: GenerateOptions): AsyncGenerator<Told, void> {
+export function generate(target: Target, generation: Generation, options: GenerateOptions): AsyncGenerator<Told, void> {
   const heartbeats = new Heartbeats();
-  return heartbeats.among(attempts(name, provider, generation, options, heartbeats.heard));
+  return heartbeats.among(new Call(generation, options, heartbeats.heard).along(target));
 }
 
-async function* attempts(
-  name: string,
-  provider: Provider,
-  generation: Generation,
-  options: GenerateOptions,
-  heard: () => void,
-): AsyncGenerator<Delta, void> {
-  const milliseconds = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
-  const deadline = performance.now() + milliseconds;
-  const limit = new TimeLimit(options.signal, milliseconds, () => tooLong(name, milliseconds));
-  try {
-    for (let attempt = 1; ; attempt++) {
-      const progress = { hasContent: false };
-      try {
-        yield* attemptOnce(name, provider.generate(generation, limit.signal, heard), progress);
-        return;
-      } catch (thrown) {
-        const error = endedBy(name, thrown, limit);
-        const wait = waitBefore(attempt, error);
-        if (progress.hasContent || !error.isRetried || attempt === MAXIMUM_ATTEMPTS) throw error;
-        if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= deadline) throw error;
-        options.onRetry({ attempt, waitMilliseconds: wait, error });
-        await waitAloud(wait, limit.signal, heard).catch(() => {
-          throw endedBy(name, error, limit);
-        });
+class Call {
+  readonly #generation: Generation;
+  readonly #options: GenerateOptions;
+  readonly #heard: () => void;
+  readonly #milliseconds: number;
+  readonly #deadline: number;
+  #hasContent = false;
+
+  constructor(generation: Generation, options: GenerateOptions, heard: () => void) {
+    this.#generation = generation;
+    this.#options = options;
+    this.#heard = heard;
+    this.#milliseconds = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
+    this.#deadline = performance.now() + this.#milliseconds;
+  }
+
+  async *along(first: Target): AsyncGenerator<Told, void> {
+    const limit = new TimeLimit(this.#options.signal, this.#milliseconds, () => tooLong(first.providerName, this.#milliseconds));
+    const failures: ModelError[] = [];
+    try {
+      for (let target: Target | undefined = first; target !== undefined;) {
+        try {
+          return yield* this.#ask(target, limit);
+        } catch (thrown) {
+          const error = endedBy(target.providerName, thrown, limit);
+          failures.push(error);
+          if (this.#hasContent || limit.signal.aborted) throw error;
+          target = isHardFailure(error) ? await this.#options.next?.(error) : undefined;
+        }
       }
+    } finally {
+      limit.close();
     }
-  } finally {
-    limit.close();
+    throw together(failures);
   }
-}
 
-async function waitAloud(milliseconds: number, signal: AbortSignal, heard: () => void): Promise<void> {
-  const heartbeats = setInterval(heard, SIGN_MILLISECONDS);
-  try {
-    await sleep(milliseconds, undefined, { signal });
-  } finally {
-    clearInterval(heartbeats);
-  }
-}
-
-async function* attemptOnce(name: string, deltas: AsyncIterable<Delta>, progress: { hasContent: boolean }): AsyncGenerator<Delta, void> {
-  let usage: Delta | undefined;
-  let finish: Finish | undefined;
-  let hasToolCalls = false;
-  for await (const delta of deltas) {
-    if (delta.kind === "usage") usage = believableUsage(delta) && delta;
-    else if (delta.kind === "finish") finish = delta;
-    else {
-      progress.hasContent = true;
-      hasToolCalls ||= delta.kind === "tool-call";
-      yield* fitDelta(name, delta);
+  async *#ask(target: Target, limit: TimeLimit): AsyncGenerator<Told, void> {
+    const { keys, name, providerName } = target;
+    const spent = new Set<number>();
+    for (let attempt = 1; ;) {
+      const lease = keys.lease(name, spent);
+      if ("waitMilliseconds" in lease && this.#options.next !== undefined) throw resting(target, lease.waitMilliseconds);
+      const error = "waitMilliseconds" in lease ? resting(target, lease.waitMilliseconds) : yield* this.#try(target, lease, limit);
+      if (error === undefined) return;
+      const retry = { model: `${providerName}/${name}`, attempt, error, keyEnding: "ending" in lease ? lease.ending : "" };
+      if ("index" in lease && isOfKey(error)) {
+        spent.add(lease.index);
+        if (keys.hasOther(spent)) {
+          this.#options.onRetry({ ...retry, waitMilliseconds: 0 });
+          continue;
+        }
+        spent.clear();
+      }
+      const wait = waitBefore(attempt, error);
+      if (!error.isRetried || attempt === MAXIMUM_ATTEMPTS) throw error;
+      if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= this.#deadline) throw error;
+      this.#options.onRetry({ ...retry, waitMilliseconds: wait });
+      await this.#waitAloud(wait, limit.signal).catch(() => {
+        throw endedBy(providerName, error, limit);
+      });
+      attempt++;
     }
   }
-  if (finish === undefined) throw cut(name);
-  if (!progress.hasContent && finish.reason !== "refusal" && finish.reason !== "length") throw empty(name);
-  if (usage !== undefined) yield usage;
-  yield { kind: "finish", reason: agreed(finish.reason, hasToolCalls), detail: finish.detail };
-}
 
-/** Servers differ in what they call the end of an answer that asks for tools. */
-function agreed(reason: Finish["reason"], hasToolCalls: boolean): Finish["reason"] {
-  if (reason !== "stop" && reason !== "tool-calls") return reason;
-  return hasToolCalls ? "tool-calls" : "stop";
+  /** @returns why there was no answer */
+  async *#try(target: Target, lease: Lease, limit: TimeLimit): AsyncGenerator<Told, ModelError | undefined> {
+    const onContent = (): void => {
+      this.#hasContent = true;
+      lease.answering();
+    };
+    try {
+      const deltas = lease.provider.generate({ ...this.#generation, model: target.name }, limit.signal, this.#heard);
+      yield* attemptOnce({ target, deltas, onContent });
+      lease.succeeded();
+      return undefined;
+    } catch (thrown) {
+      const error = endedBy(target.providerName, thrown, limit);
+      lease.failed(error);
+      if (this.#hasContent) throw error;
+      return error;
+    } finally {
+      lease.close();
+    }
+  }
+
+  async #waitAloud(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const heartbeats = setInterval(this.#heard, SIGN_MILLISECONDS);
+    try {
+      await sleep(milliseconds, undefined, { signal });
+    } finally {
+      clearInterval(heartbeats);
+    }
+  }
 }
 
 /** Full jitter: anything between nothing and the doubled backoff; never less than the provider asks for. */
@@ -137,22 +173,29 @@ function tooLong(provider: string, limit: number): ModelError {
   });
 }
 
-function cut(provider: string): ModelError {
+function resting({ providerName, name }: Target, retryAfterMilliseconds: number): ModelError {
   return new ModelError({
     class: "transient",
-    reason: "stream_cut",
-    message: `The answer of ${provider} broke off before its end.`,
-    advice: "Ask again; what was shown so far is not the whole answer.",
-    provider,
+    reason: "circuit_open",
+    message: `${providerName}/${name} has failed again and again, and is not asked for ${Math.ceil(retryAfterMilliseconds / 1000)} s.`,
+    advice: "Ask again in a little while, or take another model with --model.",
+    provider: providerName,
+    retryAfterMilliseconds,
   });
 }
 
-function empty(provider: string): ModelError {
+/** The failure of the model that was asked, and what the others of its route said. */
+function together([first, ...others]: readonly ModelError[]): ModelError {
+  if (first === undefined || others.length === 0) return first!;
   return new ModelError({
-    class: "transient",
-    reason: "empty_answer",
-    message: `${provider} ended its answer without a word.`,
-    advice: "Ask again, in other words if it stays.",
-    provider,
+    class: first.class,
+    code: first.code,
+    reason: first.reason,
+    message: `${first.message} Nor did another model of its route answer: ${others.map(({ message }) => message).join(" ")}`,
+    advice: first.advice,
+    provider: first.provider,
+    providerCode: first.providerCode,
+    retryAfterMilliseconds: first.retryAfterMilliseconds,
+    cause: others.at(-1),
   });
 }

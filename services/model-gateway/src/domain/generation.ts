@@ -1,3 +1,5 @@
+import type { Model } from "./model.ts";
+
 /** What a request may ask for besides an answer; what is left out is the provider's to decide. */
 export interface GenerationOptions {
   /** Left out: the model decides whether it calls any. */
@@ -115,8 +117,8 @@ export type Delta =
   | ({ readonly kind: "usage" } & Usage)
   | ({ readonly kind: "finish" } & Finish);
 
-/** What a caller hears: the answer, and in its pauses that the call goes on. */
-export type Told = Delta | { readonly kind: "alive" };
+/** What a caller hears: first which model answers where it is another than was asked for, the answer, and in its pauses that the call goes on. */
+export type Told = Delta | { readonly kind: "served-by"; readonly model: Model; readonly why: string } | { readonly kind: "alive" };
 
 /** Tokens, each counted once: `input` leaves out what the cache gave or took. */
 export interface Usage {

@@ -1,4 +1,4 @@
-import type { Delta, Told } from "./generation.ts";
+import type { Told } from "./generation.ts";
 
 const PAUSE_MILLISECONDS = 5_000;
 const ALIVE: Told = { kind: "alive" };
@@ -13,7 +13,7 @@ export class Heartbeats {
     if (performance.now() - this.#toldAt >= PAUSE_MILLISECONDS) this.#tell();
   };
 
-  async *among(deltas: AsyncIterable<Delta>): AsyncGenerator<Told, void> {
+  async *among(deltas: AsyncIterable<Told>): AsyncGenerator<Told, void> {
     const iterator = deltas[Symbol.asyncIterator]();
     try {
       let next = iterator.next();
@@ -30,7 +30,7 @@ export class Heartbeats {
   }
 
   /** The next delta, or a heartbeat where one comes before it. */
-  #orAlive(next: Promise<IteratorResult<Delta, void>>): Promise<IteratorResult<Told, void>> {
+  #orAlive(next: Promise<IteratorResult<Told, void>>): Promise<IteratorResult<Told, void>> {
     return new Promise((resolve, reject) => {
       this.#tell = () => resolve({ done: false, value: ALIVE });
       next.then(resolve, reject);

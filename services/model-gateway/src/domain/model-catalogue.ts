@@ -1,8 +1,11 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { KeyRing, type KeyedProvider } from "./key-ring.ts";
 import type { Model, ModelDescription } from "./model.ts";
 import { ModelError } from "./model-error.ts";
+import { PermittedModels } from "./permitted-models.ts";
 import type { Provider } from "./provider.ts";
 
+const NOT_PERMITTED = "Your organization does not permit it (HLVM_ALLOWED_MODELS).";
 const LIST_DEADLINE_MILLISECONDS = 3_000;
 /** Stands for the models of a provider that has to be asked for them, while it cannot be. */
 const ANY_MODEL: ModelDescription = { name: "*", tier: "mid", capability: "agent", contextWindow: 0 };
@@ -12,30 +15,58 @@ export interface CataloguedProvider {
   readonly name: string;
   /** Undefined where its key or URL is not set. */
   readonly provider: Provider | undefined;
+  /** Where it has several keys: it with each of them. */
+  readonly keyed?: readonly KeyedProvider[];
   /** What to set so that it can be used. */
   readonly setUp: string;
   /** Models to show while it cannot be used; empty where it has to be asked for them. */
   readonly known: readonly ModelDescription[];
+  /** What is sent to it does not leave this machine. */
+  readonly isLocal?: boolean;
+  /** Plays rules or a script. */
+  readonly isStandIn?: boolean;
+  /** Reached by its name alone: nothing chooses it. */
+  readonly isApart?: boolean;
+}
+
+/** Where a model's calls go. */
+export interface FoundProvider {
+  readonly providerName: string;
+  /** Within the provider. */
+  readonly name: string;
+  /** With the key that a call would take now. */
+  readonly provider: Provider;
+  readonly keys: KeyRing;
 }
 
 /** Which models there are, and which one a name stands for. */
 export class ModelCatalogue {
+  readonly #rings = new Map<string, KeyRing>();
   readonly #providers: readonly CataloguedProvider[];
   readonly #chosen: string;
   readonly #order: readonly string[];
+  readonly #permitted: PermittedModels;
 
   /**
    * @param chosen the model to take where none is named; empty: the first of `order` whose key or URL is set.
    */
-  constructor(providers: readonly CataloguedProvider[], chosen: string, order: readonly string[]) {
+  constructor(
+    providers: readonly CataloguedProvider[],
+    chosen: string,
+    order: readonly string[],
+    permitted: PermittedModels = new PermittedModels([]),
+  ) {
+    this.#permitted = permitted;
     this.#providers = providers;
+    for (const { name, provider, keyed = [] } of providers)
+      if (provider !== undefined) this.#rings.set(name, new KeyRing(keyed.length > 0 ? keyed : [{ ending: "", provider }]));
     this.#chosen = chosen;
     this.#order = order;
   }
 
   /**
    * The concrete model behind a name; never another than the one that was named. Empty means the default.
-   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `provider_not_set_up`, `model_not_found`
+   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `model_not_permitted`, `provider_not_set_up`, `model_not_found`
    */
   async resolve(id: string, signal: AbortSignal): Promise<Model> {
     if (id === "" && this.#chosen === "") return this.#first(signal);
@@ -43,14 +74,14 @@ export class ModelCatalogue {
     const { provider, name, providerName } = this.find(wanted);
     const description = await provider.describe(name, signal);
     if (description === undefined) throw modelNotFound(wanted, providerName, await provider.list(signal));
-    return this.#model(providerName, description, await this.#isDefault(wanted, providerName, provider, signal));
+    return this.#model(providerName, description, await this.#isDefault(wanted, providerName, signal));
   }
 
   /**
    * The provider of a model and the model's name there, without asking the provider whether it has it.
-   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `provider_not_set_up`
+   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `model_not_permitted`, `provider_not_set_up`
    */
-  find(id: string): { providerName: string; name: string; provider: Provider } {
+  find(id: string): FoundProvider {
     const slash = id.indexOf("/");
     const providerName = id.slice(0, slash);
     const name = id.slice(slash + 1);
@@ -70,14 +101,16 @@ export class ModelCatalogue {
         message: `There is no provider "${providerName}".`,
         advice: `Take one of ${names}; \`hlvm model list\` shows models.`,
       });
-    if (known.provider === undefined)
+    this.#permitted.demand(id);
+    const keys = this.#rings.get(providerName);
+    if (keys === undefined)
       throw new HlvmError({
         code: "failed_precondition",
         reason: "provider_not_set_up",
         message: `${id} cannot be used: ${providerName} is not set up.`,
         advice: known.setUp,
       });
-    return { providerName, name, provider: known.provider };
+    return { providerName, name, provider: keys.provider(name), keys };
   }
 
   /** Every model worth showing. A provider that does not answer in time says so in place of its models' advice. */
@@ -85,6 +118,11 @@ export class ModelCatalogue {
     const defaultId = await this.#defaultId(signal);
     const listed = await Promise.all(this.#providers.map((each) => this.#listOne(each, defaultId, signal)));
     return listed.flat();
+  }
+
+  /** Of a provider that there is. */
+  facts(providerName: string): Pick<CataloguedProvider, "isLocal" | "isStandIn" | "isApart"> {
+    return this.#providers.find(({ name }) => name === providerName) ?? {};
   }
 
   async #listOne(each: CataloguedProvider, defaultId: string, signal: AbortSignal): Promise<readonly Model[]> {
@@ -97,7 +135,10 @@ export class ModelCatalogue {
     if (each.provider === undefined) return unavailable(each.setUp);
     try {
       const descriptions = await each.provider.list(AbortSignal.any([signal, AbortSignal.timeout(LIST_DEADLINE_MILLISECONDS)]));
-      return descriptions.map((description) => this.#model(each.name, description, defaultId === `${each.name}/${description.name}`));
+      return descriptions.map((description) => {
+        const model = this.#model(each.name, description, defaultId === `${each.name}/${description.name}`);
+        return this.#permitted.has(model.id) ? model : { ...model, isAvailable: false, advice: NOT_PERMITTED };
+      });
     } catch (thrown) {
       if (signal.aborted || !(thrown instanceof ModelError)) throw thrown;
       return unavailable(`${thrown.message} ${thrown.advice}`);
@@ -106,7 +147,7 @@ export class ModelCatalogue {
 
   async #first(signal: AbortSignal): Promise<Model> {
     const first = this.#firstSetUp();
-    const [description] = (await first?.provider?.list(signal)) ?? [];
+    const description = (await this.#permittedOf(first, signal))[0];
     if (first !== undefined && description !== undefined) return this.#model(first.name, description, true);
     throw new HlvmError({
       code: "failed_precondition",
@@ -117,15 +158,22 @@ export class ModelCatalogue {
   }
 
   #firstSetUp(): CataloguedProvider | undefined {
-    return this.#order.flatMap((name) => this.#providers.find((each) => each.name === name && each.provider !== undefined) ?? [])[0];
+    const permitted = this.#order.filter((name) => this.#permitted.hasOf(name));
+    return permitted.flatMap((name) => this.#providers.find((each) => each.name === name && each.provider !== undefined) ?? [])[0];
+  }
+
+  async #permittedOf(each: CataloguedProvider | undefined, signal: AbortSignal): Promise<readonly ModelDescription[]> {
+    const descriptions = (await each?.provider?.list(signal)) ?? [];
+    return descriptions.filter(({ name }) => this.#permitted.has(`${each?.name}/${name}`));
   }
 
   /** Asks no other provider than the model's own: one that is down does not hold up the rest. */
-  async #isDefault(id: string, providerName: string, provider: Provider, signal: AbortSignal): Promise<boolean> {
+  async #isDefault(id: string, providerName: string, signal: AbortSignal): Promise<boolean> {
     if (this.#chosen !== "") return id === this.#chosen;
-    if (this.#firstSetUp()?.name !== providerName) return false;
-    const [first] = await provider.list(signal);
-    return id === `${providerName}/${first?.name}`;
+    const first = this.#firstSetUp();
+    if (first?.name !== providerName) return false;
+    const [description] = await this.#permittedOf(first, signal);
+    return id === `${providerName}/${description?.name}`;
   }
 
   async #defaultId(signal: AbortSignal): Promise<string> {

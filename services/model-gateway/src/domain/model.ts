@@ -14,6 +14,8 @@ export interface ModelDescription {
   readonly takesImages?: boolean;
   /** PDF; as above. */
   readonly takesDocuments?: boolean;
+  /** Nobody tells what it can do: what stands here is taken for it until its server says otherwise. */
+  readonly isGuess?: boolean;
 }
 
 export interface Model extends ModelDescription {

@@ -18,7 +18,7 @@ export interface ObservedModel {
 /** One answer of a model as a span and in the metrics of models; nothing of what it says. */
 export function observeGeneration({ provider, model }: ObservedModel, told: AsyncIterable<Told>): AsyncIterable<Told> {
   const called = { [genAi.operationName]: genAiOperation.chat, [genAi.providerName]: provider };
-  const attributes = { ...called, [genAi.requestModel]: model };
+  let attributes = { ...called, [genAi.requestModel]: model };
   const span = startSpan(`${genAiOperation.chat} ${model}`, { kind: SpanKind.CLIENT, attributes });
   const startedAt = performance.now();
   let isOver = false;
@@ -36,7 +36,14 @@ export function observeGeneration({ provider, model }: ObservedModel, told: Asyn
   async function* noted(deltas: AsyncIterable<Told>): AsyncGenerator<Told, void> {
     let isFirst = true;
     for await (const delta of deltas) {
-      if (isFirst && delta.kind !== "alive") {
+      if (delta.kind === "served-by") {
+        attributes = {
+          [genAi.operationName]: genAiOperation.chat,
+          [genAi.providerName]: delta.model.provider,
+          [genAi.requestModel]: delta.model.name,
+        };
+        span.setAttributes({ [genAi.responseModel]: delta.model.name });
+      } else if (isFirst && delta.kind !== "alive") {
         isFirst = false;
         timeToFirstChunk(performance.now() - startedAt, attributes);
       }

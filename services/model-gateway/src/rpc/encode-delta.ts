@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, GenerateResponseSchema, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { Finish, Told } from "../domain/generation.ts";
+import type { PriceTable } from "../domain/price-table.ts";
+import { encodeModel } from "./encode-model.ts";
 
 const REASONS: Readonly<Record<Finish["reason"], FinishReason>> = {
   stop: FinishReason.STOP,
@@ -9,11 +11,11 @@ const REASONS: Readonly<Record<Finish["reason"], FinishReason>> = {
   refusal: FinishReason.REFUSAL,
 };
 
-export function encodeDelta(delta: Told): GenerateResponse {
-  return create(GenerateResponseSchema, { event: eventOf(delta) });
+export function encodeDelta(delta: Told, prices: PriceTable): GenerateResponse {
+  return create(GenerateResponseSchema, { event: eventOf(delta, prices) });
 }
 
-function eventOf(delta: Told): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
+function eventOf(delta: Told, prices: PriceTable): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
   switch (delta.kind) {
     case "text":
       return { case: "textDelta", value: delta.text };
@@ -38,6 +40,8 @@ function eventOf(delta: Told): NonNullable<Parameters<typeof create<typeof Gener
           reasoningTokens: BigInt(delta.reasoning),
         },
       };
+    case "served-by":
+      return { case: "servedBy", value: { model: encodeModel(delta.model, prices), why: delta.why } };
     case "alive":
       return { case: "alive", value: {} };
     case "finish":

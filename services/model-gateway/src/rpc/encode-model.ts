@@ -32,6 +32,7 @@ export function encodeModel(model: Model, prices: PriceTable): WireModel {
     prices: prices.pricesOf(model.id).map(encodePrice),
     takesImages: model.takesImages === true,
     takesDocuments: model.takesDocuments === true,
+    guessed: model.isGuess === true,
   });
 }
 

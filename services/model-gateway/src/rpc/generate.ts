@@ -1,26 +1,32 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import type { Log } from "@hlvm/log/create-log";
 import type { GenerateRequest, GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { generate } from "../domain/generate.ts";
-import type { ModelCatalogue } from "../domain/model-catalogue.ts";
 import { observeGeneration } from "../domain/observe-generation.ts";
 import { decodeGeneration } from "./decode-generation.ts";
 import { encodeDelta } from "./encode-delta.ts";
+import type { ModelServiceParts } from "./routes.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
-export function generateHandler(catalogue: ModelCatalogue, log: Log) {
+export function generateHandler({ catalogue, router, prices, log }: ModelServiceParts) {
   return async function* (request: GenerateRequest, context: HandlerContext): AsyncGenerator<GenerateResponse, void> {
     const { signal, remainingMilliseconds } = callContext(context);
     try {
-      const { providerName, name, provider } = catalogue.find(request.model);
-      const deltas = generate(providerName, provider, decodeGeneration(request, name), {
+      const { model: wanted, route } = request;
+      const target = catalogue.find(wanted);
+      const generation = decodeGeneration(request, target.name);
+      const deltas = generate(target, generation, {
         signal,
         remainingMilliseconds: remainingMilliseconds(),
-        onRetry: ({ attempt, waitMilliseconds, error }) =>
-          log.warn({ model: request.model, attempt, waitMilliseconds, reason: error.reason, why: error.message }, "trying again"),
+        onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.reason, why: error.message }, "trying again"),
+        next: router.next(route, wanted, generation, signal),
       });
-      for await (const delta of observeGeneration({ provider: providerName, model: name }, deltas)) yield encodeDelta(delta);
+      const observed = observeGeneration({ provider: target.providerName, model: target.name }, deltas);
+      for await (const delta of observed) {
+        if (delta.kind === "served-by")
+          log.warn({ model: wanted, route, servedBy: delta.model.id, why: delta.why }, "another model answers");
+        yield encodeDelta(delta, prices);
+      }
     } catch (thrown) {
       throw toModelConnectError(thrown);
     }

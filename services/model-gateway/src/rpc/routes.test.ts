@@ -15,6 +15,7 @@ import { ModelCatalogue } from "../domain/model-catalogue.ts";
 import { PriceTable } from "../domain/price-table.ts";
 import type { ModelDescription } from "../domain/model.ts";
 import type { Provider } from "../domain/provider.ts";
+import { Router } from "../domain/routing/router.ts";
 import { routes } from "./routes.ts";
 
 let server: RpcServer;
@@ -74,11 +75,13 @@ beforeAll(async () => {
     "",
     ["anthropic", "demo"],
   );
+  const prices = new PriceTable();
+  const router = new Router({ catalogue, routes: new Map(), prices });
   server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: routes(catalogue, new PriceTable(), testLog),
+    routes: routes({ catalogue, router, prices, log: testLog }),
     services: [ModelService.typeName],
     authenticate: verifier("model-gateway"),
   });

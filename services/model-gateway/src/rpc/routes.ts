@@ -14,31 +14,43 @@ import { callContext } from "@hlvm/rpc/call-context";
 import type { ModelCatalogue } from "../domain/model-catalogue.ts";
 import type { PriceTable } from "../domain/price-table.ts";
 import { countTokensHandler } from "./count-tokens.ts";
+import type { Router } from "../domain/routing/router.ts";
+import { decodeNeeds } from "./decode-needs.ts";
 import { embedHandler } from "./embed.ts";
 import { encodeModel } from "./encode-model.ts";
+import { explainRouteHandler } from "./explain-route.ts";
 import { generateHandler } from "./generate.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
-export function routes(catalogue: ModelCatalogue, prices: PriceTable, log: Log): (router: ConnectRouter) => void {
-  const generate = generateHandler(catalogue, log);
-  return (router) => {
-    router.service(ModelService, {
+export interface ModelServiceParts {
+  readonly catalogue: ModelCatalogue;
+  readonly router: Router;
+  readonly prices: PriceTable;
+  readonly log: Log;
+}
+
+export function routes({ catalogue, router, prices, log }: ModelServiceParts): (rpc: ConnectRouter) => void {
+  const generate = generateHandler({ catalogue, router, prices, log });
+  return (rpc) => {
+    rpc.service(ModelService, {
       generate,
       streamCalls: streamCallsHandler(generate),
       countTokens: countTokensHandler(catalogue),
       embed: embedHandler(catalogue),
-      resolveModel: resolveModelHandler(catalogue, prices),
+      resolveModel: resolveModelHandler(router, prices),
+      explainRoute: explainRouteHandler(router),
       listModels: listModelsHandler(catalogue, prices),
     });
   };
 }
 
-function resolveModelHandler(catalogue: ModelCatalogue, prices: PriceTable) {
+function resolveModelHandler(router: Router, prices: PriceTable) {
   return async (request: ResolveModelRequest, context: HandlerContext): Promise<ResolveModelResponse> => {
     try {
-      const model = await catalogue.resolve(request.model, callContext(context).signal);
-      return create(ResolveModelResponseSchema, { model: encodeModel(model, prices) });
+      const { task, needs } = request;
+      const { model, route } = await router.resolve(request.model, { task, needs: decodeNeeds(needs) }, callContext(context).signal);
+      return create(ResolveModelResponseSchema, { model: { ...encodeModel(model, prices), route } });
     } catch (thrown) {
       throw toModelConnectError(thrown);
     }

@@ -17,7 +17,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMImoKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhYKDXByb3ZpZGVyX2RhdGEYtgIgASgMIosBCg5Ub29sUmVzdWx0UGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIMCgR0b29sGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoGaW1hZ2VzGLYCIAMoCzIYLmhsdm0ubW9kZWwudjEuSW1hZ2VQYXJ0Qgi6SAWSAQIQECJxCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACEg8KBnN0cmljdBi2AiABKAgiagoKVG9vbENob2ljZRIXCgRub25lGAEgASgIQge6SARqAggBSAASFgoDYW55GAIgASgIQge6SARqAggBSAASGgoEdG9vbBgDIAEoCUIKukgHcgUQARiAAkgAQg8KBmNob2ljZRIFukgCCAEiaQoMT3V0cHV0Rm9ybWF0EikKBG5hbWUYASABKAlCG7pIGHIWEAEYQDIQXlthLXpBLVowLTlfLV0rJBIeCgtzY2hlbWFfanNvbhgCIAEoCUIJukgGcgQYgIBAEg4KBnN0cmljdBgDIAEoCCK0BgoPR2VuZXJhdGVSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24SJAoRbWF4X291dHB1dF90b2tlbnMYBCABKA1CCbpIBioEGMCEPRIxCgt0ZW1wZXJhdHVyZRgFIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARISCgpzZXNzaW9uX2lkGAYgASgJEg4KBnJ1bl9pZBgHIAEoCRIvCgt0b29sX2Nob2ljZRi2AiABKAsyGS5obHZtLm1vZGVsLnYxLlRvb2xDaG9pY2USIQoTcGFyYWxsZWxfdG9vbF9jYWxscxi3AiABKAhIAYgBARIqCg5zdG9wX3NlcXVlbmNlcxi4AiADKAlCEbpIDpIBCxAQIgdyBRABGIACEjMKDW91dHB1dF9mb3JtYXQYuQIgASgLMhsuaGx2bS5tb2RlbC52MS5PdXRwdXRGb3JtYXQSMAoGZWZmb3J0GLoCIAEoDjIVLmhsdm0ubW9kZWwudjEuRWZmb3J0Qgi6SAWCAQIQARIbCgljYWNoZV9rZXkYuwIgASgJQge6SARyAhhAEhMKCmNhY2hlX2hvdXIYvAIgASgIEhsKCXVzZXJfaGFzaBi9AiABKAlCB7pIBHICGEASOwoMc2VydmljZV90aWVyGL4CIAEoDjIaLmhsdm0ubW9kZWwudjEuU2VydmljZVRpZXJCCLpIBYIBAhABEjgKCHByaW9yaXR5GL8CIAEoDjIbLmhsdm0ubW9kZWwudjEuQ2FsbFByaW9yaXR5Qgi6SAWCAQIQARIdCgpmYWlyX3NoYXJlGMACIAEoCUIIukgFcgMYgAISLAoFdG9wX3AYwQIgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgCiAEBQg4KDF90ZW1wZXJhdHVyZUIWChRfcGFyYWxsZWxfdG9vbF9jYWxsc0IICgZfdG9wX3AipgEKBVVzYWdlEhQKDGlucHV0X3Rva2VucxgBIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAIgASgEEhkKEWNhY2hlX3JlYWRfdG9rZW5zGAMgASgEEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgEIAEoBBIYChByZWFzb25pbmdfdG9rZW5zGAUgASgEEh8KF2NhY2hlX3dyaXRlX2hvdXJfdG9rZW5zGGQgASgEIkUKBkZpbmlzaBIrCgZyZWFzb24YASABKA4yGy5obHZtLm1vZGVsLnYxLkZpbmlzaFJlYXNvbhIOCgZkZXRhaWwYAiABKAkiBwoFQWxpdmUiqAIKEEdlbmVyYXRlUmVzcG9uc2USFAoKdGV4dF9kZWx0YRgBIAEoCUgAEhgKDnRoaW5raW5nX2RlbHRhGAIgASgJSAASKwoIdGhpbmtpbmcYAyABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAQgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABIlCgV1c2FnZRgFIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2VIABInCgZmaW5pc2gYBiABKAsyFS5obHZtLm1vZGVsLnYxLkZpbmlzaEgAEiUKBWFsaXZlGAcgASgLMhQuaGx2bS5tb2RlbC52MS5BbGl2ZUgAQg4KBWV2ZW50EgW6SAIIASKRAQoKTW9kZWxFcnJvchIoCgVjbGFzcxgBIAEoDjIZLmhsdm0ubW9kZWwudjEuRXJyb3JDbGFzcxIQCghwcm92aWRlchgCIAEoCRIVCg1wcm92aWRlcl9jb2RlGAMgASgJEiAKGHJldHJ5X2FmdGVyX21pbGxpc2Vjb25kcxgEIAEoDRIOCgZhZHZpY2UYBSABKAkilAEKClRva2VuUmF0ZXMSDQoFaW5wdXQYASABKAQSDgoGb3V0cHV0GAIgASgEEhIKCmNhY2hlX3JlYWQYAyABKAQSEwoLY2FjaGVfd3JpdGUYBCABKAQSGAoQY2FjaGVfd3JpdGVfaG91chgFIAEoBBIWCglyZWFzb25pbmcYBiABKARIAIgBAUIMCgpfcmVhc29uaW5nIrYBCgpNb2RlbFByaWNlEi4KCnZhbGlkX2Zyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBXJhdGVzGAIgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzEhkKEWxvbmdfaW5wdXRfdG9rZW5zGAMgASgEEjMKEGxvbmdfaW5wdXRfcmF0ZXMYBCABKAsyGS5obHZtLm1vZGVsLnYxLlRva2VuUmF0ZXMitwIKBU1vZGVsEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEgwKBG5hbWUYAyABKAkSJgoEdGllchgEIAEoDjIYLmhsdm0ubW9kZWwudjEuTW9kZWxUaWVyEjIKCmNhcGFiaWxpdHkYBSABKA4yHi5obHZtLm1vZGVsLnYxLk1vZGVsQ2FwYWJpbGl0eRIWCg5jb250ZXh0X3dpbmRvdxgGIAEoDRIPCgdkZWZhdWx0GAcgASgIEhEKCWF2YWlsYWJsZRgIIAEoCBIOCgZhZHZpY2UYCSABKAkSKQoGcHJpY2VzGGQgAygLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbFByaWNlEhUKDHRha2VzX2ltYWdlcxiCASABKAgSGAoPdGFrZXNfZG9jdW1lbnRzGIMBIAEoCCIuChNSZXNvbHZlTW9kZWxSZXF1ZXN0EhcKBW1vZGVsGAEgASgJQgi6SAVyAxiAAiI7ChRSZXNvbHZlTW9kZWxSZXNwb25zZRIjCgVtb2RlbBgBIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwiEwoRTGlzdE1vZGVsc1JlcXVlc3QiOgoSTGlzdE1vZGVsc1Jlc3BvbnNlEiQKBm1vZGVscxgBIAMoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwijgEKEkNvdW50VG9rZW5zUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uIkEKE0NvdW50VG9rZW5zUmVzcG9uc2USGQoMaW5wdXRfdG9rZW5zGAEgASgESACIAQFCDwoNX2lucHV0X3Rva2VucyJnCgxFbWJlZFJlcXVlc3QSFgoFbW9kZWwYASABKAlCB7pIBHICEAMSIAoFdGV4dHMYAiADKAlCEbpIDpIBCwgBEIAQIgRyAhABEh0KCmRpbWVuc2lvbnMYAyABKA1CCbpIBioEGICABCIbCglFbWJlZGRpbmcSDgoGdmFsdWVzGAEgAygCImIKDUVtYmVkUmVzcG9uc2USLAoKZW1iZWRkaW5ncxgBIAMoCzIYLmhsdm0ubW9kZWwudjEuRW1iZWRkaW5nEiMKBXVzYWdlGAIgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqNAQoGRWZmb3J0EhYKEkVGRk9SVF9VTlNQRUNJRklFRBAAEg8KC0VGRk9SVF9OT05FEAESEgoORUZGT1JUX01JTklNQUwQAhIOCgpFRkZPUlRfTE9XEAMSEQoNRUZGT1JUX01FRElVTRAEEg8KC0VGRk9SVF9ISUdIEAUSEgoORUZGT1JUX01BWElNVU0QBip4CgtTZXJ2aWNlVGllchIcChhTRVJWSUNFX1RJRVJfVU5TUEVDSUZJRUQQABIZChVTRVJWSUNFX1RJRVJfU1RBTkRBUkQQARIVChFTRVJWSUNFX1RJRVJfRkxFWBACEhkKFVNFUlZJQ0VfVElFUl9QUklPUklUWRADKmUKDENhbGxQcmlvcml0eRIdChlDQUxMX1BSSU9SSVRZX1VOU1BFQ0lGSUVEEAASHQoZQ0FMTF9QUklPUklUWV9JTlRFUkFDVElWRRABEhcKE0NBTExfUFJJT1JJVFlfQkFUQ0gQAiqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMykQQKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWQoLQ291bnRUb2tlbnMSIS5obHZtLm1vZGVsLnYxLkNvdW50VG9rZW5zUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXNwb25zZSIDkAICElwKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2UiA5ACAhJHCgVFbWJlZBIbLmhsdm0ubW9kZWwudjEuRW1iZWRSZXF1ZXN0GhwuaGx2bS5tb2RlbC52MS5FbWJlZFJlc3BvbnNlIgOQAgISVgoKTGlzdE1vZGVscxIgLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1JlcXVlc3QaIS5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMImoKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhYKDXByb3ZpZGVyX2RhdGEYtgIgASgMIosBCg5Ub29sUmVzdWx0UGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIMCgR0b29sGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoGaW1hZ2VzGLYCIAMoCzIYLmhsdm0ubW9kZWwudjEuSW1hZ2VQYXJ0Qgi6SAWSAQIQECJxCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACEg8KBnN0cmljdBi2AiABKAgiagoKVG9vbENob2ljZRIXCgRub25lGAEgASgIQge6SARqAggBSAASFgoDYW55GAIgASgIQge6SARqAggBSAASGgoEdG9vbBgDIAEoCUIKukgHcgUQARiAAkgAQg8KBmNob2ljZRIFukgCCAEiaQoMT3V0cHV0Rm9ybWF0EikKBG5hbWUYASABKAlCG7pIGHIWEAEYQDIQXlthLXpBLVowLTlfLV0rJBIeCgtzY2hlbWFfanNvbhgCIAEoCUIJukgGcgQYgIBAEg4KBnN0cmljdBgDIAEoCCLOBgoPR2VuZXJhdGVSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24SJAoRbWF4X291dHB1dF90b2tlbnMYBCABKA1CCbpIBioEGMCEPRIxCgt0ZW1wZXJhdHVyZRgFIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARISCgpzZXNzaW9uX2lkGAYgASgJEg4KBnJ1bl9pZBgHIAEoCRIvCgt0b29sX2Nob2ljZRi2AiABKAsyGS5obHZtLm1vZGVsLnYxLlRvb2xDaG9pY2USIQoTcGFyYWxsZWxfdG9vbF9jYWxscxi3AiABKAhIAYgBARIqCg5zdG9wX3NlcXVlbmNlcxi4AiADKAlCEbpIDpIBCxAQIgdyBRABGIACEjMKDW91dHB1dF9mb3JtYXQYuQIgASgLMhsuaGx2bS5tb2RlbC52MS5PdXRwdXRGb3JtYXQSMAoGZWZmb3J0GLoCIAEoDjIVLmhsdm0ubW9kZWwudjEuRWZmb3J0Qgi6SAWCAQIQARIbCgljYWNoZV9rZXkYuwIgASgJQge6SARyAhhAEhMKCmNhY2hlX2hvdXIYvAIgASgIEhsKCXVzZXJfaGFzaBi9AiABKAlCB7pIBHICGEASOwoMc2VydmljZV90aWVyGL4CIAEoDjIaLmhsdm0ubW9kZWwudjEuU2VydmljZVRpZXJCCLpIBYIBAhABEjgKCHByaW9yaXR5GL8CIAEoDjIbLmhsdm0ubW9kZWwudjEuQ2FsbFByaW9yaXR5Qgi6SAWCAQIQARIdCgpmYWlyX3NoYXJlGMACIAEoCUIIukgFcgMYgAISLAoFdG9wX3AYwQIgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgCiAEBEhgKBXJvdXRlGMUCIAEoCUIIukgFcgMYgAJCDgoMX3RlbXBlcmF0dXJlQhYKFF9wYXJhbGxlbF90b29sX2NhbGxzQggKBl90b3BfcCKmAQoFVXNhZ2USFAoMaW5wdXRfdG9rZW5zGAEgASgEEhUKDW91dHB1dF90b2tlbnMYAiABKAQSGQoRY2FjaGVfcmVhZF90b2tlbnMYAyABKAQSGgoSY2FjaGVfd3JpdGVfdG9rZW5zGAQgASgEEhgKEHJlYXNvbmluZ190b2tlbnMYBSABKAQSHwoXY2FjaGVfd3JpdGVfaG91cl90b2tlbnMYZCABKAQiRQoGRmluaXNoEisKBnJlYXNvbhgBIAEoDjIbLmhsdm0ubW9kZWwudjEuRmluaXNoUmVhc29uEg4KBmRldGFpbBgCIAEoCSIHCgVBbGl2ZSI8CghTZXJ2ZWRCeRIjCgVtb2RlbBgBIAEoCzIULmhsdm0ubW9kZWwudjEuTW9kZWwSCwoDd2h5GAIgASgJItcCChBHZW5lcmF0ZVJlc3BvbnNlEhQKCnRleHRfZGVsdGEYASABKAlIABIYCg50aGlua2luZ19kZWx0YRgCIAEoCUgAEisKCHRoaW5raW5nGAMgASgLMhcuaGx2bS5tb2RlbC52MS5UaGlua2luZ0gAEjAKCXRvb2xfY2FsbBgEIAEoCzIbLmhsdm0ubW9kZWwudjEuVG9vbENhbGxQYXJ0SAASJQoFdXNhZ2UYBSABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlSAASJwoGZmluaXNoGAYgASgLMhUuaGx2bS5tb2RlbC52MS5GaW5pc2hIABIlCgVhbGl2ZRgHIAEoCzIULmhsdm0ubW9kZWwudjEuQWxpdmVIABItCglzZXJ2ZWRfYnkYxQIgASgLMhcuaGx2bS5tb2RlbC52MS5TZXJ2ZWRCeUgAQg4KBWV2ZW50EgW6SAIIASKRAQoKTW9kZWxFcnJvchIoCgVjbGFzcxgBIAEoDjIZLmhsdm0ubW9kZWwudjEuRXJyb3JDbGFzcxIQCghwcm92aWRlchgCIAEoCRIVCg1wcm92aWRlcl9jb2RlGAMgASgJEiAKGHJldHJ5X2FmdGVyX21pbGxpc2Vjb25kcxgEIAEoDRIOCgZhZHZpY2UYBSABKAkilAEKClRva2VuUmF0ZXMSDQoFaW5wdXQYASABKAQSDgoGb3V0cHV0GAIgASgEEhIKCmNhY2hlX3JlYWQYAyABKAQSEwoLY2FjaGVfd3JpdGUYBCABKAQSGAoQY2FjaGVfd3JpdGVfaG91chgFIAEoBBIWCglyZWFzb25pbmcYBiABKARIAIgBAUIMCgpfcmVhc29uaW5nIrYBCgpNb2RlbFByaWNlEi4KCnZhbGlkX2Zyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBXJhdGVzGAIgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzEhkKEWxvbmdfaW5wdXRfdG9rZW5zGAMgASgEEjMKEGxvbmdfaW5wdXRfcmF0ZXMYBCABKAsyGS5obHZtLm1vZGVsLnYxLlRva2VuUmF0ZXMi2QIKBU1vZGVsEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEgwKBG5hbWUYAyABKAkSJgoEdGllchgEIAEoDjIYLmhsdm0ubW9kZWwudjEuTW9kZWxUaWVyEjIKCmNhcGFiaWxpdHkYBSABKA4yHi5obHZtLm1vZGVsLnYxLk1vZGVsQ2FwYWJpbGl0eRIWCg5jb250ZXh0X3dpbmRvdxgGIAEoDRIPCgdkZWZhdWx0GAcgASgIEhEKCWF2YWlsYWJsZRgIIAEoCBIOCgZhZHZpY2UYCSABKAkSKQoGcHJpY2VzGGQgAygLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbFByaWNlEhUKDHRha2VzX2ltYWdlcxiCASABKAgSGAoPdGFrZXNfZG9jdW1lbnRzGIMBIAEoCBIOCgVyb3V0ZRjFAiABKAkSEAoHZ3Vlc3NlZBjGAiABKAgiwAEKCk1vZGVsTmVlZHMSDQoFdG9vbHMYASABKAgSDgoGaW1hZ2VzGAIgASgIEhEKCWRvY3VtZW50cxgDIAEoCBIWCg5jb250ZXh0X3dpbmRvdxgEIAEoDRISCgpsb2NhbF9vbmx5GAUgASgIEhgKC2lucHV0X3ByaWNlGAYgASgESACIAQESGQoMb3V0cHV0X3ByaWNlGAcgASgESAGIAQFCDgoMX2lucHV0X3ByaWNlQg8KDV9vdXRwdXRfcHJpY2UicwoTUmVzb2x2ZU1vZGVsUmVxdWVzdBIXCgVtb2RlbBgBIAEoCUIIukgFcgMYgAISGAoEdGFzaxjFAiABKAlCCbpIBnIEGICAARIpCgVuZWVkcxjGAiABKAsyGS5obHZtLm1vZGVsLnYxLk1vZGVsTmVlZHMiOwoUUmVzb2x2ZU1vZGVsUmVzcG9uc2USIwoFbW9kZWwYASABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsIhMKEUxpc3RNb2RlbHNSZXF1ZXN0IjoKEkxpc3RNb2RlbHNSZXNwb25zZRIkCgZtb2RlbHMYASADKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsInEKE0V4cGxhaW5Sb3V0ZVJlcXVlc3QSFwoFcm91dGUYASABKAlCCLpIBXIDGIACEhcKBHRhc2sYAiABKAlCCbpIBnIEGICAARIoCgVuZWVkcxgDIAEoCzIZLmhsdm0ubW9kZWwudjEuTW9kZWxOZWVkcyI4CglTY29yZVBhcnQSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoARIOCgZ3ZWlnaHQYAyABKAEiZgoOUm91dGVDYW5kaWRhdGUSDQoFbW9kZWwYASABKAkSDQoFc2NvcmUYAiABKAESJwoFcGFydHMYAyADKAsyGC5obHZtLm1vZGVsLnYxLlNjb3JlUGFydBINCgVzaGFyZRgEIAEoASI7Cg1GaWx0ZXJlZE1vZGVsEg0KBW1vZGVsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRILCgN3aHkYAyABKAkiJgoIVGFza1dvcmQSDAoEd29yZBgBIAEoCRIMCgRwYXJ0GAIgASgJIrABChRFeHBsYWluUm91dGVSZXNwb25zZRINCgVyb3V0ZRgBIAEoCRIxCgpjYW5kaWRhdGVzGAIgAygLMh0uaGx2bS5tb2RlbC52MS5Sb3V0ZUNhbmRpZGF0ZRIuCghmaWx0ZXJlZBgDIAMoCzIcLmhsdm0ubW9kZWwudjEuRmlsdGVyZWRNb2RlbBImCgV3b3JkcxgEIAMoCzIXLmhsdm0ubW9kZWwudjEuVGFza1dvcmQijgEKEkNvdW50VG9rZW5zUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uIkEKE0NvdW50VG9rZW5zUmVzcG9uc2USGQoMaW5wdXRfdG9rZW5zGAEgASgESACIAQFCDwoNX2lucHV0X3Rva2VucyJnCgxFbWJlZFJlcXVlc3QSFgoFbW9kZWwYASABKAlCB7pIBHICEAMSIAoFdGV4dHMYAiADKAlCEbpIDpIBCwgBEIAQIgRyAhABEh0KCmRpbWVuc2lvbnMYAyABKA1CCbpIBioEGICABCIbCglFbWJlZGRpbmcSDgoGdmFsdWVzGAEgAygCImIKDUVtYmVkUmVzcG9uc2USLAoKZW1iZWRkaW5ncxgBIAMoCzIYLmhsdm0ubW9kZWwudjEuRW1iZWRkaW5nEiMKBXVzYWdlGAIgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSK4AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqNAQoGRWZmb3J0EhYKEkVGRk9SVF9VTlNQRUNJRklFRBAAEg8KC0VGRk9SVF9OT05FEAESEgoORUZGT1JUX01JTklNQUwQAhIOCgpFRkZPUlRfTE9XEAMSEQoNRUZGT1JUX01FRElVTRAEEg8KC0VGRk9SVF9ISUdIEAUSEgoORUZGT1JUX01BWElNVU0QBip4CgtTZXJ2aWNlVGllchIcChhTRVJWSUNFX1RJRVJfVU5TUEVDSUZJRUQQABIZChVTRVJWSUNFX1RJRVJfU1RBTkRBUkQQARIVChFTRVJWSUNFX1RJRVJfRkxFWBACEhkKFVNFUlZJQ0VfVElFUl9QUklPUklUWRADKmUKDENhbGxQcmlvcml0eRIdChlDQUxMX1BSSU9SSVRZX1VOU1BFQ0lGSUVEEAASHQoZQ0FMTF9QUklPUklUWV9JTlRFUkFDVElWRRABEhcKE0NBTExfUFJJT1JJVFlfQkFUQ0gQAiqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMy7wQKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWQoLQ291bnRUb2tlbnMSIS5obHZtLm1vZGVsLnYxLkNvdW50VG9rZW5zUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXNwb25zZSIDkAICElwKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2UiA5ACAhJHCgVFbWJlZBIbLmhsdm0ubW9kZWwudjEuRW1iZWRSZXF1ZXN0GhwuaGx2bS5tb2RlbC52MS5FbWJlZFJlc3BvbnNlIgOQAgISXAoMRXhwbGFpblJvdXRlEiIuaGx2bS5tb2RlbC52MS5FeHBsYWluUm91dGVSZXF1ZXN0GiMuaGx2bS5tb2RlbC52MS5FeHBsYWluUm91dGVSZXNwb25zZSIDkAICElYKCkxpc3RNb2RlbHMSIC5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiEuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -782,6 +782,14 @@ export type GenerateRequest = Message$1<"hlvm.model.v1.GenerateRequest"> & {
    * @generated from field: optional double top_p = 321;
    */
   topP?: number | undefined;
+
+  /**
+   * The route that the model was resolved by, as Model has it: where the model fails hard before its first delta, another one of the
+   * route may answer. Empty: no other model answers.
+   *
+   * @generated from field: string route = 325;
+   */
+  route: string;
 };
 
 /**
@@ -896,6 +904,14 @@ export type GenerateRequestJson = {
    * @generated from field: optional double top_p = 321;
    */
   topP?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The route that the model was resolved by, as Model has it: where the model fails hard before its first delta, another one of the
+   * route may answer. Empty: no other model answers.
+   *
+   * @generated from field: string route = 325;
+   */
+  route?: string;
 };
 
 /**
@@ -1061,6 +1077,51 @@ export const AliveSchema: GenMessage<Alive, {jsonType: AliveJson}> = /*@__PURE__
   messageDesc(file_hlvm_model_v1_model, 13);
 
 /**
+ * Another model answers than was asked for. It costs what that one costs.
+ *
+ * @generated from message hlvm.model.v1.ServedBy
+ */
+export type ServedBy = Message$1<"hlvm.model.v1.ServedBy"> & {
+  /**
+   * @generated from field: hlvm.model.v1.Model model = 1;
+   */
+  model?: Model | undefined;
+
+  /**
+   * What the one that was asked for failed with.
+   *
+   * @generated from field: string why = 2;
+   */
+  why: string;
+};
+
+/**
+ * Another model answers than was asked for. It costs what that one costs.
+ *
+ * @generated from message hlvm.model.v1.ServedBy
+ */
+export type ServedByJson = {
+  /**
+   * @generated from field: hlvm.model.v1.Model model = 1;
+   */
+  model?: ModelJson;
+
+  /**
+   * What the one that was asked for failed with.
+   *
+   * @generated from field: string why = 2;
+   */
+  why?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ServedBy.
+ * Use `create(ServedBySchema)` to create a new message.
+ */
+export const ServedBySchema: GenMessage<ServedBy, {jsonType: ServedByJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 14);
+
+/**
  * @generated from message hlvm.model.v1.GenerateResponse
  */
 export type GenerateResponse = Message$1<"hlvm.model.v1.GenerateResponse"> & {
@@ -1115,6 +1176,14 @@ export type GenerateResponse = Message$1<"hlvm.model.v1.GenerateResponse"> & {
      */
     value: Alive;
     case: "alive";
+  } | {
+    /**
+     * Before everything of the answer.
+     *
+     * @generated from field: hlvm.model.v1.ServedBy served_by = 325;
+     */
+    value: ServedBy;
+    case: "servedBy";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1162,6 +1231,13 @@ export type GenerateResponseJson = {
    * @generated from field: hlvm.model.v1.Alive alive = 7;
    */
   alive?: AliveJson;
+
+  /**
+   * Before everything of the answer.
+   *
+   * @generated from field: hlvm.model.v1.ServedBy served_by = 325;
+   */
+  servedBy?: ServedByJson;
 };
 
 /**
@@ -1169,7 +1245,7 @@ export type GenerateResponseJson = {
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export const GenerateResponseSchema: GenMessage<GenerateResponse, {jsonType: GenerateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 14);
+  messageDesc(file_hlvm_model_v1_model, 15);
 
 /**
  * The detail of every error that Generate ends with.
@@ -1252,7 +1328,7 @@ export type ModelErrorJson = {
  * Use `create(ModelErrorSchema)` to create a new message.
  */
 export const ModelErrorSchema: GenMessage<ModelError, {jsonType: ModelErrorJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 15);
+  messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
  * Nano-dollars (10^-9 US dollars) a token, by the class in which it is counted.
@@ -1337,7 +1413,7 @@ export type TokenRatesJson = {
  * Use `create(TokenRatesSchema)` to create a new message.
  */
 export const TokenRatesSchema: GenMessage<TokenRates, {jsonType: TokenRatesJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 16);
+  messageDesc(file_hlvm_model_v1_model, 17);
 
 /**
  * What a model costs from a time on.
@@ -1402,7 +1478,7 @@ export type ModelPriceJson = {
  * Use `create(ModelPriceSchema)` to create a new message.
  */
 export const ModelPriceSchema: GenMessage<ModelPrice, {jsonType: ModelPriceJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 17);
+  messageDesc(file_hlvm_model_v1_model, 18);
 
 /**
  * @generated from message hlvm.model.v1.Model
@@ -1477,6 +1553,20 @@ export type Model = Message$1<"hlvm.model.v1.Model"> & {
    * @generated from field: bool takes_documents = 131;
    */
   takesDocuments: boolean;
+
+  /**
+   * `auto` or `route/NAME` where it was resolved by that; empty where it was named.
+   *
+   * @generated from field: string route = 325;
+   */
+  route: string;
+
+  /**
+   * Its server does not tell what it can do: what stands here is a guess.
+   *
+   * @generated from field: bool guessed = 326;
+   */
+  guessed: boolean;
 };
 
 /**
@@ -1552,6 +1642,20 @@ export type ModelJson = {
    * @generated from field: bool takes_documents = 131;
    */
   takesDocuments?: boolean;
+
+  /**
+   * `auto` or `route/NAME` where it was resolved by that; empty where it was named.
+   *
+   * @generated from field: string route = 325;
+   */
+  route?: string;
+
+  /**
+   * Its server does not tell what it can do: what stands here is a guess.
+   *
+   * @generated from field: bool guessed = 326;
+   */
+  guessed?: boolean;
 };
 
 /**
@@ -1559,18 +1663,143 @@ export type ModelJson = {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model, {jsonType: ModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 18);
+  messageDesc(file_hlvm_model_v1_model, 19);
+
+/**
+ * What a model has to have. Left out: it does not matter.
+ *
+ * @generated from message hlvm.model.v1.ModelNeeds
+ */
+export type ModelNeeds = Message$1<"hlvm.model.v1.ModelNeeds"> & {
+  /**
+   * Can be handed tools.
+   *
+   * @generated from field: bool tools = 1;
+   */
+  tools: boolean;
+
+  /**
+   * @generated from field: bool images = 2;
+   */
+  images: boolean;
+
+  /**
+   * PDF.
+   *
+   * @generated from field: bool documents = 3;
+   */
+  documents: boolean;
+
+  /**
+   * Tokens, at least.
+   *
+   * @generated from field: uint32 context_window = 4;
+   */
+  contextWindow: number;
+
+  /**
+   * Runs on this machine.
+   *
+   * @generated from field: bool local_only = 5;
+   */
+  localOnly: boolean;
+
+  /**
+   * Nano-dollars a token, at most. A model whose price nobody knows does not have it.
+   *
+   * @generated from field: optional uint64 input_price = 6;
+   */
+  inputPrice?: bigint | undefined;
+
+  /**
+   * @generated from field: optional uint64 output_price = 7;
+   */
+  outputPrice?: bigint | undefined;
+};
+
+/**
+ * What a model has to have. Left out: it does not matter.
+ *
+ * @generated from message hlvm.model.v1.ModelNeeds
+ */
+export type ModelNeedsJson = {
+  /**
+   * Can be handed tools.
+   *
+   * @generated from field: bool tools = 1;
+   */
+  tools?: boolean;
+
+  /**
+   * @generated from field: bool images = 2;
+   */
+  images?: boolean;
+
+  /**
+   * PDF.
+   *
+   * @generated from field: bool documents = 3;
+   */
+  documents?: boolean;
+
+  /**
+   * Tokens, at least.
+   *
+   * @generated from field: uint32 context_window = 4;
+   */
+  contextWindow?: number;
+
+  /**
+   * Runs on this machine.
+   *
+   * @generated from field: bool local_only = 5;
+   */
+  localOnly?: boolean;
+
+  /**
+   * Nano-dollars a token, at most. A model whose price nobody knows does not have it.
+   *
+   * @generated from field: optional uint64 input_price = 6;
+   */
+  inputPrice?: string;
+
+  /**
+   * @generated from field: optional uint64 output_price = 7;
+   */
+  outputPrice?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ModelNeeds.
+ * Use `create(ModelNeedsSchema)` to create a new message.
+ */
+export const ModelNeedsSchema: GenMessage<ModelNeeds, {jsonType: ModelNeedsJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 20);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelRequest
  */
 export type ResolveModelRequest = Message$1<"hlvm.model.v1.ResolveModelRequest"> & {
   /**
-   * `provider/name`; empty means the default.
+   * `provider/name`; `auto` or `route/NAME`, which stand for the model that fits best; empty means the default.
    *
    * @generated from field: string model = 1;
    */
   model: string;
+
+  /**
+   * What it is for, in a person's words: `auto` chooses by its beginning. Neither kept nor logged.
+   *
+   * @generated from field: string task = 325;
+   */
+  task: string;
+
+  /**
+   * `auto` and routes choose among those that have it. Of a model that is named it is an error where nobody knows whether it has it.
+   *
+   * @generated from field: hlvm.model.v1.ModelNeeds needs = 326;
+   */
+  needs?: ModelNeeds | undefined;
 };
 
 /**
@@ -1578,11 +1807,25 @@ export type ResolveModelRequest = Message$1<"hlvm.model.v1.ResolveModelRequest">
  */
 export type ResolveModelRequestJson = {
   /**
-   * `provider/name`; empty means the default.
+   * `provider/name`; `auto` or `route/NAME`, which stand for the model that fits best; empty means the default.
    *
    * @generated from field: string model = 1;
    */
   model?: string;
+
+  /**
+   * What it is for, in a person's words: `auto` chooses by its beginning. Neither kept nor logged.
+   *
+   * @generated from field: string task = 325;
+   */
+  task?: string;
+
+  /**
+   * `auto` and routes choose among those that have it. Of a model that is named it is an error where nobody knows whether it has it.
+   *
+   * @generated from field: hlvm.model.v1.ModelNeeds needs = 326;
+   */
+  needs?: ModelNeedsJson;
 };
 
 /**
@@ -1590,7 +1833,7 @@ export type ResolveModelRequestJson = {
  * Use `create(ResolveModelRequestSchema)` to create a new message.
  */
 export const ResolveModelRequestSchema: GenMessage<ResolveModelRequest, {jsonType: ResolveModelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 19);
+  messageDesc(file_hlvm_model_v1_model, 21);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelResponse
@@ -1617,7 +1860,7 @@ export type ResolveModelResponseJson = {
  * Use `create(ResolveModelResponseSchema)` to create a new message.
  */
 export const ResolveModelResponseSchema: GenMessage<ResolveModelResponse, {jsonType: ResolveModelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 20);
+  messageDesc(file_hlvm_model_v1_model, 22);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsRequest
@@ -1636,7 +1879,7 @@ export type ListModelsRequestJson = {
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest, {jsonType: ListModelsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 21);
+  messageDesc(file_hlvm_model_v1_model, 23);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsResponse
@@ -1663,7 +1906,343 @@ export type ListModelsResponseJson = {
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType: ListModelsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 22);
+  messageDesc(file_hlvm_model_v1_model, 24);
+
+/**
+ * @generated from message hlvm.model.v1.ExplainRouteRequest
+ */
+export type ExplainRouteRequest = Message$1<"hlvm.model.v1.ExplainRouteRequest"> & {
+  /**
+   * `auto` or `route/NAME`; empty means `auto`.
+   *
+   * @generated from field: string route = 1;
+   */
+  route: string;
+
+  /**
+   * @generated from field: string task = 2;
+   */
+  task: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.ModelNeeds needs = 3;
+   */
+  needs?: ModelNeeds | undefined;
+};
+
+/**
+ * @generated from message hlvm.model.v1.ExplainRouteRequest
+ */
+export type ExplainRouteRequestJson = {
+  /**
+   * `auto` or `route/NAME`; empty means `auto`.
+   *
+   * @generated from field: string route = 1;
+   */
+  route?: string;
+
+  /**
+   * @generated from field: string task = 2;
+   */
+  task?: string;
+
+  /**
+   * @generated from field: hlvm.model.v1.ModelNeeds needs = 3;
+   */
+  needs?: ModelNeedsJson;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ExplainRouteRequest.
+ * Use `create(ExplainRouteRequestSchema)` to create a new message.
+ */
+export const ExplainRouteRequestSchema: GenMessage<ExplainRouteRequest, {jsonType: ExplainRouteRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 25);
+
+/**
+ * One part of a model's score.
+ *
+ * @generated from message hlvm.model.v1.ScorePart
+ */
+export type ScorePart = Message$1<"hlvm.model.v1.ScorePart"> & {
+  /**
+   * coding, reasoning, images, long_context, structured_output or price.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * From 0 to 1.
+   *
+   * @generated from field: double value = 2;
+   */
+  value: number;
+
+  /**
+   * How much it counts for this task.
+   *
+   * @generated from field: double weight = 3;
+   */
+  weight: number;
+};
+
+/**
+ * One part of a model's score.
+ *
+ * @generated from message hlvm.model.v1.ScorePart
+ */
+export type ScorePartJson = {
+  /**
+   * coding, reasoning, images, long_context, structured_output or price.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * From 0 to 1.
+   *
+   * @generated from field: double value = 2;
+   */
+  value?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * How much it counts for this task.
+   *
+   * @generated from field: double weight = 3;
+   */
+  weight?: number | "NaN" | "Infinity" | "-Infinity";
+};
+
+/**
+ * Describes the message hlvm.model.v1.ScorePart.
+ * Use `create(ScorePartSchema)` to create a new message.
+ */
+export const ScorePartSchema: GenMessage<ScorePart, {jsonType: ScorePartJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 26);
+
+/**
+ * @generated from message hlvm.model.v1.RouteCandidate
+ */
+export type RouteCandidate = Message$1<"hlvm.model.v1.RouteCandidate"> & {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * From 0 to 1; 0 in a route that is ordered or weighted.
+   *
+   * @generated from field: double score = 2;
+   */
+  score: number;
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.ScorePart parts = 3;
+   */
+  parts: ScorePart[];
+
+  /**
+   * Of a weighted route: the share of sessions that it gets, from 0 to 1.
+   *
+   * @generated from field: double share = 4;
+   */
+  share: number;
+};
+
+/**
+ * @generated from message hlvm.model.v1.RouteCandidate
+ */
+export type RouteCandidateJson = {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * From 0 to 1; 0 in a route that is ordered or weighted.
+   *
+   * @generated from field: double score = 2;
+   */
+  score?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.ScorePart parts = 3;
+   */
+  parts?: ScorePartJson[];
+
+  /**
+   * Of a weighted route: the share of sessions that it gets, from 0 to 1.
+   *
+   * @generated from field: double share = 4;
+   */
+  share?: number | "NaN" | "Infinity" | "-Infinity";
+};
+
+/**
+ * Describes the message hlvm.model.v1.RouteCandidate.
+ * Use `create(RouteCandidateSchema)` to create a new message.
+ */
+export const RouteCandidateSchema: GenMessage<RouteCandidate, {jsonType: RouteCandidateJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 27);
+
+/**
+ * @generated from message hlvm.model.v1.FilteredModel
+ */
+export type FilteredModel = Message$1<"hlvm.model.v1.FilteredModel"> & {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * A stable word: model_not_permitted, model_capability_unknown, no_tools and so on.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string why = 3;
+   */
+  why: string;
+};
+
+/**
+ * @generated from message hlvm.model.v1.FilteredModel
+ */
+export type FilteredModelJson = {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * A stable word: model_not_permitted, model_capability_unknown, no_tools and so on.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason?: string;
+
+  /**
+   * @generated from field: string why = 3;
+   */
+  why?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.FilteredModel.
+ * Use `create(FilteredModelSchema)` to create a new message.
+ */
+export const FilteredModelSchema: GenMessage<FilteredModel, {jsonType: FilteredModelJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 28);
+
+/**
+ * A word of the task that counts.
+ *
+ * @generated from message hlvm.model.v1.TaskWord
+ */
+export type TaskWord = Message$1<"hlvm.model.v1.TaskWord"> & {
+  /**
+   * @generated from field: string word = 1;
+   */
+  word: string;
+
+  /**
+   * The part of the score that counts more for it.
+   *
+   * @generated from field: string part = 2;
+   */
+  part: string;
+};
+
+/**
+ * A word of the task that counts.
+ *
+ * @generated from message hlvm.model.v1.TaskWord
+ */
+export type TaskWordJson = {
+  /**
+   * @generated from field: string word = 1;
+   */
+  word?: string;
+
+  /**
+   * The part of the score that counts more for it.
+   *
+   * @generated from field: string part = 2;
+   */
+  part?: string;
+};
+
+/**
+ * Describes the message hlvm.model.v1.TaskWord.
+ * Use `create(TaskWordSchema)` to create a new message.
+ */
+export const TaskWordSchema: GenMessage<TaskWord, {jsonType: TaskWordJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 29);
+
+/**
+ * @generated from message hlvm.model.v1.ExplainRouteResponse
+ */
+export type ExplainRouteResponse = Message$1<"hlvm.model.v1.ExplainRouteResponse"> & {
+  /**
+   * @generated from field: string route = 1;
+   */
+  route: string;
+
+  /**
+   * The best first: the first would be taken, the others answer in its place. In a weighted route the first is drawn.
+   *
+   * @generated from field: repeated hlvm.model.v1.RouteCandidate candidates = 2;
+   */
+  candidates: RouteCandidate[];
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.FilteredModel filtered = 3;
+   */
+  filtered: FilteredModel[];
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.TaskWord words = 4;
+   */
+  words: TaskWord[];
+};
+
+/**
+ * @generated from message hlvm.model.v1.ExplainRouteResponse
+ */
+export type ExplainRouteResponseJson = {
+  /**
+   * @generated from field: string route = 1;
+   */
+  route?: string;
+
+  /**
+   * The best first: the first would be taken, the others answer in its place. In a weighted route the first is drawn.
+   *
+   * @generated from field: repeated hlvm.model.v1.RouteCandidate candidates = 2;
+   */
+  candidates?: RouteCandidateJson[];
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.FilteredModel filtered = 3;
+   */
+  filtered?: FilteredModelJson[];
+
+  /**
+   * @generated from field: repeated hlvm.model.v1.TaskWord words = 4;
+   */
+  words?: TaskWordJson[];
+};
+
+/**
+ * Describes the message hlvm.model.v1.ExplainRouteResponse.
+ * Use `create(ExplainRouteResponseSchema)` to create a new message.
+ */
+export const ExplainRouteResponseSchema: GenMessage<ExplainRouteResponse, {jsonType: ExplainRouteResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 30);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensRequest
@@ -1714,7 +2293,7 @@ export type CountTokensRequestJson = {
  * Use `create(CountTokensRequestSchema)` to create a new message.
  */
 export const CountTokensRequestSchema: GenMessage<CountTokensRequest, {jsonType: CountTokensRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 23);
+  messageDesc(file_hlvm_model_v1_model, 31);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensResponse
@@ -1745,7 +2324,7 @@ export type CountTokensResponseJson = {
  * Use `create(CountTokensResponseSchema)` to create a new message.
  */
 export const CountTokensResponseSchema: GenMessage<CountTokensResponse, {jsonType: CountTokensResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 24);
+  messageDesc(file_hlvm_model_v1_model, 32);
 
 /**
  * @generated from message hlvm.model.v1.EmbedRequest
@@ -1800,7 +2379,7 @@ export type EmbedRequestJson = {
  * Use `create(EmbedRequestSchema)` to create a new message.
  */
 export const EmbedRequestSchema: GenMessage<EmbedRequest, {jsonType: EmbedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 25);
+  messageDesc(file_hlvm_model_v1_model, 33);
 
 /**
  * @generated from message hlvm.model.v1.Embedding
@@ -1827,7 +2406,7 @@ export type EmbeddingJson = {
  * Use `create(EmbeddingSchema)` to create a new message.
  */
 export const EmbeddingSchema: GenMessage<Embedding, {jsonType: EmbeddingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 26);
+  messageDesc(file_hlvm_model_v1_model, 34);
 
 /**
  * @generated from message hlvm.model.v1.EmbedResponse
@@ -1868,7 +2447,7 @@ export type EmbedResponseJson = {
  * Use `create(EmbedResponseSchema)` to create a new message.
  */
 export const EmbedResponseSchema: GenMessage<EmbedResponse, {jsonType: EmbedResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 27);
+  messageDesc(file_hlvm_model_v1_model, 35);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsRequest
@@ -1924,7 +2503,7 @@ export type StreamCallsRequestJson = {
  * Use `create(StreamCallsRequestSchema)` to create a new message.
  */
 export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 28);
+  messageDesc(file_hlvm_model_v1_model, 36);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsResponse
@@ -1999,7 +2578,7 @@ export type StreamCallsResponseJson = {
  * Use `create(StreamCallsResponseSchema)` to create a new message.
  */
 export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 29);
+  messageDesc(file_hlvm_model_v1_model, 37);
 
 /**
  * @generated from enum hlvm.model.v1.Role
@@ -2444,6 +3023,16 @@ export const ModelService: GenService<{
     methodKind: "unary";
     input: typeof EmbedRequestSchema;
     output: typeof EmbedResponseSchema;
+  },
+  /**
+   * What a route would choose for a task, and why. No model is asked.
+   *
+   * @generated from rpc hlvm.model.v1.ModelService.ExplainRoute
+   */
+  explainRoute: {
+    methodKind: "unary";
+    input: typeof ExplainRouteRequestSchema;
+    output: typeof ExplainRouteResponseSchema;
   },
   /**
    * @generated from rpc hlvm.model.v1.ModelService.ListModels

@@ -78,10 +78,10 @@ export class ChatCompletionsProvider implements Provider {
   async describe(name: string, signal: AbortSignal): Promise<ModelDescription> {
     try {
       const models = await this.list(signal);
-      return models.find((model) => model.name === name) ?? describe({ id: name });
+      return models.find((model) => model.name === name) ?? guess(name);
     } catch (thrown) {
       if (signal.aborted || !(thrown instanceof ModelError)) throw thrown;
-      return describe({ id: name });
+      return guess(name);
     }
   }
 
@@ -132,6 +132,11 @@ export class ChatCompletionsProvider implements Provider {
   #headers(): Record<string, string> {
     return this.#settings.apiKey === "" ? {} : { authorization: `Bearer ${this.#settings.apiKey}` };
   }
+}
+
+/** What its name says. */
+function guess(name: string): ModelDescription {
+  return { ...describe({ id: name }), isGuess: true };
 }
 
 function describe({

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
 import type { Generation, Message, Told } from "../../domain/generation.ts";
-import { ask, generationOf, said, textIn, tools } from "../suite/generations.ts";
+import { ask, generationOf, said, targetOf, textIn, tools } from "../suite/generations.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 
 const attempt = await startLlamaServer(2);
@@ -133,7 +133,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
     const cancelled = new AbortController();
     const generation = { ...greedy([said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
     const seen: Told[] = [];
-    const run = generate("llama", provider, generation, {
+    const run = generate(targetOf("llama", provider, generation.model), generation, {
       signal: cancelled.signal,
       remainingMilliseconds: undefined,
       onRetry: () => undefined,

@@ -4,7 +4,7 @@ import type { Told } from "../../domain/generation.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { ScriptedProvider } from "../scripted/scripted-provider.ts";
-import { ask, collect, generationOf, said, textIn } from "./generations.ts";
+import { ask, collect, generationOf, said, targetOf, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
 import { beginStream, readFixture, ReplayServer } from "./replay-server.ts";
 
@@ -121,7 +121,7 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play, hangs
     const shown = Promise.withResolvers<void>();
     const options = { signal: never, remainingMilliseconds: undefined, onRetry: () => undefined };
     const run = async (): Promise<void> => {
-      for await (const delta of generate("p", play("cut", shown.promise), generation, options)) {
+      for await (const delta of generate(targetOf("p", play("cut", shown.promise), generation.model), generation, options)) {
         seen.push(delta);
         shown.resolve();
       }
@@ -134,7 +134,11 @@ describe.each([...hosted, scripted])("$name", ({ model, start, stop, play, hangs
   it("ends when its caller leaves, not when the provider does", async () => {
     const cancelled = new AbortController();
     const run = collect(
-      generate("p", play("hang"), generation, { signal: cancelled.signal, remainingMilliseconds: undefined, onRetry: () => undefined }),
+      generate(targetOf("p", play("hang"), generation.model), generation, {
+        signal: cancelled.signal,
+        remainingMilliseconds: undefined,
+        onRetry: () => undefined,
+      }),
     );
     const ended = run.then(
       () => undefined,

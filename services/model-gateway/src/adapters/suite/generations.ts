@@ -1,5 +1,7 @@
 import type { Delta, Generation, Message, Told } from "../../domain/generation.ts";
+import { KeyRing } from "../../domain/key-ring.ts";
 import type { Provider } from "../../domain/provider.ts";
+import type { Target } from "../../domain/target.ts";
 
 export const tools: Generation["tools"] = [
   {
@@ -21,6 +23,11 @@ export function said(role: Message["role"], text: string): Message {
 export async function collect<T>(deltas: AsyncIterable<T>, into: T[] = []): Promise<T[]> {
   for await (const delta of deltas) into.push(delta);
   return into;
+}
+
+/** A provider's model with one key, and nothing known of how it fares. */
+export function targetOf(providerName: string, provider: Provider, model: string): Target {
+  return { providerName, name: model, keys: new KeyRing([{ ending: "", provider }]) };
 }
 
 const never = new AbortController().signal;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { generate, type Retry } from "../../domain/generate.ts";
 import type { Delta, Told } from "../../domain/generation.ts";
 import type { Provider } from "../../domain/provider.ts";
-import { ask, collect, generationOf, partsOf, said, textIn } from "./generations.ts";
+import { ask, collect, generationOf, partsOf, said, targetOf, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
 import { beginStream, errorReply, readFixture, ReplayServer, type Reply } from "./replay-server.ts";
 
@@ -43,7 +43,7 @@ describe.each(protocols)("$provider", (protocol) => {
   const run = (seen: Told[] = [], signal = never, subject = provider): Promise<Told[]> => {
     retries.length = 0;
     return collect(
-      generate(protocol.provider, subject, generation, {
+      generate(targetOf(protocol.provider, subject, protocol.model), generation, {
         signal,
         remainingMilliseconds: undefined,
         onRetry: (retry) => retries.push(retry),
