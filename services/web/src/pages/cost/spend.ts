@@ -38,15 +38,16 @@ export function spendOf(rows: readonly UsageRow[], dayCount: number, until: Date
   );
   const byName = Map.groupBy(rows, ({ keys }) => keys[1] || NOBODY);
   const all = [...byName]
-    .map(([name, own]) => ({ ...summed(name, own), own }))
-    .toSorted((one, other) => other.nanoDollars - one.nanoDollars || other.tokens - one.tokens);
+    .map(([name, own]) => ({ series: summed(name, own), own }))
+    .toSorted(({ series: one }, { series: other }) => other.nanoDollars - one.nanoDollars || other.tokens - one.tokens);
   const shown = all.length > MOST_SERIES ? all.slice(0, MOST_SERIES - 1) : all;
   const rest = all.slice(shown.length);
   const restRows = rest.flatMap(({ own }) => own);
-  const drawn = rest.length === 0 ? shown : [...shown, { ...summed(`${rest.length} others`, restRows), isRest: true, own: restRows }];
+  const drawn =
+    rest.length === 0 ? shown : [...shown, { series: { ...summed(`${rest.length} others`, restRows), isRest: true }, own: restRows }];
   return {
     days,
-    series: drawn.map(({ own: _, ...series }) => series),
+    series: drawn.map(({ series }) => series),
     costs: drawn.map(({ own }) => days.map((day) => own.reduce((sum, row) => sum + (row.keys[0] === day ? costOf(row) : 0), 0))),
   };
 }
