@@ -30,7 +30,7 @@ function install(name: string): string {
   if (!existsSync(join(folder, program))) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "package.json"), "{}");
-    const words = ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", folder, npmPackage];
+    const words = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts=false", "--prefix", folder, npmPackage];
     execFileSync("npm", words, { stdio: ["ignore", "ignore", "inherit"] });
   }
   return join(folder, program);
