@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { processesMatching } from "@hlvm/testing/processes-matching";
 import { createWorkspace, startTestMesh } from "../e2e/test-mesh.ts";
+import { benchCancelUpstream } from "./cancel-upstream.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
 
@@ -48,6 +49,7 @@ export async function benchCancel(): Promise<void> {
     row("until the tool's process is gone", toolEnds),
     row("until hlvm has ended", commandEnds),
   ]);
+  await benchCancelUpstream();
 }
 
 /** The output tells that the command is about to begin. */

@@ -12,7 +12,7 @@ export const settings = {
     fallback: "",
   }),
   bubblewrap: text({ variable: "HLVM_BWRAP", description: "bwrap to isolate with, instead of the one on the PATH", fallback: "" }),
-  model: text({ variable: "HLVM_MODEL", description: "provider/name, where --model is not given", fallback: "" }),
+  model: text({ variable: "HLVM_MODEL", description: "provider/name, auto or route/NAME, where --model is not given", fallback: "" }),
   reconnectSeconds: integer({
     variable: "HLVM_RECONNECT_SECONDS",
     description: "how long a lost connection to a run is resumed, in seconds",

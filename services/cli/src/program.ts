@@ -10,6 +10,7 @@ import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { loginCommands } from "./program/login-commands.ts";
 import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
+import { ollamaCommand } from "./program/ollama-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { modelCommand } from "./program/model-command.ts";
@@ -60,6 +61,7 @@ Try:
   ])
     program.addCommand(inherit(program, command(context, finish)));
   program.addCommand(inherit(program, modelCommand(context, finish)));
+  program.addCommand(inherit(program, ollamaCommand(context, finish)));
   program.addCommand(inherit(program, eventsCommand(finish)));
   for (const command of [...loginCommands(context, finish), ...meshCommands(context, finish)])
     program.addCommand(inherit(program, command));

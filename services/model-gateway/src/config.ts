@@ -5,6 +5,7 @@ import { serviceSettings } from "@hlvm/config/service-settings";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
 import type { Replica } from "./domain/pool/slot-share.ts";
+import { AUTO } from "./domain/routing/route.ts";
 
 const OLLAMA_PORT = "11434";
 const llamaUrls = list({
@@ -18,7 +19,7 @@ const settings = {
   defaultModel: {
     ...text({
       variable: "HLVM_MODEL",
-      description: "provider/name where a caller names no model; empty: the first provider that is set up",
+      description: "provider/name, auto or route/NAME where a caller names no model; empty: the first provider that is set up",
       fallback: "",
     }),
     parse: modelName,
@@ -157,6 +158,6 @@ function modelPatterns(value: string): readonly string[] {
 }
 
 function modelName(value: string): string {
-  if (!/^[^/]+\/./.test(value)) throw new Error(`must be provider/name, for example demo/rules, not "${value}"`);
+  if (value !== AUTO && !/^[^/]+\/./.test(value)) throw new Error(`must be provider/name, for example demo/rules, not "${value}"`);
   return value;
 }

@@ -28,7 +28,8 @@ await runService("model-gateway", async (log, environment) => {
   const poolPorts = { pool: llama?.pool, replica: llamaReplica(config), log };
   const catalogue = new ModelCatalogue(known, config.defaultModel, DEFAULT_ORDER, new PermittedModels(config.allowedModels));
   const routable = known.filter(({ isApart }) => isApart !== true).map(({ name }) => name);
-  const router = new Router({ catalogue, routes: config.routesFile === "" ? new Map() : readRoutes(config.routesFile, routable), prices });
+  const routesByName = config.routesFile === "" ? new Map() : readRoutes(config.routesFile, routable);
+  const router = new Router({ catalogue, routes: routesByName, prices, defaultModel: config.defaultModel });
   return startRpcServer({
     host: config.host,
     port: config.port,

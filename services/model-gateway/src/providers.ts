@@ -94,14 +94,14 @@ function localProviders({ localUrl, llamaUrls, ollamaUrl }: Config): CataloguedP
   const isOfPool = llamaUrls.some((url) => new URL(url).origin === new URL(localUrl).origin);
   const local: CataloguedProvider = { name: "local", provider: new LocalProvider(localUrl), setUp: "", known: [], isLocal: true };
   const baseUrl = `${ollamaUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
-  const ollama = (): CataloguedProvider => ({
+  const ollama: CataloguedProvider = {
     name: "ollama",
-    provider: new ChatCompletionsProvider({ name: "ollama", baseUrl, apiKey: "" }),
-    setUp: "",
+    provider: ollamaUrl === "" ? undefined : new ChatCompletionsProvider({ name: "ollama", baseUrl, apiKey: "" }),
+    setUp: "Set HLVM_OLLAMA_URL, for example to http://127.0.0.1:11434, and start again.",
     known: [],
     isApart: true,
-  });
-  return [...(isOfPool ? [] : [local]), ...(ollamaUrl === "" ? [] : [ollama()])];
+  };
+  return [...(isOfPool ? [] : [local]), ollama];
 }
 
 function isOnThisMachine(url: string): boolean {

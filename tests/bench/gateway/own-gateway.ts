@@ -24,10 +24,10 @@ const MAIN = fileURLToPath(new URL("../../../services/model-gateway/src/main.ts"
 const UP_MILLISECONDS = 20_000;
 const CALL_MILLISECONDS = 60_000;
 
-type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
+export type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
 
-/** The model gateway, one process, called as services call it. */
-export async function startOwnGateway(upstream: string): Promise<Started> {
+/** The model gateway, one process that may not be up yet, and how to call it as a run does. */
+export async function spawnGateway(upstream: string) {
   const [port] = await freePorts(1);
   const folder = mkdtempSync(join(tmpdir(), "hlvm-gateway-"));
   const { minter, tokenKeys } = await createTestIdentity();
@@ -45,12 +45,18 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
   const client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${port}`));
   const token = minter.mint(testPrincipal, "model-gateway");
-  /** Those that no call is on: a run asks its model turn by turn on one of its own. */
-  const idle: Calls[] = [];
   const newCalls = (): Calls =>
     new CallStream(ModelService.method.streamCalls, (requests, bearer, signal) =>
       client.streamCalls(requests, { headers: { authorization: `Bearer ${bearer}` }, signal, timeoutMs: 0 }),
     );
+  return { child, newCalls, token, stop: (): Promise<void> => ended(child, () => child.kill()) };
+}
+
+/** The model gateway, called as services call it. */
+export async function startOwnGateway(upstream: string): Promise<Started> {
+  const { child, newCalls, token, stop } = await spawnGateway(upstream);
+  /** Those that no call is on: a run asks its model turn by turn on one of its own. */
+  const idle: Calls[] = [];
   const ask = async (model: string, bytes: number) => {
     const calls = idle.pop() ?? newCalls();
     const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: "x".repeat(bytes) } }] }];
@@ -67,7 +73,6 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
     if (!isWhole) throw new Error("an answer without its end");
     return { pieces };
   };
-  const stop = (): Promise<void> => ended(child, () => child.kill());
   for (const until = performance.now() + UP_MILLISECONDS; ; await sleep(100)) {
     try {
       await ask("one", 20);
@@ -81,6 +86,6 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
   return { way: { name: "model-gateway, as services call it", pid: child.pid, ask: ({ model, bytes = 20 }) => ask(model, bytes) }, stop };
 }
 
-function isFinish(response: StreamCallsResponse["response"]): boolean {
+export function isFinish(response: StreamCallsResponse["response"]): boolean {
   return response.case === "generate" && response.value.event.case === "finish";
 }

@@ -10,9 +10,14 @@ import { table } from "../output/table.ts";
 
 export async function modelList(flags: { json?: boolean }, context: CommandContext): Promise<number> {
   const { models } = await withMesh(context, (transport) => createClient(ModelService, transport).listModels({}));
-  if (flags.json === true) for (const model of models) process.stdout.write(jsonLine(messageJson(ModelSchema, model)));
-  else process.stdout.write(table(["MODEL", "TIER", "CAN", "TAKES", "CONTEXT", "$ IN/OUT", "STATE"], models.map(row)));
+  showModels(models, flags);
   return EXIT_OK;
+}
+
+export function showModels(models: readonly Model[], flags: { json?: boolean }): void {
+  if (flags.json === true) for (const model of models) process.stdout.write(jsonLine(messageJson(ModelSchema, model)));
+  else if (models.length > 0)
+    process.stdout.write(table(["MODEL", "TIER", "CAN", "TAKES", "CONTEXT", "$ IN/OUT", "STATE"], models.map(row)));
 }
 
 /** For a million tokens, as of now. */

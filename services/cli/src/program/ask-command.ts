@@ -36,7 +36,10 @@ export function askCommand(context: CommandContext, finish: Finish): Command {
   return command
     .description("ask a question about the folder you are in, and have things done in it")
     .argument("[question...]", "what you want to know or have done")
-    .option("--model <provider/name>", "the model that answers (see `hlvm model list`)")
+    .option(
+      "--model <provider/name>",
+      "the model that answers (see `hlvm model list`); auto: one that fits what is asked; route/NAME: one of a route",
+    )
     .option(
       "--workspace <folder or URL>",
       "the folder to work in (default: the one you are in), or a git repository: https://HOST/PATH#REF",

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
 import { oneJson } from "./login-commands.ts";
+import { modelExplainCommand } from "./model-explain-command.ts";
 import { jsonOption, wholeNumber } from "./values.ts";
 
 const ABOUT_POOL = `
@@ -9,7 +10,7 @@ prompts the server took from its cache, and how much was expected. A server that
 mixed conversations up is drained by itself: start it with --cache-ram 0 --no-cache-idle-slots, then resume it.`;
 
 const ABOUT_SERVE = `
-It listens at 127.0.0.1:11439 until Ctrl-C. In another terminal: HLVM_LLAMA_URLS=http://127.0.0.1:11439 npm start`;
+It listens at 127.0.0.1:11439 until Ctrl-C. A mesh on this machine finds it there, as local/NAME: \`hlvm model list\` shows it.`;
 
 export function modelCommand(context: CommandContext, finish: Finish): Command {
   const model = new Command("model").description("the models that can be asked");
@@ -21,6 +22,7 @@ export function modelCommand(context: CommandContext, finish: Finish): Command {
       const { modelList } = await import("../commands/model-list.ts");
       finish(await modelList(flags, context));
     });
+  model.addCommand(modelExplainCommand(context, finish));
   const pool = model.command("pool").description("the llama-servers that requests are given to").addHelpText("after", ABOUT_POOL);
   pool
     .command("list", { isDefault: true })

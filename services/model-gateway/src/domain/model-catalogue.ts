@@ -25,7 +25,7 @@ export interface CataloguedProvider {
   readonly isLocal?: boolean;
   /** Plays rules or a script. */
   readonly isStandIn?: boolean;
-  /** Reached by its name alone: nothing chooses it. */
+  /** Reached by its name alone: nothing chooses it, and it is not shown where it is not set up. */
   readonly isApart?: boolean;
 }
 
@@ -85,7 +85,7 @@ export class ModelCatalogue {
     const slash = id.indexOf("/");
     const providerName = id.slice(0, slash);
     const name = id.slice(slash + 1);
-    const names = this.#providers.map((each) => each.name).join(", ");
+    const names = this.#shown.map((each) => each.name).join(", ");
     if (slash < 1 || name === "")
       throw new HlvmError({
         code: "invalid_argument",
@@ -113,10 +113,14 @@ export class ModelCatalogue {
     return { providerName, name, provider: keys.provider(name), keys };
   }
 
+  get #shown(): readonly CataloguedProvider[] {
+    return this.#providers.filter(({ isApart, provider }) => isApart !== true || provider !== undefined);
+  }
+
   /** Every model worth showing. A provider that does not answer in time says so in place of its models' advice. */
   async list(signal: AbortSignal): Promise<readonly Model[]> {
     const defaultId = await this.#defaultId(signal);
-    const listed = await Promise.all(this.#providers.map((each) => this.#listOne(each, defaultId, signal)));
+    const listed = await Promise.all(this.#shown.map((each) => this.#listOne(each, defaultId, signal)));
     return listed.flat();
   }
 

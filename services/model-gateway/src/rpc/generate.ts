@@ -4,6 +4,7 @@ import { callContext } from "@hlvm/rpc/call-context";
 import { generate } from "../domain/generate.ts";
 import { observeGeneration } from "../domain/observe-generation.ts";
 import { decodeGeneration } from "./decode-generation.ts";
+import { decodeNeeds } from "./decode-needs.ts";
 import { encodeDelta } from "./encode-delta.ts";
 import type { ModelServiceParts } from "./routes.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
@@ -19,7 +20,7 @@ export function generateHandler({ catalogue, router, prices, log }: ModelService
         signal,
         remainingMilliseconds: remainingMilliseconds(),
         onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.reason, why: error.message }, "trying again"),
-        next: router.next(route, wanted, generation, signal),
+        next: router.next({ route, model: wanted, needs: decodeNeeds(request.fallbackNeeds) }, generation, signal),
       });
       const observed = observeGeneration({ provider: target.providerName, model: target.name }, deltas);
       for await (const delta of observed) {

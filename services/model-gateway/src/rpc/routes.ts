@@ -40,7 +40,7 @@ export function routes({ catalogue, router, prices, log }: ModelServiceParts): (
       embed: embedHandler(catalogue),
       resolveModel: resolveModelHandler(router, prices),
       explainRoute: explainRouteHandler(router),
-      listModels: listModelsHandler(catalogue, prices),
+      listModels: listModelsHandler(router, prices),
     });
   };
 }
@@ -57,10 +57,10 @@ function resolveModelHandler(router: Router, prices: PriceTable) {
   };
 }
 
-function listModelsHandler(catalogue: ModelCatalogue, prices: PriceTable) {
+function listModelsHandler(router: Router, prices: PriceTable) {
   return async (_request: ListModelsRequest, context: HandlerContext): Promise<ListModelsResponse> => {
     try {
-      const models = await catalogue.list(callContext(context).signal);
+      const models = await router.list(callContext(context).signal);
       return create(ListModelsResponseSchema, { models: models.map((model) => encodeModel(model, prices)) });
     } catch (thrown) {
       throw toModelConnectError(thrown);

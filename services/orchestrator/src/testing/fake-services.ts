@@ -5,7 +5,7 @@ import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
 import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { ModelService, type CountTokensRequest, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ModelService, type CountTokensRequest, type GenerateRequest, type ResolveModelRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { TeamResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { RunAnswersService, RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
@@ -21,6 +21,7 @@ import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";
 export interface Seen {
   readonly requests: GenerateRequest[];
   readonly counted: CountTokensRequest[];
+  readonly resolved: ResolveModelRequest[];
   readonly decided: DecideRequest[];
   readonly executed: ExecuteRequest[];
   readonly outcomes: RecordOutcomeRequest[];
@@ -62,6 +63,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
   const seen: Seen = {
     requests: [],
     counted: [],
+    resolved: [],
     decided: [],
     executed: [],
     outcomes: [],
@@ -91,8 +93,9 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
   };
   const routes = (router: ConnectRouter): void => {
     router.service(ModelService, {
-      resolveModel: (_, context) => {
+      resolveModel: (request, context) => {
         note(context);
+        seen.resolved.push(request);
         return { model: behaviour.model };
       },
       countTokens: async (request, context) => {
@@ -262,7 +265,17 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
   );
   const reset = (): void => {
     Object.assign(behaviour, usualBehaviour);
-    for (const list of [seen.requests, seen.counted, seen.decided, seen.executed, seen.outcomes, seen.withdrawn, seen.opened, seen.closed])
+    for (const list of [
+      seen.requests,
+      seen.counted,
+      seen.resolved,
+      seen.decided,
+      seen.executed,
+      seen.outcomes,
+      seen.withdrawn,
+      seen.opened,
+      seen.closed,
+    ])
       list.length = 0;
     for (const collection of [seen.principals, seen.workspaceGrants, seen.runs, seen.traces, seen.modes, bound]) collection.clear();
     untaken.length = 0;

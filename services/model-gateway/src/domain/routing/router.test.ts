@@ -98,7 +98,7 @@ describe("a model that is named", () => {
   });
 
   it("has nobody answer in its place", () => {
-    expect(routerOf().next("", "anthropic/claude-opus-5-5", {} as Generation, never)).toBeUndefined();
+    expect(routerOf().next({ route: "", model: "anthropic/claude-opus-5-5", needs: {} }, {} as Generation, never)).toBeUndefined();
   });
 
   it("is not the default where it is not permitted", async () => {
@@ -216,7 +216,7 @@ describe("in the place of one that failed", () => {
   };
   const failed = (message: string) => new ModelError({ class: "transient", reason: "r", message, advice: "", provider: "p" });
   const others = async (route: string, router: Router, asked = generation): Promise<(string | undefined)[]> => {
-    const next = router.next(route, "anthropic/claude-opus-5-5", asked, never)!;
+    const next = router.next({ route, model: "anthropic/claude-opus-5-5", needs: {} }, asked, never)!;
     const ids: (string | undefined)[] = [];
     for (let place = 1; place < 6; place++) {
       const target = await next(failed(`failure ${place}`));

@@ -22,6 +22,15 @@ export interface Asked {
   readonly needs: ModelNeeds;
 }
 
+/** A call to a model that a route was resolved to. */
+export interface RoutedCall {
+  /** `auto` or `route/NAME`; empty where the model was named. */
+  readonly route: string;
+  readonly model: string;
+  /** Of those that may answer in its place. */
+  readonly needs: ModelNeeds;
+}
+
 export interface RankedModel extends Pick<Scored, "score" | "parts"> {
   readonly model: Model;
   /** Of a weighted route: how often it is drawn, from 0 to 1. */
@@ -41,6 +50,8 @@ export interface RouterOptions {
   readonly catalogue: ModelCatalogue;
   readonly routes: ReadonlyMap<string, Route>;
   readonly prices: PriceTable;
+  /** Where none is named; `auto` and `route/NAME` too, and empty: the catalogue's. */
+  readonly defaultModel?: string;
   /** From 0 up to and without 1. */
   readonly random?: () => number;
 }
@@ -50,12 +61,14 @@ export class Router {
   readonly #catalogue: ModelCatalogue;
   readonly #routes: ReadonlyMap<string, Route>;
   readonly #prices: PriceTable;
+  readonly #default: string;
   readonly #random: () => number;
 
-  constructor({ catalogue, routes, prices, random = Math.random }: RouterOptions) {
+  constructor({ catalogue, routes, prices, defaultModel = "", random = Math.random }: RouterOptions) {
     this.#catalogue = catalogue;
     this.#routes = routes;
     this.#prices = prices;
+    this.#default = defaultModel;
     this.#random = random;
   }
 
@@ -63,12 +76,24 @@ export class Router {
    * The concrete model behind a name, `auto`, `route/NAME` or the default.
    * @throws HlvmError `route_not_found`, `no_model_fits`, `model_capability_unknown`, and what ModelCatalogue.resolve throws
    */
-  async resolve(wanted: string, asked: Asked, signal: AbortSignal): Promise<{ readonly model: Model; readonly route: string }> {
+  async resolve(named: string, asked: Asked, signal: AbortSignal): Promise<{ readonly model: Model; readonly route: string }> {
+    const wanted = named || this.#default;
     if (isRouted(wanted)) return { model: this.#draw(await this.explain(wanted, asked, signal)), route: wanted };
     const model = await this.#catalogue.resolve(wanted, signal);
     const told = this.#candidate({ ...model, isGuess: false });
     if (model.isGuess && unmetNeed(told, asked.needs) !== undefined) throw capabilityUnknown(model);
     return { model, route: "" };
+  }
+
+  /** Every model worth showing; where `auto` or a route is the default, the model that it would take for no task in particular. */
+  async list(signal: AbortSignal): Promise<readonly Model[]> {
+    const models = await this.#catalogue.list(signal);
+    if (!isRouted(this.#default)) return models;
+    const first = await this.explain(this.#default, { task: "", needs: {} }, signal).then(
+      ({ ranked }) => ranked[0]?.model.id,
+      () => undefined,
+    );
+    return models.map((model) => ({ ...model, isDefault: model.id === first }));
   }
 
   /** @throws HlvmError `route_not_found` */
@@ -81,22 +106,24 @@ export class Router {
   }
 
   /** Those that may answer a request in the place of a model of the route; undefined where the model was named. */
-  next(route: string, wanted: string, generation: Generation, signal: AbortSignal): NextTarget | undefined {
+  next({ route, model: wanted, needs }: RoutedCall, generation: Generation, signal: AbortSignal): NextTarget | undefined {
     if (!isRouted(route)) return undefined;
-    let others: Promise<Model[]> | undefined;
+    const asked = new Set([wanted]);
+    let others: Promise<readonly Model[]> | undefined;
     let why: string | undefined;
     return async (failed) => {
-      others ??= this.#others(route, wanted, generation, signal).catch(() => []);
+      others ??= this.#others(route, generation, needs, signal).catch(() => []);
       why ??= failed.message;
-      const model = (await others).shift();
+      const model = (await others).find(({ id }) => !asked.has(id));
+      if (model !== undefined) asked.add(model.id);
       return model && { ...this.#catalogue.find(model.id), servedBy: { model, why } };
     };
   }
 
-  async #others(route: string, wanted: string, generation: Generation, signal: AbortSignal): Promise<Model[]> {
-    const asked = { task: latestQuestion(generation.messages).question, needs: needsOfGeneration(generation) };
-    const { ranked } = await this.explain(route, asked, signal);
-    return ranked.map(({ model }) => model).filter(({ id }) => id !== wanted);
+  async #others(route: string, generation: Generation, needs: ModelNeeds, signal: AbortSignal): Promise<readonly Model[]> {
+    const task = latestQuestion(generation.messages).question;
+    const { ranked } = await this.explain(route, { task, needs: bothNeeds(needs, needsOfGeneration(generation)) }, signal);
+    return ranked.map(({ model }) => model);
   }
 
   async #explainAuto({ task, needs }: Asked, signal: AbortSignal): Promise<Explanation> {

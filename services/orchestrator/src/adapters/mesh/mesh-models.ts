@@ -12,7 +12,7 @@ import {
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { CallStream } from "@hlvm/call-stream/call-stream";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
-import type { ModelEvent, ModelRequest, Models } from "../../domain/loop/ports.ts";
+import type { ModelEvent, ModelRequest, Models, ModelTask } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
@@ -37,9 +37,9 @@ export class MeshModels implements Models {
     this.#caller = caller;
   }
 
-  async resolve(model: string, signal: AbortSignal): Promise<Model> {
+  async resolve(model: string, signal: AbortSignal, wanted?: ModelTask): Promise<Model> {
     try {
-      const response = await this.#client.resolveModel({ model }, this.#caller.options(RESOLVE_DEADLINE_MILLISECONDS, signal));
+      const response = await this.#client.resolveModel({ model, ...wanted }, this.#caller.options(RESOLVE_DEADLINE_MILLISECONDS, signal));
       if (response.model === undefined)
         throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
       return response.model;

@@ -70,6 +70,53 @@ describe("what a run costs", () => {
     expect(await calls(sessionId)).toMatchObject([{ cost: null }]);
   });
 
+  describe("where another model of its route answered", () => {
+    const served = { ...usualBehaviour.model, id: "other/model", provider: "other", prices: [] };
+    const dearer = create(ModelPriceSchema, { validFrom: timestampFromDate(new Date(0)), rates: { input: 10n, output: 20n } });
+    const answerOf = (model: typeof served | (typeof served & { prices: (typeof dearer)[] })): void => {
+      test.fake.behaviour.generate = async function* () {
+        yield { event: { case: "servedBy", value: { model, why: "test/model is down." } } };
+        yield* say("Done.");
+      };
+    };
+
+    it("is what that one costs, and which it was is on record", async () => {
+      test.fake.behaviour.model = { ...usualBehaviour.model, prices, route: "route/cheap" };
+      answerOf({ ...served, prices: [dearer] } as never);
+      const { stopped, sessionId, events } = await test.run("What is this?", { model: "route/cheap" });
+      expect(stopped.cost).toMatchObject({ nanoDollars: 200n, unpricedCalls: 0 });
+      expect(valuesOf(events, "assistantMessage")).toMatchObject([{ servedBy: "other/model", servedWhy: "test/model is down." }]);
+      expect(await test.database.query("SELECT model FROM model_call WHERE session_id = $1", [sessionId])).toEqual([
+        { model: "other/model" },
+      ]);
+      expect(test.fake.seen.requests).toMatchObject([{ model: "test/model", route: "route/cheap" }]);
+      // Nothing is reserved: whatever it costs may answer.
+      expect(test.fake.seen.requests[0]!.fallbackNeeds).toBeUndefined();
+      answerOf(served);
+      expect((await test.run()).stopped.cost).toMatchObject({ nanoDollars: 0n, unpricedCalls: 1 });
+    });
+
+    it("is no more than was reserved: a call with a budget lets no dearer one answer", async () => {
+      test.fake.behaviour.model = { ...usualBehaviour.model, prices, route: "auto" };
+      test.answers(["Done."]);
+      await test.run("q", { budget: { nanoDollars: 100_000n } as never });
+      expect(test.fake.seen.requests[0]!.fallbackNeeds).toMatchObject({ inputPrice: 1n, outputPrice: 2n });
+    });
+
+    it("was chosen by what was asked, which goes along without its secrets, and only where no model was named", async () => {
+      test.answers(["Done."], ["Done."]);
+      await test.run(`Fix it with ghp_${"aB3dE5fG7h".repeat(4).slice(0, 36)}`, { model: "auto" });
+      await test.run("Fix it", { model: "test/model" });
+      const [auto, named] = test.fake.seen.resolved;
+      expect(auto).toMatchObject({
+        model: "auto",
+        task: expect.stringMatching(/^Fix it with \[secret/),
+        needs: { tools: true, images: false },
+      });
+      expect(named).toMatchObject({ model: "test/model", task: "", needs: { tools: false } });
+    });
+  });
+
   it("of an answer that was cut is estimated from what was seen of it", async () => {
     priced();
     const seen = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { addUsage } from "../loop/add-usage.ts";
 import { BudgetExhausted } from "./budget-exhausted.ts";
 import type { Reservation, SettledCall } from "./budget-store.ts";
 import type { PrefixFacts } from "./prefix-ledger.ts";
-import { costOfCall, tokensOf } from "./cost-of-call.ts";
+import { costOfCall, ratesAt, tokensOf } from "./cost-of-call.ts";
 
 /** As input is estimated. */
 const BYTES_A_TOKEN = 4;
@@ -25,7 +25,7 @@ export interface CallBegun {
 }
 
 /** What is found of a call's prefix once its provider has counted it. */
-export type FindPrefix = (usage: Usage, at: Date) => PrefixFacts;
+export type FindPrefix = (usage: Usage, at: Date, model: Model) => PrefixFacts;
 
 /**
  * One model call from its reservation to its end. While it streams, what it has written is estimated: past what its budgets have
@@ -33,6 +33,8 @@ export type FindPrefix = (usage: Usage, at: Date) => PrefixFacts;
  */
 export class ModelCall {
   readonly #begun: CallBegun;
+  /** The one that answers: it is what is paid for. */
+  #model: Model;
   readonly #ending = new AbortController();
   readonly #timer: NodeJS.Timeout | undefined;
   #seenBytes = 0;
@@ -42,6 +44,7 @@ export class ModelCall {
 
   constructor(begun: CallBegun) {
     this.#begun = begun;
+    this.#model = begun.model;
     const { limit } = begun;
     if (limit !== undefined && limit.limitedBy.some(({ kind }) => kind === BudgetKind.TIME))
       this.#timer = setTimeout(() => this.#ending.abort(this.#exhausted(BudgetKind.TIME)), Number(limit.milliseconds));
@@ -50,6 +53,13 @@ export class ModelCall {
   /** Tokens that the answer may have. */
   get outputTokens(): number {
     return this.#begun.outputTokens;
+  }
+
+  /** Of a model that answers in the place of this call's: what was reserved has to be enough for it too. */
+  get fallbackNeeds(): { readonly inputPrice: bigint; readonly outputPrice: bigint } | undefined {
+    const { limit, model, inputTokens } = this.#begun;
+    const rates = limit === undefined ? undefined : ratesAt(model.prices, BigInt(Math.ceil(inputTokens)), new Date());
+    return rates && { inputPrice: rates.input, outputPrice: rates.output };
   }
 
   /** Aborted with a BudgetExhausted when there is no time left for it. */
@@ -69,6 +79,7 @@ export class ModelCall {
 
   /** @throws BudgetExhausted where the answer grows over what its budgets have left */
   see(event: ModelEvent): void {
+    if (event.case === "servedBy") this.#model = event.value.model ?? this.#model;
     if (event.case === "usage") this.#usage = addUsage(this.#usage, event.value);
     this.#seenBytes += bytesOf(event);
     if (this.#begun.limit === undefined || this.#seenTokens <= this.#begun.outputTokens) return;
@@ -90,12 +101,13 @@ export class ModelCall {
     clearTimeout(this.#timer);
     if (this.#isSettled || (!this.#isCounted && this.#seenBytes === 0)) return undefined;
     this.#isSettled = true;
-    const { model, toolTokens, since } = this.#begun;
+    const { toolTokens, since } = this.#begun;
     const { usage } = this;
+    const model = this.#model;
     const at = new Date();
     const cost = costOfCall(usage, model, at);
     return {
-      ...(this.#isCounted ? this.#findPrefix?.(usage, at) : undefined),
+      ...(this.#isCounted ? this.#findPrefix?.(usage, at, model) : undefined),
       turn,
       model: model.id,
       input: usage.inputTokens,

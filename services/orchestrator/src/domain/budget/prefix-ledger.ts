@@ -46,7 +46,8 @@ export interface SentPrefix {
 
 /** Tells, call by call of one run, what a provider's cache could have given, and why it did not. */
 export class PrefixLedger {
-  readonly #model: Model;
+  /** That answered last. */
+  #model: Model;
   #earlier: EarlierCall | undefined;
   #sent: SentPrefix | undefined;
   #tools: { readonly of: readonly ToolDefinition[]; readonly hash: string } | undefined;
@@ -67,8 +68,12 @@ export class PrefixLedger {
     return { hash: `${system}:${this.#tools.hash}`, messages };
   }
 
-  /** @param usage as the provider counted it: what is estimated says nothing of a cache */
-  settle(sent: SentPrefix, usage: Usage, at: Date): PrefixFacts {
+  /**
+   * @param usage as the provider counted it: what is estimated says nothing of a cache
+   * @param model where another one answered than answered before
+   */
+  settle(sent: SentPrefix, usage: Usage, at: Date, model = this.#model): PrefixFacts {
+    this.#model = model;
     const earlier = this.#earlier;
     const inputTokens = inputOf(usage);
     const cause = earlier === undefined ? undefined : this.#causeOf(earlier, sent, usage, at);

@@ -31,6 +31,8 @@ export interface RunPast {
   readonly question: string;
   readonly allowedSecrets: readonly string[];
   readonly model: string;
+  /** That the model was resolved by; empty where it was named. */
+  readonly route: string;
   /** Answers of the model that the log has. */
   readonly answers: number;
   readonly toolCalls: number;
@@ -60,6 +62,7 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
     question: "",
     allowedSecrets: [] as string[],
     model: "",
+    route: "",
     answers: 0,
     toolCalls: 0,
     text: "",
@@ -86,6 +89,7 @@ export function runPast(runId: string, events: readonly Event[]): RunPast {
       case "runStarted":
         past.allowedSecrets = payload.value.allowedSecrets;
         past.model = payload.value.model;
+        past.route = payload.value.resolvedModel?.route ?? "";
         agent = agentOf(payload.value);
         allowance = payload.value.origin?.budget;
         budget = payload.value.budget;

@@ -1,5 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { FinishSchema, UsageSchema, type Finish, type Thinking, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import {
+  FinishSchema,
+  UsageSchema,
+  type Finish,
+  type ServedBy,
+  type Thinking,
+  type ToolCallPart,
+  type Usage,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ModelEvent } from "./ports.ts";
 
 /** What one model call came to, as far as it came. */
@@ -9,6 +17,8 @@ export class Answer {
   toolCalls: ToolCallPart[] = [];
   usage: Usage = create(UsageSchema);
   finish: Finish = create(FinishSchema);
+  /** Another model that answered in the place of the one that was asked. */
+  servedBy: ServedBy | undefined;
   /** Whether the model said that it was done; an answer without that was cut. */
   isFinished = false;
   /** Whether anything of it was seen by those who watch. */
@@ -28,6 +38,9 @@ export class Answer {
         return;
       case "toolCall":
         this.toolCalls.push(event.value);
+        return;
+      case "servedBy":
+        this.servedBy = event.value;
         return;
       case "usage":
         this.usage = event.value;

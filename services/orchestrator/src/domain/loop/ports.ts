@@ -1,5 +1,6 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { SessionGrant } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
-import type { Message, Model, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { Message, Model, ModelNeedsSchema, ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
@@ -24,15 +25,26 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   readonly maximumOutputTokens: number;
   readonly temperature?: number;
+  /** The route that the model was resolved by: another one of it may answer in its place. */
+  readonly route?: string;
+  /** What that one has to have. */
+  readonly fallbackNeeds?: MessageInitShape<typeof ModelNeedsSchema>;
   readonly sessionId: string;
   readonly runId: string;
 }
 
 export type ModelEvent = Exclude<GenerateResponse["event"], { case: undefined }>;
 
+/** What a model is wanted for. */
+export interface ModelTask {
+  /** In a person's words, without secrets; empty where the model is named. */
+  readonly task: string;
+  readonly needs: MessageInitShape<typeof ModelNeedsSchema>;
+}
+
 export interface Models {
   /** @throws HlvmError which says why there is no such model, and what to do */
-  resolve(model: string, signal: AbortSignal): Promise<Model>;
+  resolve(model: string, signal: AbortSignal, wanted?: ModelTask): Promise<Model>;
   /** @throws ModelFailure */
   generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /**

@@ -55,13 +55,15 @@ export async function takeTurn(
   });
   const { modelTools: tools } = run.prefix;
   const sent = run.spending.prefixes.send(context.messages, tools);
-  call.follow((usage, at) => run.spending.prefixes.settle(sent, usage, at));
+  call.follow((usage, at, served) => run.spending.prefixes.settle(sent, usage, at, served));
   journal.appendDelta(turn, eventPayload("thinking", {}));
   try {
     await askModel({
       models: run.mesh.models,
       request: {
         model: model.id,
+        route: model.route,
+        fallbackNeeds: call.fallbackNeeds,
         messages: context.messages,
         tools,
         maximumOutputTokens: call.outputTokens,
@@ -109,8 +111,8 @@ function roomFor(tokens: number, budget: TokenBudget): number {
 }
 
 /** What was shown of an answer that was cut stays in the conversation; its calls do not, since none of them ran. */
-function partOf({ text }: Answer, { spending }: RunContext, { usage }: RunProgress): EventPayload {
-  return eventPayload("assistantMessage", { text, runUsage: usage, runCost: spending.cost });
+function partOf(answer: Answer, { spending }: RunContext, { usage }: RunProgress): EventPayload {
+  return eventPayload("assistantMessage", { text: answer.text, ...servedBy(answer), runUsage: usage, runCost: spending.cost });
 }
 
 function spentSoFar({ spending }: RunContext, { usage }: RunProgress): EventPayload {
@@ -125,7 +127,7 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
   const shown = toolCalls.map((call) =>
     create(ToolCallPartSchema, { ...call, argumentsJson: run.secrets.redactArguments(call.argumentsJson) }),
   );
-  const said = { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish, runUsage: progress.usage };
+  const said = { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish, ...servedBy(answer), runUsage: progress.usage };
   let message = eventPayload("assistantMessage", said);
   const selected = shown.map(({ tool, argumentsJson }, index) =>
     eventPayload("toolSelected", {
@@ -142,6 +144,10 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
     return [message, ...selected];
   });
   return { message, toolCalls, answer, exhausted: answer.finish.reason === FinishReason.LENGTH ? call.exhausted() : undefined };
+}
+
+function servedBy({ servedBy: served }: Answer): { servedBy?: string; servedWhy?: string } {
+  return served?.model === undefined ? {} : { servedBy: served.model.id, servedWhy: served.why };
 }
 
 /** Results are matched by the provider's ids: where it gave none, or one twice, the call's own name takes its place. */

@@ -77,6 +77,7 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
         ),
     retryWhileAway(() => mesh.models.resolve(past.model, signal), ports.serviceMilliseconds, signal),
   ]);
+  model.route = past.route;
   const secrets = new RunSecrets(session.secretKey, past.allowedSecrets);
   return {
     lease,

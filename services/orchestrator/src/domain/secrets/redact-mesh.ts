@@ -26,7 +26,7 @@ export function redactMesh(mesh: Mesh, secrets: RunSecrets): Mesh {
 
 function redactModels(models: Models, secrets: RunSecrets): Models {
   return {
-    resolve: (model, signal) => models.resolve(model, signal),
+    resolve: (model, signal, wanted) => models.resolve(model, signal, wanted),
     // A mark is about as long as what it stands for, and a count needs no secret.
     countTokens: (request, signal) => clean(models.countTokens(request, signal), secrets),
     async *generate(request, signal) {
@@ -62,7 +62,8 @@ function* held(text: TextRedactor, thinking: TextRedactor): Generator<ModelEvent
 /** A tool call keeps its arguments, since they are what runs. Thinking that had a secret in it no longer fits the provider's signature and is left out. */
 function* redactModelEvent(event: ModelEvent, secrets: RunSecrets): Generator<ModelEvent, void> {
   if (event.case === "thinking" && secrets.redact(event.value.text) !== event.value.text) return;
-  if (event.case === "finish") yield { case: "finish", value: { ...event.value, detail: secrets.redact(event.value.detail) } };
+  if (event.case === "servedBy") yield { case: "servedBy", value: { ...event.value, why: secrets.redact(event.value.why) } };
+  else if (event.case === "finish") yield { case: "finish", value: { ...event.value, detail: secrets.redact(event.value.detail) } };
   else yield event;
 }
 

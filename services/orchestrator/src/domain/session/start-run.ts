@@ -12,12 +12,16 @@ import { retryAtReplicas } from "../loop/retry-while-away.ts";
 import type { BegunRun } from "../run/begun-run.ts";
 import type { RunAgent } from "../workers/run-agent.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
 import { beginAskedRun } from "./begin-asked-run.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { AttachedFiles } from "./attached-files.ts";
 import { requireRoom, requireTaken, takeAttachments } from "./take-attachments.ts";
+
+/** What the gateway looks at, and a little more. */
+const LONGEST_TASK = 16_384;
 
 export interface RunAsked {
   readonly principal: Principal;
@@ -76,7 +80,7 @@ export async function startRun(asked: RunAsked, starter: RunStarter): Promise<St
   const { sessionId } = asked;
   const existing = asked.isNew ? undefined : await requireResumable(asked, starter.store);
   const { attachments, files } = takeAttachments(asked.attachments);
-  const [workspace, model] = await openAndResolve(existing, asked, starter.mesh);
+  const [workspace, model] = await openAndResolve(existing, { ...asked, attachments }, starter.mesh);
   try {
     requireTaken(attachments, model);
     if (existing !== undefined) await requireRoom(sessionId, files, starter.attached);
@@ -139,7 +143,7 @@ async function openAndResolve(existing: Session | undefined, asked: RunAsked, me
   if (existing !== undefined) await requireSameWorkspace(existing, asked, mesh);
   const [opened, resolved] = await Promise.allSettled([
     retryAtReplicas(() => mesh.sandbox.openWorkspace(sessionId, path, asked.signal), asked.signal),
-    mesh.models.resolve(asked.model || asked.agent.profile.model || (existing?.model ?? ""), asked.signal),
+    resolveModel(asked.model || asked.agent.profile.model || (existing?.model ?? ""), asked, mesh),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (resolved.status === "rejected") {
@@ -152,6 +156,20 @@ async function openAndResolve(existing: Session | undefined, asked: RunAsked, me
     throw workspaceDiffers(existing, opened.value.path);
   }
   return [opened.value, resolved.value];
+}
+
+/** The concrete model. What is asked goes along only where that decides, and without what looks like a secret. */
+async function resolveModel(model: string, { prompt, attachments, signal }: RunAsked, mesh: Mesh): Promise<Model> {
+  const has = (kind: string): boolean => attachments.some(({ mediaType }) => mediaType.startsWith(kind));
+  const files = { images: has("image/"), documents: has("application/pdf") };
+  if (!isRouted(model)) return mesh.models.resolve(model, signal, { task: "", needs: files });
+  const shown = await new RunSecrets(randomBytes(32), []).redactInTurns(prompt);
+  const task = shown.slice(0, LONGEST_TASK).replace(/[\uD800-\uDBFF]$/, "");
+  return mesh.models.resolve(model, signal, { task, needs: { ...files, tools: true } });
+}
+
+function isRouted(model: string): boolean {
+  return model === "auto" || model.startsWith("route/");
 }
 
 /** A path that reads otherwise may be the same folder: the sandbox tells, asked for no session that is in use. */
