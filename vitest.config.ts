@@ -2,7 +2,9 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Those of `npm run faults`. */
-const FAULTS = ["faults", "chaos", "upgrade"].map((folder) => `tests/${folder}/**/*.test.ts`).concat("services/*/src/**/*.faults.test.ts");
+const FAULTS = ["faults", "chaos", "upgrade"]
+  .map((folder) => `tests/${folder}/**/*.test.ts`)
+  .concat("{libs,services}/*/src/**/*.faults.test.ts");
 const isFaults = process.env.HLVM_TESTS === "faults";
 
 export default defineConfig({

@@ -11,6 +11,7 @@ import { agentWorkers } from "./cases/agent-workers.ts";
 import { commandClassification } from "./cases/a-command-classification.ts";
 import { doorsApprovals } from "./cases/doors-approvals.ts";
 import { doorsLogins } from "./cases/doors-logins.ts";
+import { doorsModels } from "./cases/doors-models.ts";
 import { doorsOtherOrganization } from "./cases/doors-other-organization.ts";
 import { doorsRequests } from "./cases/doors-requests.ts";
 import { doorsTokens } from "./cases/doors-tokens.ts";
@@ -59,5 +60,6 @@ export const attackCases: readonly AttackCase[] = [
   ...doorsLogins,
   ...doorsTokens,
   ...doorsApprovals,
+  ...doorsModels,
   ...doorsOtherOrganization,
 ];

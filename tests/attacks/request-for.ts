@@ -7,6 +7,7 @@ export type FilledFields = Readonly<Record<string, string>>;
 const DEEPEST = 2;
 /** Lists that may not be empty. */
 const FILLED_LISTS: ReadonlySet<string> = new Set(["messages", "calls"]);
+const LISTS: Readonly<Record<string, readonly unknown[]>> = { scopes: [TokenScope.READ], texts: ["x"] };
 const WORDS: ReadonlySet<string> = new Set(["prompt", "label", "text", "title", "query", "reason", "callId", "tool"]);
 
 /** A request of this kind with these values wherever one is asked for, and otherwise as little as the contract takes. */
@@ -24,7 +25,7 @@ function valueFor(field: DescField, values: FilledFields, depth: number): unknow
   const { fieldKind, localName } = field;
   if (fieldKind === "list" && field.listKind === "message" && FILLED_LISTS.has(localName))
     return [requestFor(field.message, values, depth + 1)];
-  if (fieldKind === "list") return localName === "scopes" ? [TokenScope.READ] : undefined;
+  if (fieldKind === "list") return LISTS[localName];
   if (fieldKind === "enum") return field.enum.values[1]?.number;
   if (fieldKind === "message")
     return depth > DEEPEST || field.message.typeName.startsWith("google.") ? undefined : requestFor(field.message, values, depth + 1);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Way } from "./gateway/http-way.ts";
+import { startOwnDoor } from "./gateway/own-door.ts";
 import { startOwnGateway } from "./gateway/own-gateway.ts";
 import { startHaproxy, startPortkey, startUpstream, type Started } from "./gateway/peers.ts";
 import { printTable } from "./print-table.ts";
@@ -24,7 +25,7 @@ export async function benchGateway(): Promise<void> {
   const started: Started[] = [upstream];
   try {
     const portkey = await startPortkey(upstream.url);
-    started.push(portkey, await startOwnGateway(upstream.url));
+    started.push(portkey, await startOwnGateway(upstream.url), await startOwnDoor(upstream.url));
     const haproxy = await startHaproxy(upstream.url);
     if (haproxy === undefined) console.log("haproxy is not installed here.");
     else started.push(haproxy);

@@ -10,6 +10,7 @@ import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
 import { benchMemoryRecall } from "./memory-recall.ts";
 import { benchMeshCall } from "./mesh-call.ts";
+import { benchPool } from "./pool.ts";
 import { benchSandboxes } from "./sandboxes.ts";
 import { benchStartAndSize } from "./start-and-size.ts";
 import { benchTakeOver } from "./take-over.ts";
@@ -49,6 +50,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   web: benchWeb,
   lighthouse: benchLighthouse,
   gateway: benchGateway,
+  pool: benchPool,
 };
 const unknown = wanted.find((name) => !(name in benches));
 if (unknown !== undefined) {

@@ -90,7 +90,7 @@ describe("hlvm", () => {
 
   it("token lets a program look and do nothing else, until it is revoked", async () => {
     const made = JSON.parse((await mesh.hlvm(["token", "create", "nightly", "--json"])).stdout) as { token_id: string; secret: string };
-    expect((await mesh.hlvm(["token", "list"])).stdout).toMatch(/nightly +read +valid until .* never/);
+    expect((await mesh.hlvm(["token", "list"])).stdout).toMatch(/nightly +read +all +valid until .* never/);
     const environment = { ...mesh.environment, HLVM_EDGE_URL: mesh.state.edgeUrl, HLVM_TOKEN: made.secret };
     const asProgram = (...words: string[]) => mesh.hlvm(words, { environment, cwd: workspace });
     expect((await asProgram("session", "list", "--json")).code).toBe(0);

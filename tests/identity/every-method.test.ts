@@ -37,6 +37,7 @@ const VALUES = {
   grant: "x",
   principal: "user:x",
   model: "demo/rules",
+  callId: SESSION,
 };
 
 let mesh: TeamMesh;

@@ -110,6 +110,7 @@ try {
     "audit-counts": "/audit?view=counts&since=1d",
     "audit-tail": "/audit?view=tail",
     "audit-nothing": "/audit?text=nonsense&since=1d",
+    cost: "/cost",
     models: "/models",
     "memory-live": "/memory",
     "memory-river": "/memory/river",

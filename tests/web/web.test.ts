@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { auditCases } from "./audit-cases.ts";
 import { MEMORY_CONVERSATIONS, memoryCases } from "./memory-cases.ts";
+import { costCases } from "./cost-cases.ts";
 import { keyboardCases } from "./keyboard-cases.ts";
 import { ROBUST_CONVERSATIONS, robustCases } from "./robust-cases.ts";
 import { SESSION_CONVERSATIONS, sessionCases } from "./session-cases.ts";
@@ -43,6 +44,7 @@ const CONVERSATIONS = [
 const PLACES = [
   "/",
   "/approvals",
+  "/cost",
   "/models",
   "/settings",
   "/memory",
@@ -225,6 +227,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
   sessionCases(() => web);
   robustCases(() => web);
 
+  costCases(() => web);
   keyboardCases(
     () => web,
     () => session,

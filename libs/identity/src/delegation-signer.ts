@@ -15,7 +15,13 @@ export class DelegationSigner {
     this.#key = key;
   }
 
-  sign({ principal, sessionId, runId, settings }: Pick<Delegation, "principal" | "sessionId" | "runId" | "settings">): string {
+  sign({
+    principal,
+    sessionId,
+    runId,
+    settings,
+    modelAccess,
+  }: Pick<Delegation, "principal" | "sessionId" | "runId" | "settings" | "modelAccess">): string {
     const key = this.#key();
     const now = Math.floor(Date.now() / 1000);
     const claims = {
@@ -28,6 +34,8 @@ export class DelegationSigner {
       session: sessionId,
       run: runId,
       settings: toJson(PermissionSettingsSchema, create(PermissionSettingsSchema, settings)),
+      model_token: modelAccess?.tokenId,
+      models: modelAccess?.allowedModels,
       iat: now,
       exp: now + DELEGATION_SECONDS,
     };

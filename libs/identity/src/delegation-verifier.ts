@@ -75,6 +75,7 @@ export class DelegationVerifier {
       depth: 0,
       authorizedParty: textOf(claims, "azp"),
       expiresAt: expiryOf(claims, DELEGATION_SECONDS),
+      ...modelAccessOf(claims),
     };
     return { delegation, kids: [kid] };
   }
@@ -96,4 +97,12 @@ export class DelegationVerifier {
     };
     return { delegation: narrowed, kids: [...kids, kid] };
   }
+}
+
+/** @throws Error */
+function modelAccessOf({ model_token: tokenId, models }: Readonly<Record<string, unknown>>): Pick<Delegation, "modelAccess"> {
+  if (tokenId === undefined && models === undefined) return {};
+  if (typeof tokenId !== "string" || !Array.isArray(models) || !models.every((model) => typeof model === "string"))
+    throw new Error("it does not say which models it is for");
+  return { modelAccess: { tokenId, allowedModels: models } };
 }

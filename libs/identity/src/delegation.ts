@@ -1,6 +1,14 @@
 import type { PermissionSettings } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { Principal } from "./principal.ts";
 
+/** What a program was let do that calls a model through a model door. */
+export interface ModelAccess {
+  /** Of the access token that it called with; empty where a person's login did. */
+  readonly tokenId: string;
+  /** `provider/name`, `*` stands for whatever is there. Empty: all. */
+  readonly allowedModels: readonly string[];
+}
+
 /** What a person let one run do in their name, as the edge signed it: a service that acts for them can show it and widen nothing. */
 export interface Delegation {
   readonly principal: Principal;
@@ -16,6 +24,8 @@ export interface Delegation {
   readonly authorizedParty: string;
   /** Seconds since 1970. */
   readonly expiresAt: number;
+  /** Of a call through a model door, which belongs to no run: its id stands for the run's and the session's. */
+  readonly modelAccess?: ModelAccess;
 }
 
 /** The longest that a run may be set to take (`HLVM_RUN_SECONDS`): within it, nothing has to be delegated anew. */

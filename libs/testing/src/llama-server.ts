@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import { installLlama } from "./llama-install.ts";
-import { writeRandomModel } from "./random-model.ts";
+import { writeRandomModel, type RandomModelSize } from "./random-model.ts";
 
 const CACHE = fileURLToPath(new URL("../../../.cache/llama", import.meta.url));
 const START_MILLISECONDS = 20_000;
@@ -23,13 +23,19 @@ export interface LlamaServer {
 
 export type LlamaServerAttempt = LlamaServer | { readonly unavailable: string };
 
+export interface LlamaServerOptions {
+  /** Left out: the smallest that says something. */
+  readonly size?: RandomModelSize;
+  readonly flags?: readonly string[];
+}
+
 /**
  * A real llama-server with a model of random weights, or why it cannot be had here. In CI it has to be had.
  * @param slots how many requests it serves at once
  */
-export async function startLlamaServer(slots = 2): Promise<LlamaServerAttempt> {
+export async function startLlamaServer(slots = 2, options: LlamaServerOptions = {}): Promise<LlamaServerAttempt> {
   try {
-    return await start(slots);
+    return await start(slots, options);
   } catch (cause) {
     const reason = `llama-server cannot be had: ${cause instanceof Error ? cause.message : String(cause)}`;
     if (process.env.CI) throw new Error(reason, { cause });
@@ -37,16 +43,16 @@ export async function startLlamaServer(slots = 2): Promise<LlamaServerAttempt> {
   }
 }
 
-async function start(slots: number): Promise<LlamaServer> {
+async function start(slots: number, { size, flags = [] }: LlamaServerOptions): Promise<LlamaServer> {
   const installation = await installLlama(CACHE);
   const [port] = await freePorts(1);
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, "model-"));
   const model = join(folder, "random.gguf");
-  writeRandomModel(model);
+  writeRandomModel(model, size);
   const given = ["--model", model, "--alias", "random", "--host", "127.0.0.1", "--port", String(port), "--parallel", String(slots)];
   const sizes = ["--ctx-size", String(CONTEXT_LENGTH * slots), "--threads", "1", "--metrics", "--slots", "--jinja", "--no-webui"];
-  const child = spawn(installation.command, [...installation.leadingArguments, ...given, ...sizes], {
+  const child = spawn(installation.command, [...installation.leadingArguments, ...given, ...sizes, ...flags], {
     cwd: installation.workingDirectory,
     env: { ...process.env, ...installation.environment },
     stdio: ["ignore", "ignore", "pipe"],

@@ -10,10 +10,10 @@ import { evalCommand } from "./program/eval-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { loginCommands } from "./program/login-commands.ts";
 import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
-import { modelExplainCommand } from "./program/model-explain-command.ts";
 import { ollamaCommand } from "./program/ollama-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
+import { modelCommand } from "./program/model-command.ts";
 import { planCommand, questionCommand } from "./program/plan-command.ts";
 import { sessionCommand } from "./program/session-command.ts";
 import { teamCommand } from "./program/team-command.ts";
@@ -66,20 +66,6 @@ Try:
   for (const command of [...loginCommands(context, finish), ...meshCommands(context, finish)])
     program.addCommand(inherit(program, command));
   return program;
-}
-
-function modelCommand(context: CommandContext, finish: Finish): Command {
-  const model = new Command("model").description("the models that can be asked");
-  model
-    .command("list")
-    .description("list them, and what to set for those that are not available")
-    .addOption(jsonOption())
-    .action(async (flags: { json?: boolean }) => {
-      const { modelList } = await import("./commands/model-list.ts");
-      finish(await modelList(flags, context));
-    });
-  model.addCommand(modelExplainCommand(context, finish));
-  return model;
 }
 
 function eventsCommand(finish: Finish): Command {

@@ -4,8 +4,10 @@ import type { Log } from "@hlvm/log/create-log";
 import { WatchService } from "@hlvm/proto/hlvm/watch/v1/watch_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
+import { OrchestratorModelCalls } from "./adapters/orchestrator-model-calls.ts";
 import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { PolicyTeams } from "./adapters/policy-teams.ts";
+import { RememberedTeams } from "./adapters/remembered-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
 import type { Admitted, Doors } from "./http/doors.ts";
 import { httpEndpoints } from "./http/http-endpoints.ts";
@@ -42,7 +44,8 @@ export function startEdge({
   backends,
   log,
 }: EdgeParts): Promise<RpcServer> {
-  const delegate = createDelegateRun(delegations, new PolicyTeams(backends.policy.transport, minter));
+  const teams = new PolicyTeams(backends.policy.transport, minter);
+  const delegate = createDelegateRun(delegations, teams);
   const { orchestrator } = backends;
   const callers = new WeakMap<Request, Admitted>();
   return startRpcServer({
@@ -57,6 +60,7 @@ export function startEdge({
       files: new PageFiles(webDirectory),
       log,
       onAdmitted: (request, admitted) => callers.set(request, admitted),
+      modelCalls: new OrchestratorModelCalls({ backends, minter, delegations, teams: new RememberedTeams(teams) }),
       runsOf: (principal) => new OrchestratorRuns({ orchestrator, minter, delegate, log }, principal),
     }),
     routes: (router) => {

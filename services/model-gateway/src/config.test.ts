@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readGatewayConfig } from "./config.ts";
+import { llamaReplica, readGatewayConfig } from "./config.ts";
 import { providers } from "./providers.ts";
 
 const needed = { HLVM_TOKEN_PUBLIC_KEYS: "/keys.json" };
@@ -58,3 +58,14 @@ it.each(["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HLVM_OPENAI_COMPATIBLE_URL", 
     expect(() => readGatewayConfig({ ...needed, [variable]: "https://127.0.0.1:8080/v1" })).not.toThrow();
   },
 );
+
+it("takes names of llama-servers to look up, and has each of several gateways say which one it is", () => {
+  const urls = "dns+http://llama.svc:8080, http://a";
+  expect(readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: urls }).llamaUrls).toEqual(["dns+http://llama.svc:8080", "http://a"]);
+  expect(() => readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: "dns+llama.svc" })).toThrow("HLVM_LLAMA_URLS must be a URL");
+  const indexOf = (name: string): number =>
+    llamaReplica(readGatewayConfig({ ...needed, HLVM_LLAMA_REPLICAS: "3", HLVM_REPLICA_NAME: name })).index;
+  expect(new Set(["model-gateway-1", "model-gateway-2", "model-gateway-3"].map(indexOf)).size).toBe(3);
+  expect(() => indexOf("model-gateway")).toThrow("HLVM_LLAMA_REPLICAS says that 3 gateways share the llama-servers");
+  expect(llamaReplica(readGatewayConfig(needed))).toEqual({ index: 0, count: 1 });
+});

@@ -1,11 +1,18 @@
 import { httpUrl } from "@hlvm/config/http-url";
-import { list, text, type Setting } from "@hlvm/config/setting";
+import { choice, integer, list, text, type Setting } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
+import type { Replica } from "./domain/pool/slot-share.ts";
 import { AUTO } from "./domain/routing/route.ts";
 
 const OLLAMA_PORT = "11434";
-const llamaUrls = list({ variable: "HLVM_LLAMA_URLS", description: "llama-servers, separated by commas", fallback: [] });
+const llamaUrls = list({
+  variable: "HLVM_LLAMA_URLS",
+  description: "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses",
+  fallback: [],
+});
 
 const settings = {
   ...serviceSettings,
@@ -36,7 +43,30 @@ const settings = {
     parse: httpUrl,
   },
   compatibleApiKeys: keys("HLVM_OPENAI_COMPATIBLE_API_KEY", "its key, where it wants one, or several, separated by commas"),
-  llamaUrls: { ...llamaUrls, parse: (value: string) => llamaUrls.parse(value).map(httpUrl) },
+  compatibleDialect: choice<DialectName | "">({
+    variable: "HLVM_OPENAI_COMPATIBLE_DIALECT",
+    description: `what it is, where its address does not say: ${DIALECT_NAMES.join(", ")}`,
+    fallback: "",
+    choices: ["", ...DIALECT_NAMES],
+  }),
+  llamaUrls: { ...llamaUrls, parse: (value: string) => llamaUrls.parse(value).map(serverUrl) },
+  llamaUrlsFile: text({
+    variable: "HLVM_LLAMA_URLS_FILE",
+    description: "path of a file with further llama-servers, one on a line; read again when it changes",
+    fallback: "",
+  }),
+  llamaReplicas: integer({
+    variable: "HLVM_LLAMA_REPLICAS",
+    description: "how many gateways use the same llama-servers; each gets its part of their slots",
+    fallback: 1,
+    minimum: 1,
+    maximum: 64,
+  }),
+  replicaName: text({
+    variable: "HLVM_REPLICA_NAME",
+    description: "a name of its own that ends with its number, as a StatefulSet's pods have; needed where there are several",
+    fallback: "",
+  }),
   localUrl: {
     ...text({
       variable: "HLVM_LOCAL_URL",
@@ -74,6 +104,27 @@ export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(settings, environment);
+}
+
+/**
+ * Which part of the llama-servers' slots is this gateway's: names that end with following numbers give each another one.
+ * @throws HlvmError `replica_without_number`
+ */
+export function llamaReplica({ llamaReplicas: count, replicaName }: Pick<Config, "llamaReplicas" | "replicaName">): Replica {
+  const number = /(\d+)$/.exec(replicaName)?.[1];
+  if (count === 1) return { index: 0, count };
+  if (number !== undefined) return { index: Number(number) % count, count };
+  throw new HlvmError({
+    code: "invalid_argument",
+    reason: "replica_without_number",
+    message: `HLVM_LLAMA_REPLICAS says that ${count} gateways share the llama-servers, and "${replicaName}" is the name of none of them.`,
+    advice: "Give each an HLVM_REPLICA_NAME that ends with its number: model-gateway-0, model-gateway-1 and so on.",
+  });
+}
+
+function serverUrl(value: string): string {
+  httpUrl(value.replace(/^dns\+/, ""));
+  return value;
 }
 
 /** Never shown, in an error neither: which one of them is wrong is told by its place. */

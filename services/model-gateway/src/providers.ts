@@ -1,15 +1,17 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
+import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
+import { LLAMA } from "./adapters/llama/llama-instance.ts";
 import { LocalProvider } from "./adapters/llama/local-provider.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
-import type { Config } from "./config.ts";
+import { llamaReplica, type Config } from "./config.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
-import type { CataloguedProvider } from "./domain/model-catalogue.ts";
 import type { Provider } from "./domain/provider.ts";
+import type { CataloguedProvider } from "./domain/model-catalogue.ts";
 
 const SHOWN_OF_KEY = 4;
 /** Of a shorter key its end would tell too much. */
@@ -29,13 +31,19 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     },
     {
       name: "openai",
-      ...withKeys(config.openaiApiKeys, (apiKey) => new OpenaiProvider({ apiKey, baseUrl: config.openaiBaseUrl })),
+      ...withKeys(config.openaiApiKeys, (apiKey) =>
+        withEmbeddings(new OpenaiProvider({ apiKey, baseUrl: config.openaiBaseUrl }), {
+          name: "openai",
+          baseUrls: () => [config.openaiBaseUrl],
+          apiKey,
+        }),
+      ),
       setUp: "Set OPENAI_API_KEY and start again.",
       known: HOSTED_MODELS.openai,
     },
     {
       name: "llama",
-      provider: config.llamaUrls.length === 0 ? undefined : new LlamaProvider({ urls: config.llamaUrls }),
+      provider: config.llamaUrls.length === 0 && config.llamaUrlsFile === "" ? undefined : llamaProvider(config),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
       isLocal: config.llamaUrls.length > 0 && config.llamaUrls.every(isOnThisMachine),
@@ -43,9 +51,7 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     ...localProviders(config),
     {
       name: "openai-compatible",
-      ...withKeys(config.compatibleUrl === "" ? [] : orNone(config.compatibleApiKeys), (apiKey) => {
-        return new ChatCompletionsProvider({ name: "openai-compatible", baseUrl: config.compatibleUrl, apiKey });
-      }),
+      ...withKeys(config.compatibleUrl === "" ? [] : orNone(config.compatibleApiKeys), (apiKey) => compatibleProvider(config, apiKey)),
       setUp: "Set HLVM_OPENAI_COMPATIBLE_URL to the server's URL (up to and without /chat/completions) and start again.",
       known: [],
       isLocal: config.compatibleUrl !== "" && isOnThisMachine(config.compatibleUrl),
@@ -60,6 +66,18 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     },
     { name: "demo", provider: new DemoProvider(), setUp: "", known: [], isLocal: true, isStandIn: true },
   ];
+}
+
+function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey: string): Provider {
+  const name = "openai-compatible";
+  const dialect = compatibleDialect === "" ? {} : { dialect: compatibleDialect };
+  const provider = new ChatCompletionsProvider({ name, baseUrl: compatibleUrl, apiKey, ...dialect });
+  return withEmbeddings(provider, { name, baseUrls: () => [compatibleUrl], apiKey });
+}
+
+function llamaProvider(config: Config): Provider {
+  const provider = new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) });
+  return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }
 
 function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {

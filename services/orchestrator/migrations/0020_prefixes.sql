@@ -41,3 +41,35 @@ BEGIN
   UPDATE budget SET used = used + spent[kind] WHERE budget_id = ANY (mine);
 END
 $$;
+
+-- Settles a call, once: what was reserved is given back, what it used counts and is on record. Without `used` nothing came of it.
+-- False where it is settled already.
+CREATE OR REPLACE FUNCTION settle_door_call(id uuid, used_up jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  one door_call;
+  mine bigint[];
+  spent bigint[];
+BEGIN
+  DELETE FROM door_call WHERE call_id = id RETURNING * INTO one;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  IF used_up IS NOT NULL THEN
+    INSERT INTO model_call (organization, principal, teams, token_id, door, turn, model, input_tokens, output_tokens, cache_read_tokens,
+      cache_write_tokens, reasoning_tokens, cost, input_cost, is_estimated)
+    SELECT one.organization, one.principal, one.teams, nullif(one.token_id, ''), one.door, 1, one.model, call.*
+    FROM jsonb_to_record(used_up) AS call (input bigint, output bigint, "cacheRead" bigint, "cacheWrite" bigint, reasoning bigint,
+      cost bigint, "inputCost" bigint, "isEstimated" boolean);
+  END IF;
+  mine := lock_door_budgets(one);
+  IF mine IS NULL THEN
+    RETURN true;
+  END IF;
+  PERFORM drop_reservations(ARRAY[id]);
+  IF used_up IS NOT NULL THEN
+    spent := ARRAY[(used_up ->> 'tokens')::bigint, coalesce((used_up ->> 'cost')::bigint, 0), 1, (used_up ->> 'milliseconds')::bigint];
+    UPDATE budget SET used = used + spent[kind] WHERE budget_id = ANY (mine);
+  END IF;
+  RETURN true;
+END
+$$;

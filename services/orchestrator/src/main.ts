@@ -13,6 +13,7 @@ import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { ModelCallService } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
@@ -24,6 +25,7 @@ import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { MeshTeams } from "./adapters/mesh/mesh-teams.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
 import { PostgresBudgetStore } from "./adapters/postgres/postgres-budget-store.ts";
+import { PostgresDoorCalls } from "./adapters/postgres/postgres-door-calls.ts";
 import { PostgresAttachedFiles } from "./adapters/postgres/postgres-attached-files.ts";
 import { findWorkspaceOwner, PostgresGrantStore } from "./adapters/postgres/postgres-grant-store.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
@@ -35,6 +37,8 @@ import { PostgresUsageLog } from "./adapters/postgres/postgres-usage-log.ts";
 import { PostgresWakeups } from "./adapters/postgres/postgres-wakeups.ts";
 import { readOrchestratorConfig, type Config } from "./config.ts";
 import { ConfiguredBudgets } from "./domain/budget/configured-budgets.ts";
+import { settleLostCalls } from "./domain/door/settle-lost-calls.ts";
+import { RememberedModels } from "./domain/door/remembered-models.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
 import type { Mesh } from "./domain/loop/ports.ts";
@@ -46,6 +50,7 @@ import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunInboxes } from "./domain/run/run-inboxes.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import type { WorkerPorts } from "./domain/workers/begin-worker.ts";
+import { modelCallRoutes, type ModelCallParts } from "./rpc/model-call-routes.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
 import { sharingRoutes } from "./rpc/sharing-routes.ts";
 import { spendingRoutes } from "./rpc/spending-routes.ts";
@@ -86,10 +91,12 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const inboxes = new RunInboxes(new PostgresRunMessages(database));
   const mesh = connectMesh(config, minter, (sessionId) => findWorkspaceOwner(database, sessionId));
   const delegations = new DelegationVerifier(publicKeys);
+  const doorCalls = new PostgresDoorCalls(database);
   const sweep = async (): Promise<void> => {
     await store.deleteStateless(STATELESS_KEPT_SECONDS);
     await store.cancelOrphans();
     await claims.forgetGone();
+    await settleLostCalls({ calls: doorCalls, auditFor: (delegation) => callFor(delegation).audit, log });
   };
   const closing = new AbortController();
   const unreconciled = new PostgresUnreconciledRuns(database);
@@ -181,16 +188,29 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     contextLimits: limits,
     closing: closing.signal,
   };
+  const rememberedModels = new RememberedModels();
+  const doorPorts: ModelCallParts["doorPorts"] = (call) => {
+    const { doorModels, audit } = mesh(call);
+    return {
+      models: rememberedModels.before(doorModels),
+      audit,
+      calls: doorCalls,
+      limits,
+      log,
+      serviceMilliseconds: config.serviceWaitSeconds * 1_000,
+    };
+  };
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    services: [SessionService.typeName, SharingService.typeName, SpendingService.typeName],
+    services: [ModelCallService.typeName, SessionService.typeName, SharingService.typeName, SpendingService.typeName],
     authenticate: new TokenVerifier("orchestrator", publicKeys),
     routes: (router) => {
       sessionRoutes(serving)(router);
       sharingRoutes({ ...serving, grants: new PostgresGrantStore(database) })(router);
+      modelCallRoutes({ delegations, doorPorts })(router);
       spendingRoutes({ ...serving, budgets, usage })(router);
     },
   });

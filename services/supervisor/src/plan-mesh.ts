@@ -33,6 +33,7 @@ const PROVIDER_VARIABLES = [
   "HLVM_OPENAI_COMPATIBLE_URL",
   "HLVM_OPENAI_COMPATIBLE_API_KEY",
   "HLVM_LLAMA_URLS",
+  "HLVM_LLAMA_URLS_FILE",
   "HLVM_LOCAL_URL",
   "HLVM_OLLAMA_URL",
   "HTTPS_PROXY",
@@ -143,7 +144,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
         HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
       }),
-      ...replicated("model-gateway", "back", {}, PROVIDER_VARIABLES),
+      ...replicated("model-gateway", "back", { HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]) }, PROVIDER_VARIABLES),
       ...replicated("sandbox", "back", {
         ...ownDatabase("sandbox"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,

@@ -7,9 +7,11 @@ import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_
 import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { ModelCallService } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
@@ -25,8 +27,10 @@ const SERVICES = [
   LoginService,
   MemberService,
   MemoryService,
+  ModelCallService,
   ModelService,
   PolicyService,
+  PoolService,
   RunPolicyService,
   SandboxService,
   SessionService,

@@ -37,6 +37,7 @@ export function budgetRow(budget: Budget): string[] {
 function ownerText({ scope, subject }: Budget): string {
   if (scope === BudgetScope.ORGANIZATION) return "organization";
   if (scope === BudgetScope.TEAM) return `team:${subject}`;
+  if (scope === BudgetScope.TOKEN) return `token:${subject}`;
   return scope === BudgetScope.SESSION ? `session:${subject}` : subject;
 }
 

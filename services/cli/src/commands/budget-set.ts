@@ -17,18 +17,11 @@ export interface BudgetSetFlags extends BudgetFlags, Period {
   readonly json?: boolean;
 }
 
-const SCOPES = { team: BudgetScope.TEAM, user: BudgetScope.USER, session: BudgetScope.SESSION } as const;
+const SCOPES = { team: BudgetScope.TEAM, user: BudgetScope.USER, session: BudgetScope.SESSION, token: BudgetScope.TOKEN } as const;
 
 /** Sets a budget of each kind that is given. */
 export async function budgetSet(whose: string, flags: BudgetSetFlags, context: CommandContext): Promise<number> {
-  const { maxCost, maxTokens, maxTurns, maxTime } = flags;
-  const limits = [
-    [BudgetKind.MONEY, maxCost],
-    [BudgetKind.TOKENS, maxTokens],
-    [BudgetKind.TURNS, maxTurns],
-    [BudgetKind.TIME, maxTime],
-  ] as const;
-  const given = limits.filter(([, limit]) => limit !== undefined);
+  const given = limitsOf(flags);
   if (given.length === 0)
     throw wrongUsage("Nothing says what the limit is.", "Give --max-cost, --max-tokens, --max-turns or --max-time, or several of them.");
   const budgets = await withMesh(context, async (transport) => {
@@ -58,7 +51,18 @@ export async function budgetRemove(
   return existed ? EXIT_OK : EXIT_FAILED;
 }
 
-function periodOf({ per }: Period): BudgetPeriod {
+/** What is limited, by kind. */
+export function limitsOf({ maxCost, maxTokens, maxTurns, maxTime }: BudgetFlags): readonly (readonly [BudgetKind, bigint])[] {
+  const limits = [
+    [BudgetKind.MONEY, maxCost],
+    [BudgetKind.TOKENS, maxTokens],
+    [BudgetKind.TURNS, maxTurns],
+    [BudgetKind.TIME, maxTime],
+  ] as const;
+  return limits.flatMap(([kind, limit]) => (limit === undefined ? [] : [[kind, limit] as const]));
+}
+
+export function periodOf({ per }: Period): BudgetPeriod {
   return per === undefined ? BudgetPeriod.NONE : per === "day" ? BudgetPeriod.DAY : BudgetPeriod.MONTH;
 }
 

@@ -20,17 +20,18 @@ export async function tokenList(flags: { accounts?: boolean; json?: boolean }, c
   );
   if (flags.json === true) for (const token of tokens) process.stdout.write(jsonLine(messageJson(TokenSchema, token)));
   else if (tokens.length === 0) context.screen.note(flags.accounts === true ? NO_ACCOUNTS : NONE);
-  else process.stdout.write(table(["ID", "OWNER", "LABEL", "MAY", "STATE", "LAST USED"], tokens.map(rowOf)));
+  else process.stdout.write(table(["ID", "OWNER", "LABEL", "MAY", "MODELS", "STATE", "LAST USED"], tokens.map(rowOf)));
   return EXIT_OK;
 }
 
 function rowOf(token: Token): string[] {
-  const { tokenId, owner, label, scopes, lastUsedAt } = token;
+  const { tokenId, owner, label, scopes, allowedModels, lastUsedAt } = token;
   return [
     tokenId,
     owner,
     printableLine(label, 40),
     scopes.map((scope) => enumWord(TokenScopeSchema, scope)).join(","),
+    allowedModels.length === 0 ? "all" : printableLine(allowedModels.join(","), 60),
     stateOf(token),
     lastUsedAt === undefined ? "never" : localTime(lastUsedAt),
   ];

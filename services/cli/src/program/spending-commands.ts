@@ -7,7 +7,7 @@ import type { CostBreaksFlags } from "../commands/cost-breaks.ts";
 import { budgetOptions } from "../options/budget-flags.ts";
 import { jsonOption, moment } from "./values.ts";
 
-const WHOSE = "organization, team:NAME, user:NAME, or session:ID";
+const WHOSE = "organization, team:NAME, user:NAME, token:ID, or session:ID";
 
 const ABOUT_COST = `
 Money is what the price table of the model gateway says of each call when it was settled; "unknown" where it has no price.
@@ -97,6 +97,6 @@ function dimensions(value: string): string[] {
 }
 
 function whose(value: string): string {
-  if (value !== "organization" && !/^(team|user|session):./.test(value)) throw new InvalidArgumentError(`Give ${WHOSE}.`);
+  if (value !== "organization" && !/^(team|user|token|session):./.test(value)) throw new InvalidArgumentError(`Give ${WHOSE}.`);
   return value;
 }

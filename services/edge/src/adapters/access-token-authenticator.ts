@@ -42,11 +42,12 @@ export class AccessTokenAuthenticator implements Authenticator {
   }
 }
 
-function callerOf({ organization, principal, roles, scopes }: ResolveTokenResponse): Caller {
+function callerOf({ organization, principal, roles, scopes, tokenId, allowedModels }: ResolveTokenResponse): Caller {
   const known = (word: string): word is Scope => (tokenScopeWords as readonly string[]).includes(word);
   return {
     principal: { organization, id: principal, roles: roles.filter((role): role is Role => ROLES.includes(role as Role)) },
     scopes: scopes.map((scope) => enumWord(TokenScopeSchema, scope)).filter(known),
+    token: { tokenId, allowedModels },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ModelAccess } from "@hlvm/identity/delegation";
 import type { Principal } from "@hlvm/identity/principal";
 import type { tokenScopeWords } from "@hlvm/proto/hlvm/identity/v1/identity_words";
 
@@ -7,6 +8,8 @@ export interface Caller {
   readonly principal: Principal;
   /** What the token that came with the request is good for; undefined where the person themselves calls. */
   readonly scopes?: readonly Scope[];
+  /** The access token that came with the request; undefined where the person themselves calls. */
+  readonly token?: ModelAccess;
 }
 
 /** Tells who sends a request. */

@@ -8,6 +8,8 @@ import { demandRole } from "../domain/demand-role.ts";
 import { demandScope } from "../domain/demand-scope.ts";
 import { chat } from "./chat.ts";
 import type { Admitted, Doors } from "./doors.ts";
+import type { ModelCalls } from "./model-doors/model-calls.ts";
+import { answerModelDoor, isModelDoor, refuseAtModelDoor, takeApiKey } from "./model-doors/model-doors.ts";
 import type { PageFiles } from "./page-files.ts";
 import { setPageHeaders } from "./page-headers.ts";
 import type { Request } from "./read-body.ts";
@@ -18,6 +20,7 @@ export interface HttpEndpointsOptions {
   /** Told who sends a request, before anything else reads it. */
   readonly onAdmitted: (request: Request, admitted: Admitted) => void;
   readonly runsOf: (principal: Principal) => Runs;
+  readonly modelCalls: ModelCalls;
   readonly files: PageFiles;
   readonly log: Log;
 }
@@ -34,6 +37,7 @@ export function httpEndpoints({
   doors,
   onAdmitted,
   runsOf,
+  modelCalls,
   files,
   log,
 }: HttpEndpointsOptions): (request: Request, response: Response) => Promise<boolean> {
@@ -54,9 +58,14 @@ export function httpEndpoints({
     try {
       setPageHeaders(response);
       doors.checkHost(request);
+      if (isModelDoor(request)) takeApiKey(request);
       if (files.answer(request, response) || (await doors.answer(request, response))) return true;
       const admitted = await doors.admit(request);
       onAdmitted(request, admitted);
+      if (isModelDoor(request)) {
+        await answerModelDoor(request, response, admitted, { calls: modelCalls, log });
+        return true;
+      }
       const endpoint = endpoints[`${request.method} ${request.url?.split("?", 1)[0]}`];
       await endpoint?.(request, response, admitted.caller);
       return endpoint !== undefined;
@@ -87,9 +96,13 @@ function answerWith(cause: unknown, request: Request, response: Response, log: L
   if (error.code === "internal") log.error({ err: cause, path: pathOf(request) }, "a request failed");
   else log.info({ code: error.code, reason: error.reason, path: pathOf(request) }, "a request was refused");
   if (response.headersSent) response.destroy();
-  else if (!response.destroyed) sendError(response, error);
+  else if (!response.destroyed) (isModelDoor(request) ? refuseAtModelDoor : sendRefusal)(request, response, error);
   // What was not read of a refused body must not be taken for the next request.
   request.resume();
+}
+
+function sendRefusal(_: Request, response: Response, error: HlvmError): void {
+  sendError(response, error);
 }
 
 function unexpected(cause: unknown): HlvmError {

@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 /** Paths that the page itself makes sense of. */
-const PLACES = /^\/(?:(?:s|approvals|memory|audit|models|settings|people|device)(?:\/[\w-]{1,128}){0,2})?$/;
+const PLACES = /^\/(?:(?:s|approvals|memory|audit|cost|models|settings|people|device)(?:\/[\w-]{1,128}){0,2})?$/;
 
 interface PageFile {
   readonly type: string;

@@ -3,6 +3,7 @@ import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -31,6 +32,8 @@ export interface Access {
 }
 
 const LOOK: Access = { scopes: ["read", "run"], roles: ROLES };
+const LOOK_AT_POOL: Access = { scopes: ["read", "run"], roles: ["developer", "admin"] };
+const LOOK_AT_MODELS: Access = { scopes: ["read", "run", "model"], roles: ROLES };
 const ASK: Access = { scopes: ["run"], roles: ["developer", "admin"] };
 const ADMINISTER: Access = { scopes: ["admin"], roles: ["admin"] };
 /** Of a session of one's own everybody sets the budget who may ask. */
@@ -89,7 +92,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     removeTeamMember: ADMINISTER,
   }),
   open(MemberService, "policy", {
-    getMe: { scopes: ["read", "run", "approve", "audit", "admin"], roles: [] },
+    getMe: { scopes: ["read", "run", "approve", "audit", "admin", "model"], roles: [] },
     listMembers: SEE_MEMBERS,
     listGroupMappings: SEE_MEMBERS,
     putRole: ADMINISTER_IN_PERSON,
@@ -116,7 +119,8 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     getFact: LOOK,
     undoFactChange: ASK,
   }),
-  open(ModelService, "model-gateway", { listModels: LOOK, resolveModel: LOOK, explainRoute: LOOK }),
+  open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
+  open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER, resumeInstance: ADMINISTER }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,
     listProcesses: LOOK,

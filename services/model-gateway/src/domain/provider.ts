@@ -1,6 +1,22 @@
 import type { Delta, Generation } from "./generation.ts";
 import type { ModelDescription } from "./model.ts";
 
+/** Texts to be made into vectors. */
+export interface EmbeddingQuestion {
+  /** The name within the provider. */
+  readonly model: string;
+  readonly texts: readonly string[];
+  /** Of a vector; undefined: as the model has them. */
+  readonly dimensions: number | undefined;
+}
+
+export interface Embeddings {
+  /** In the order of the texts. */
+  readonly vectors: readonly (readonly number[])[];
+  /** Tokens; undefined where the provider does not tell. */
+  readonly input: number | undefined;
+}
+
 /** Where models come from. Whatever it throws of its own accord is a `ModelError`. */
 export interface Provider {
   /** The models worth showing to a person, the one to take by default first; it may take others too. */
@@ -21,4 +37,7 @@ export interface Provider {
    * @returns undefined where this one of its servers cannot
    */
   countTokens?(generation: Generation, signal: AbortSignal): Promise<number | undefined>;
+
+  /** One vector for each text, once: no retries. Left out where the provider has no models for it. */
+  embed?(question: EmbeddingQuestion, signal: AbortSignal): Promise<Embeddings>;
 }

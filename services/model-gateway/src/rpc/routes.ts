@@ -16,6 +16,7 @@ import type { PriceTable } from "../domain/price-table.ts";
 import { countTokensHandler } from "./count-tokens.ts";
 import type { Router } from "../domain/routing/router.ts";
 import { decodeNeeds } from "./decode-needs.ts";
+import { embedHandler } from "./embed.ts";
 import { encodeModel } from "./encode-model.ts";
 import { explainRouteHandler } from "./explain-route.ts";
 import { generateHandler } from "./generate.ts";
@@ -36,6 +37,7 @@ export function routes({ catalogue, router, prices, log }: ModelServiceParts): (
       generate,
       streamCalls: streamCallsHandler(generate),
       countTokens: countTokensHandler(catalogue),
+      embed: embedHandler(catalogue),
       resolveModel: resolveModelHandler(router, prices),
       explainRoute: explainRouteHandler(router),
       listModels: listModelsHandler(router, prices),

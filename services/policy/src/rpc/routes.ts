@@ -32,6 +32,7 @@ import { settingsOfDelegation } from "./decode-settings.ts";
 import { deviceMethods } from "./devices.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
 import { loginMethods, type LoginPorts } from "./logins.ts";
+import { recordModelCallMethod } from "./record-model-call.ts";
 import { memberMethods } from "./members.ts";
 import { queryMethod, whoApprovedMethod } from "./query.ts";
 import { refuseControlCharacters } from "./refuse-control-characters.ts";
@@ -92,6 +93,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
         refuseControlCharacters({ change_json: changeJson });
         return { id: await recordBudgetChange(ports.audit, principal, traceId, { json: changeJson, ofOwnSession, sessionId }) };
       },
+      recordModelCall: recordModelCallMethod(ports.audit),
       ...sharingRecordMethods(ports.shares),
       query: queryMethod(ports.audit),
       whoApproved: whoApprovedMethod(ports.audit),

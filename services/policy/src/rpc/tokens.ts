@@ -14,12 +14,12 @@ import { scopes, wordOf } from "./words.ts";
 /** Tokens are their owner's, and those of service accounts the administrators': nobody else sees them, and no run makes any. */
 export function tokenMethods(store: TokenStore): ServiceImpl<typeof TokenService> {
   return {
-    createToken: async ({ label, scopes: wanted, days, serviceAccount }, context) => {
+    createToken: async ({ label, scopes: wanted, days, serviceAccount, allowedModels }, context) => {
       const { principal, delegation, traceId } = callContext(context);
       demandPerson(delegation);
       refuseControlCharacters({ label });
       const words = wanted.flatMap((scope) => wordOf(scopes, scope) ?? []);
-      const { token, secret } = await createToken(store, principal, traceId, { label, scopes: words, days, serviceAccount });
+      const { token, secret } = await createToken(store, principal, traceId, { label, scopes: words, allowedModels, days, serviceAccount });
       return { token: encodeToken(token), secret };
     },
     listTokens: async ({ serviceAccounts }, context) => {
@@ -42,13 +42,14 @@ export function tokenResolverMethods(store: TokenStore): ServiceImpl<typeof Toke
       const token = await store.use(sha256);
       if (token === undefined)
         throw new HlvmError({ code: "not_found", reason: "token_not_found", message: "There is no such token, or it is over." });
-      const { tokenId, organization, owner, ownerRoles, scopes: words, expiresAt } = token;
+      const { tokenId, organization, owner, ownerRoles, scopes: words, allowedModels, expiresAt } = token;
       return {
         tokenId,
         organization,
         principal: owner,
         roles: rolesWithin(words, ownerRoles),
         scopes: words.map((word) => scopes[word]),
+        allowedModels: [...allowedModels],
         expiresAt: timestampFromDate(expiresAt),
       };
     },
@@ -62,6 +63,7 @@ function encodeToken(token: AccessToken): MessageInitShape<typeof TokenSchema> {
     label,
     owner,
     scopes: token.scopes.map((word) => scopes[word]),
+    allowedModels: [...token.allowedModels],
     createdAt: timestampFromDate(createdAt),
     expiresAt: timestampFromDate(expiresAt),
     lastUsedAt: lastUsedAt && timestampFromDate(lastUsedAt),

@@ -1,4 +1,4 @@
-import { BookOpenText, Brain, Cpu, MessagesSquare, Settings, ShieldCheck, Users, type LucideIcon } from "lucide-react";
+import { BookOpenText, Brain, Coins, Cpu, MessagesSquare, Settings, ShieldCheck, Users, type LucideIcon } from "lucide-react";
 
 export interface Place {
   readonly path: string;
@@ -14,6 +14,7 @@ export const PLACES: readonly Place[] = [
   { path: "/approvals", name: "Approvals", icon: ShieldCheck, key: "a" },
   { path: "/memory", name: "Memory", icon: Brain, key: "m" },
   { path: "/audit", name: "Audit", icon: BookOpenText, key: "u" },
+  { path: "/cost", name: "Cost", icon: Coins, key: "c" },
   { path: "/models", name: "Models", icon: Cpu, key: "o" },
   { path: "/people", name: "People", icon: Users, key: "p" },
   { path: "/settings", name: "Settings", icon: Settings, key: "," },

@@ -16,6 +16,7 @@ const SessionPage = lazy(async () => ({ default: (await import("../pages/session
 const ApprovalsPage = lazy(async () => ({ default: (await import("../pages/approvals/approvals-page.tsx")).ApprovalsPage }));
 const MemoryPage = lazy(async () => ({ default: (await import("../pages/memory/memory-page.tsx")).MemoryPage }));
 const AuditPage = lazy(async () => ({ default: (await import("../pages/audit/audit-page.tsx")).AuditPage }));
+const CostPage = lazy(async () => ({ default: (await import("../pages/cost/cost-page.tsx")).CostPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("../pages/models/models-page.tsx")).ModelsPage }));
 const PeoplePage = lazy(async () => ({ default: (await import("../pages/people/people-page.tsx")).PeoplePage }));
 const DevicePage = lazy(async () => ({ default: (await import("../pages/device/device-page.tsx")).DevicePage }));
@@ -58,6 +59,9 @@ export function Shell() {
             <Route path="/audit">
               <AuditPage />
             </Route>
+            <Route path="/cost">
+              <CostPage />
+            </Route>
             <Route path="/models">
               <ModelsPage />
             </Route>
@@ -94,6 +98,9 @@ export function Shell() {
   );
 }
 
+/** A phone's bar has no room for them; the palette leads there. */
+const WIDE_ONLY: ReadonlySet<string> = new Set(["/cost", "/people"]);
+
 function Rail() {
   const [location] = useLocation();
   const { approvals } = useLists(usePage().lists);
@@ -108,7 +115,7 @@ function Rail() {
           const isHere = path === "/" ? location === "/" || location.startsWith("/s/") : location.startsWith(path);
           const count = path === "/approvals" ? waiting : 0;
           return (
-            <li key={path} className={path === "/people" ? styles.wideOnly : undefined}>
+            <li key={path} className={WIDE_ONLY.has(path) ? styles.wideOnly : undefined}>
               <Link href={path} className={styles.entry} aria-current={isHere ? "page" : undefined} title={`${name} (g ${key})`}>
                 <Icon of={icon} size={18} />
                 <span className={styles.name}>{name}</span>

@@ -4,4 +4,4 @@
 
 // Who a caller is: the tokens with which people let programs call in their name, and the teams that people are in.
 
-export const tokenScopeWords = ["read", "run", "approve", "audit", "admin"] as const;
+export const tokenScopeWords = ["read", "run", "approve", "audit", "admin", "model"] as const;

@@ -4,8 +4,8 @@
 
 // What model calls used and cost, and the budgets that limit it. Money is counted in nano-dollars: 10^-9 US dollars.
 
-export const budgetScopeWords = ["organization", "team", "user", "session", "run"] as const;
+export const budgetScopeWords = ["organization", "team", "user", "session", "run", "token"] as const;
 export const budgetKindWords = ["tokens", "money", "turns", "time"] as const;
 export const budgetPeriodWords = ["none", "day", "month"] as const;
-export const usageDimensionWords = ["day", "model", "session", "tool", "user", "team"] as const;
+export const usageDimensionWords = ["day", "model", "session", "tool", "user", "team", "token"] as const;
 export const cacheBreakCauseWords = ["model", "tools", "system", "messages", "idle", "provider"] as const;

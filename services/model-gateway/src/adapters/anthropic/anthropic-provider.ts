@@ -6,7 +6,8 @@ import type { Provider } from "../../domain/provider.ts";
 import { countInExchange } from "../count-in-exchange.ts";
 import { Exchange } from "../exchange.ts";
 import { watchedFetch, type FetchedBy } from "../watched-fetch.ts";
-import { ANTHROPIC, anthropicCount, anthropicRequest } from "./anthropic-request.ts";
+import { ANTHROPIC } from "./anthropic-options.ts";
+import { anthropicCount, anthropicRequest } from "./anthropic-request.ts";
 import { readAnthropicStream } from "./anthropic-stream.ts";
 
 export interface AnthropicSettings {

@@ -1,31 +1,20 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import type { Generation, Message, Part } from "../../domain/generation.ts";
+import type { AttachedImage, Generation, Message, Part } from "../../domain/generation.ts";
 import { base64 } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
 import { asReminder, splitSystem } from "../system-messages.ts";
+import { ANTHROPIC, anthropicOptions, cacheMark, TOOL_NAME } from "./anthropic-options.ts";
 
 type Request = Anthropic.MessageCreateParamsStreaming;
 type Block = Anthropic.ContentBlockParam;
 type UserBlock = Anthropic.TextBlockParam | Anthropic.ToolResultBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
 
-export const ANTHROPIC = "anthropic";
-
 const ID = /^[\w-]+$/;
-const TOOL_NAME = /^[\w-]{1,128}$/;
 
 /** A block that has to go back as it came. */
 export type SealedThinking = Anthropic.ThinkingBlockParam | Anthropic.RedactedThinkingBlockParam;
-
-const CACHED = { cache_control: { type: "ephemeral" } } as const;
-/**
- * Newer models think unasked, and their thinking counts toward `max_tokens`: this comes on top of what the caller wants as
- * its answer, so that thinking does not eat it up.
- */
-const THINKING_TOKENS = 16_384;
-/** They refuse any temperature of a caller's. */
-const THINKING_MODELS = /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)\b/;
 
 /**
  * A request to `/v1/messages`. Three marks tell what to keep in the cache: the tools, the first system message (the stable
@@ -33,14 +22,13 @@ const THINKING_MODELS = /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\
  */
 export function anthropicRequest(generation: Generation): Request {
   const { leading, conversation } = splitSystem(generation.messages);
-  const isThinking = THINKING_MODELS.test(generation.model);
+  const mark = cacheMark(generation);
   return {
     model: generation.model,
     stream: true,
-    max_tokens: generation.maximumOutputTokens + (isThinking ? THINKING_TOKENS : 0),
-    ...(generation.temperature === undefined || isThinking ? {} : { temperature: Math.min(1, generation.temperature) }),
-    system: leading.filter((text) => text !== "").map((text, index) => ({ type: "text", text, ...(index === 0 ? CACHED : {}) })),
-    messages: cached(messages(generation.model, conversation)),
+    ...anthropicOptions(generation),
+    system: leading.filter((text) => text !== "").map((text, index) => ({ type: "text", text, ...(index === 0 ? mark : {}) })),
+    messages: cached(messages(generation.model, conversation), mark),
     ...(generation.tools.length === 0 ? {} : { tools: tools(generation) }),
   };
 }
@@ -56,7 +44,8 @@ function tools(generation: Generation): Anthropic.Tool[] {
     name: tool.name,
     description: tool.description,
     input_schema: tool.inputSchema as Anthropic.Tool.InputSchema,
-    ...(index === generation.tools.length - 1 ? CACHED : {}),
+    ...(tool.isStrict === true ? { strict: true } : {}),
+    ...(index === generation.tools.length - 1 ? cacheMark(generation) : {}),
   }));
 }
 
@@ -78,15 +67,23 @@ function userBlocks(message: Message): UserBlock[] {
   if (message.role === "system") return [{ type: "text", text: asReminder(message) }];
   return message.parts.flatMap((part): UserBlock[] => {
     if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
-    if (part.kind === "image")
-      return [{ type: "image", source: { type: "base64", media_type: imageType(part.mediaType), data: base64(part.data) } }];
+    if (part.kind === "image") return [imageBlock(part)];
     if (part.kind === "document") {
       const source = { type: "base64", media_type: "application/pdf", data: base64(part.data) } as const;
       return [{ type: "document", title: part.name, source }];
     }
     if (part.kind !== "tool-result") return [];
-    return [{ type: "tool_result", tool_use_id: fittingName(part.id, ID), content: part.content, is_error: part.isError }];
+    const content = part.images === undefined ? part.content : withImages(part.content, part.images);
+    return [{ type: "tool_result", tool_use_id: fittingName(part.id, ID), content, is_error: part.isError }];
   });
+}
+
+function withImages(text: string, images: readonly AttachedImage[]): (Anthropic.TextBlockParam | Anthropic.ImageBlockParam)[] {
+  return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...images.map(imageBlock)];
+}
+
+function imageBlock({ mediaType, data }: AttachedImage): Anthropic.ImageBlockParam {
+  return { type: "image", source: { type: "base64", media_type: imageType(mediaType), data: base64(data) } };
 }
 
 /** The orchestrator found it from the bytes; another one Anthropic refuses. */
@@ -116,12 +113,12 @@ function assistantBlock(model: string, part: Part): Block[] {
   }
 }
 
-function cached(turns: Anthropic.MessageParam[]): Anthropic.MessageParam[] {
+function cached(turns: Anthropic.MessageParam[], mark: ReturnType<typeof cacheMark>): Anthropic.MessageParam[] {
   const last = turns.at(-1);
   if (last === undefined || last.role !== "user" || typeof last.content === "string") return turns;
   const blocks = last.content as UserBlock[];
   return [
     ...turns.slice(0, -1),
-    { role: "user", content: blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...CACHED } : block)) },
+    { role: "user", content: blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, ...mark } : block)) },
   ];
 }

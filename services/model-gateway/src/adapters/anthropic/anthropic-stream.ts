@@ -3,7 +3,8 @@ import type { Delta, Finish, Usage } from "../../domain/generation.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import { HeldCalls } from "../held-calls.ts";
 import { sealProviderData } from "../provider-data.ts";
-import { ANTHROPIC, type SealedThinking } from "./anthropic-request.ts";
+import { ANTHROPIC } from "./anthropic-options.ts";
+import type { SealedThinking } from "./anthropic-request.ts";
 
 type Event = Anthropic.RawMessageStreamEvent;
 

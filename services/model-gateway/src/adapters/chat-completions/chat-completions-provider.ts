@@ -10,8 +10,10 @@ import { readRefusal } from "../read-refusal.ts";
 import { sendHttp } from "../send-http.ts";
 import { chatRequest } from "./chat-request.ts";
 import { readChatStream } from "./chat-stream.ts";
+import { dialectOfOwner, dialectOfUrl, wholeDialect, type DialectName } from "./dialect.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 
+const UNKNOWN = "unknown";
 const LIST_MILLISECONDS = 2_000;
 const LIST_REMEMBERED_MILLISECONDS = 60_000;
 /** For a server that does not tell: what most of those that people run themselves have at least. */
@@ -28,11 +30,16 @@ export interface ChatCompletionsSettings {
   readonly baseUrl: string;
   /** Empty where the server wants none. */
   readonly apiKey: string;
+  /** Left out: by its address, else by what it says of its models. */
+  readonly dialect?: DialectName;
   readonly silenceMilliseconds?: number;
+  /** Sees every event before it is read, and throws where an answer is not what it should be. */
+  readonly watch?: (provider: string, events: AsyncIterable<string>) => AsyncIterable<string>;
 }
 
 interface ListedModel {
   readonly id: string;
+  readonly owned_by?: unknown;
   /** vLLM. */
   readonly max_model_len?: number;
   /** OpenRouter. */
@@ -48,17 +55,21 @@ export class ChatCompletionsProvider implements Provider {
   readonly #settings: ChatCompletionsSettings;
   readonly #baseUrl: string;
   readonly #wantsCompletionTokens = new Set<string>();
+  #dialect: DialectName;
   #listed: { readonly until: number; readonly models: readonly ModelDescription[] } | undefined;
 
   constructor(settings: ChatCompletionsSettings) {
     this.#settings = settings;
     this.#baseUrl = settings.baseUrl.replace(/\/+$/, "");
+    this.#dialect = settings.dialect ?? dialectOfUrl(settings.baseUrl) ?? UNKNOWN;
   }
 
   async list(signal: AbortSignal): Promise<readonly ModelDescription[]> {
     if (this.#listed !== undefined && this.#listed.until > Date.now()) return this.#listed.models;
     const body = (await this.#get("/models", signal)) as { data?: readonly ListedModel[] } | null;
-    const models = (body?.data ?? []).map(describe);
+    const listed = body?.data ?? [];
+    if (this.#dialect === UNKNOWN) this.#dialect = dialectOfOwner(listed[0]?.owned_by) ?? UNKNOWN;
+    const models = listed.map(describe);
     this.#listed = { until: Date.now() + LIST_REMEMBERED_MILLISECONDS, models };
     return models;
   }
@@ -79,7 +90,8 @@ export class ChatCompletionsProvider implements Provider {
     try {
       const answer = await this.#open(generation, exchange);
       const events = readServerSentEvents(answer.pieces(), this.#settings.name);
-      yield* readChatStream(this.#settings.name, generation.model, events);
+      const watched = this.#settings.watch?.(this.#settings.name, events) ?? events;
+      yield* readChatStream(this.#settings.name, generation.model, watched);
     } catch (thrown) {
       throw exchange.failure(thrown);
     } finally {
@@ -88,11 +100,12 @@ export class ChatCompletionsProvider implements Provider {
   }
 
   async #open(generation: Generation, exchange: Exchange): Promise<HttpAnswer> {
-    const lengthField = this.#wantsCompletionTokens.has(generation.model) ? "max_completion_tokens" : "max_tokens";
+    const dialect = wholeDialect(this.#dialect);
+    const lengthField = this.#wantsCompletionTokens.has(generation.model) ? "max_completion_tokens" : dialect.lengthField;
     const answer = await sendHttp(exchange, `${this.#baseUrl}/chat/completions`, {
       method: "POST",
       headers: { ...this.#headers(), "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify(chatRequest(this.#settings.name, generation, lengthField)),
+      body: JSON.stringify(chatRequest(this.#settings.name, generation, { ...dialect, lengthField })),
     });
     if (isEventStream(answer)) return answer;
     const error = await readRefusal(this.#settings.name, answer);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { generationOf, said } from "../suite/generations.ts";
+import { wholeDialect } from "./dialect.ts";
 import { chatRequest } from "./chat-request.ts";
 
 function messagesOf(...messages: Parameters<typeof generationOf>[1]) {
-  return (chatRequest("openai-compatible", generationOf("m", messages), "max_tokens") as { messages: readonly object[] }).messages;
+  return (chatRequest("openai-compatible", generationOf("m", messages), wholeDialect("unknown")) as { messages: readonly object[] })
+    .messages;
 }
 
 describe("the messages of a chat completion", () => {

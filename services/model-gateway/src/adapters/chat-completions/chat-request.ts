@@ -4,6 +4,8 @@ import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
 import { asReminder, splitSystem } from "../system-messages.ts";
+import { chatOptions, TOOL_NAME } from "./chat-options.ts";
+import type { Dialect } from "./dialect.ts";
 
 type ChatContent =
   | { readonly type: "text"; readonly text: string }
@@ -32,16 +34,14 @@ export interface ChatCallData {
 
 /** OpenAI's limit; what an id is made of is left alone, since some models read their own again. */
 const ID = /^.{1,40}$/s;
-const TOOL_NAME = /^[\w-]{1,64}$/;
 
-/** A request to `/chat/completions`. `lengthField` differs between servers, and the newest refuse the older name. */
-export function chatRequest(provider: string, generation: Generation, lengthField: "max_tokens" | "max_completion_tokens"): unknown {
+/** A request to `/chat/completions`, as this server takes it. @throws ModelError `request_not_supported` */
+export function chatRequest(provider: string, generation: Generation, dialect: Required<Dialect>): unknown {
   return {
     ...chatInput(provider, generation),
     stream: true,
-    stream_options: { include_usage: true },
-    [lengthField]: generation.maximumOutputTokens,
-    ...(generation.temperature === undefined ? {} : { temperature: generation.temperature }),
+    [dialect.lengthField]: generation.maximumOutputTokens,
+    ...chatOptions(provider, generation, dialect),
   };
 }
 
@@ -55,7 +55,8 @@ export function chatInput(provider: string, generation: Generation): Record<stri
 }
 
 function chatTool(tool: Generation["tools"][number]): unknown {
-  return { type: "function", function: { name: tool.name, description: tool.description, parameters: tool.inputSchema } };
+  const { name, description, inputSchema: parameters, isStrict } = tool;
+  return { type: "function", function: { name, description, parameters, ...(isStrict === true ? { strict: true } : {}) } };
 }
 
 /** Many chat templates take one system message, at the start, and refuse two messages of a user in a row. */
@@ -78,13 +79,19 @@ function chatMessage(provider: string, model: string, message: Message): ChatMes
   const results = message.parts.flatMap((part): ChatMessage[] =>
     part.kind === "tool-result" ? [{ role: "tool", tool_call_id: fittingName(part.id, ID), content: part.content }] : [],
   );
-  const hasImages = message.parts.some(({ kind }) => kind === "image");
+  const hasImages = message.parts.some((part) => part.kind === "image" || (part.kind === "tool-result" && part.images !== undefined));
   const content = hasImages ? message.parts.flatMap(chatContent) : textOf(message);
   return content.length === 0 ? results : [...results, { role: "user", content }];
 }
 
+/** A tool's message takes no pictures: those of its result follow as the user's. */
 function chatContent(part: Part): ChatContent[] {
   if (part.kind === "image") return [{ type: "image_url", image_url: { url: dataUrl(part) } }];
+  if (part.kind === "tool-result")
+    return (part.images ?? []).flatMap((image): ChatContent[] => [
+      { type: "text", text: `A picture of the result of ${part.tool}:` },
+      { type: "image_url", image_url: { url: dataUrl(image) } },
+    ]);
   return part.kind === "text" && part.text !== "" ? [{ type: "text", text: part.text }] : [];
 }
 

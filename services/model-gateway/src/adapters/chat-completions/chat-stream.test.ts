@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Delta, Message } from "../../domain/generation.ts";
 import { collect, generationOf, said } from "../suite/generations.ts";
+import { wholeDialect } from "./dialect.ts";
 import { chatRequest } from "./chat-request.ts";
 import { readChatStream } from "./chat-stream.ts";
 
@@ -29,7 +30,11 @@ function replayed(deltas: readonly Delta[], model = "m"): Chunk {
   const parts = deltas.flatMap((each): Message["parts"] =>
     each.kind === "thinking" || each.kind === "tool-call" || each.kind === "text" ? [each] : [],
   );
-  const { messages } = chatRequest("test", generationOf(model, [said("user", "?"), { role: "assistant", parts }]), "max_tokens") as {
+  const { messages } = chatRequest(
+    "test",
+    generationOf(model, [said("user", "?"), { role: "assistant", parts }]),
+    wholeDialect("unknown"),
+  ) as {
     messages: Chunk[];
   };
   return messages[1]!;

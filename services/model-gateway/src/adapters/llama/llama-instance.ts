@@ -1,9 +1,14 @@
+import { messageOf } from "@hlvm/errors/message-of";
 import { classifyModel } from "../../domain/classify-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelError } from "../../domain/model-error.ts";
-import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
+import type { Replica } from "../../domain/pool/slot-share.ts";
 import { askJson } from "../ask-json.ts";
+import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
+import { fieldsOf } from "../fields-of.ts";
+import { oneAnswer } from "./one-answer.ts";
+import { SlotGroup } from "./slot-group.ts";
 
 export const LLAMA = "llama";
 
@@ -13,8 +18,11 @@ const FAILURE_BELIEVED_MILLISECONDS = 3_000;
 /** For a server that does not tell: no promise beyond one request at a time. */
 const UNTOLD_CONTEXT_WINDOW = 4_096;
 const UNTOLD_SLOTS = 1;
+const ALONE: Replica = { index: 0, count: 1 };
 
 interface Properties {
+  /** `router`: it stands before a server for each of its models. */
+  readonly role?: string;
   readonly total_slots?: number;
   readonly default_generation_settings?: { readonly n_ctx?: number };
   readonly chat_template?: string;
@@ -22,27 +30,79 @@ interface Properties {
   readonly modalities?: { readonly vision?: boolean };
   /** Newer servers say themselves what the template makes of tools. */
   readonly chat_template_caps?: { readonly supports_tools?: boolean };
+  /** Whether `/slots` is there. */
+  readonly endpoint_slots?: boolean;
+}
+
+interface ListedModel {
+  readonly id: string;
+  readonly meta?: { readonly n_params?: number; readonly n_ctx?: number } | null;
+  /** Of a router's model: `unloaded`, `loading`, `loaded` …; it is loaded when it is first asked. */
+  readonly status?: { readonly value?: string; readonly failed?: boolean };
 }
 
 interface ModelList {
-  readonly data?: readonly { readonly id: string; readonly meta?: { readonly n_params?: number; readonly n_ctx?: number } | null }[];
+  readonly data?: readonly ListedModel[];
 }
 
-/** One llama-server: what it said of itself last, and how many requests of ours it is working on. */
+/** What ends an instance's work for good or for a while: nothing new is sent to it, and what it is at is let finish. */
+export interface Drain {
+  readonly kind: "asked" | "vanished" | "distrusted";
+  readonly why: string;
+  readonly since: Date;
+}
+
+/** One llama-server: what it said of itself last, and what it is doing for us. */
 export class LlamaInstance {
   readonly url: string;
   readonly provider: ChatCompletionsProvider;
-  models: readonly ModelDescription[] = [];
-  slots = 0;
-  inFlight = 0;
+  /** Of each model of a router; one of all models else. */
+  groups: readonly SlotGroup[] = [];
   /** Why it cannot be used now; undefined where it can. */
   failure: ModelError | undefined;
+  /** Since when it can be used, or cannot; undefined before it was asked. */
+  since: Date | undefined;
+  lastError = "";
+  drain: Drain | undefined;
+  readonly #replica: Replica;
   #believedUntil = 0;
   #asking: Promise<void> | undefined;
 
-  constructor(url: string, silenceMilliseconds?: number) {
+  constructor(url: string, silenceMilliseconds?: number, replica = ALONE) {
     this.url = url.replace(/\/+$/, "").replace(/\/v1$/, "");
-    this.provider = new ChatCompletionsProvider({ name: LLAMA, baseUrl: `${this.url}/v1`, apiKey: "", silenceMilliseconds });
+    this.#replica = replica;
+    this.provider = new ChatCompletionsProvider({
+      name: LLAMA,
+      dialect: "llama",
+      baseUrl: `${this.url}/v1`,
+      apiKey: "",
+      silenceMilliseconds,
+      watch: oneAnswer,
+    });
+  }
+
+  /** As people see it: without a password. */
+  get name(): string {
+    const url = new URL(this.url);
+    url.username = url.password = "";
+    return url.href.replace(/\/$/, "");
+  }
+
+  get models(): readonly ModelDescription[] {
+    return this.groups.flatMap(({ models }) => models);
+  }
+
+  get inFlight(): number {
+    return this.groups.reduce((sum, { inFlight }) => sum + inFlight, 0);
+  }
+
+  get slots(): number {
+    return this.groups.reduce((sum, { slots }) => sum + slots, 0);
+  }
+
+  /** Whether it takes new requests. */
+  get isOpen(): boolean {
+    return this.failure === undefined && this.drain === undefined;
   }
 
   /**
@@ -55,48 +115,109 @@ export class LlamaInstance {
     return this.#asking;
   }
 
-  /** It could not be reached: it is asked again before it gets another request. */
-  doubt(failure: ModelError): void {
-    this.failure = failure;
+  /** It could not be reached, or what it said of itself was not so: it is asked again before it gets another request. */
+  doubt(failure?: ModelError): void {
+    if (failure !== undefined) this.#fail(failure);
     this.#believedUntil = 0;
   }
 
-  get load(): number {
-    return this.inFlight / Math.max(1, this.slots);
-  }
-
-  serves(model: string): boolean {
-    return this.failure === undefined && this.models.some(({ name }) => name === model);
+  #fail(failure: ModelError): void {
+    if (this.failure === undefined) this.since = new Date();
+    this.failure = failure;
+    this.lastError = failure.message;
+    // Whatever it was, it may have been started anew since: its cache is believed in once it shows that it is there.
+    for (const { held } of this.groups) held.clear();
   }
 
   async #ask(): Promise<void> {
     const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS), () => undefined);
     try {
       const [properties, list] = await Promise.all([
-        askJson<Properties>(exchange, { provider: LLAMA, url: `${this.url}/props`, headers: {} }),
-        askJson<ModelList>(exchange, { provider: LLAMA, url: `${this.url}/v1/models`, headers: {} }),
+        this.#get<Properties>(exchange, "/props"),
+        this.#get<ModelList>(exchange, "/v1/models"),
       ]);
-      const contextWindow = properties.default_generation_settings?.n_ctx;
-      this.slots = properties.total_slots ?? UNTOLD_SLOTS;
-      const takesTools = rendersTools(properties);
-      this.models = (list.data ?? []).map(({ id, meta }) =>
-        classifyModel({
-          name: id,
-          parameters: meta?.n_params,
-          contextWindow: contextWindow ?? meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW,
-          takesTools,
-          takesImages: properties.modalities?.vision === true,
-        }),
-      );
+      const models = list.data ?? [];
+      if (properties.role === "router") await this.#readRouter(exchange, models);
+      else {
+        const group = this.groups[0] ?? new SlotGroup(this, "", this.#replica);
+        await this.#readServer(exchange, { group, models, properties, query: "" });
+        this.groups = [group];
+      }
+      if (this.failure !== undefined || this.since === undefined) this.since = new Date();
       this.failure = undefined;
       this.#believedUntil = Date.now() + BELIEVED_MILLISECONDS;
     } catch (thrown) {
-      this.failure = exchange.failure(thrown);
+      this.#fail(exchange.failure(thrown));
       this.#believedUntil = Date.now() + FAILURE_BELIEVED_MILLISECONDS;
     } finally {
       exchange.close();
     }
   }
+
+  async #readRouter(exchange: Exchange, models: readonly ListedModel[]): Promise<void> {
+    const usable = models.filter(({ status }) => status?.failed !== true);
+    this.groups = await Promise.all(
+      usable.map(async (model) => {
+        const group =
+          this.groups.find((each) => each.models.some(({ name }) => name === model.id)) ?? new SlotGroup(this, model.id, this.#replica);
+        const query = `?model=${encodeURIComponent(model.id)}&autoload=false`;
+        const isLoaded = model.status?.value === "loaded";
+        const properties = isLoaded ? await this.#get<Properties>(exchange, `/props${query}`) : {};
+        await this.#readServer(exchange, { group, models: [model], properties, query });
+        return group;
+      }),
+    );
+  }
+
+  async #readServer(exchange: Exchange, { group, models, properties, query }: ReadServer): Promise<void> {
+    const slots = properties.endpoint_slots === true ? await this.#slots(exchange, query) : undefined;
+    const told = [properties.default_generation_settings?.n_ctx ?? 0, ...(slots?.windows ?? [])].filter((size) => size > 0);
+    const describe = ({ id, meta }: ListedModel): ModelDescription =>
+      classifyModel({
+        name: id,
+        parameters: meta?.n_params,
+        // What a slot holds counts: what is told of the whole server may be divided among them.
+        contextWindow: Math.min(group.provenWindow, ...(told.length > 0 ? told : [meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW])),
+        takesTools: rendersTools(properties),
+        takesImages: properties.modalities?.vision === true,
+      });
+    group.describe(models.map(describe), properties.total_slots ?? UNTOLD_SLOTS);
+    group.noteBusy(slots?.busy ?? 0);
+  }
+
+  /** Every slot is an object whose other fields differ between versions; a server that does not tell of them is no worse for it. */
+  async #slots(exchange: Exchange, query: string): Promise<{ readonly busy: number; readonly windows: readonly number[] } | undefined> {
+    try {
+      const answer: unknown = await this.#get(exchange, `/slots${query}`);
+      if (!Array.isArray(answer)) return undefined;
+      const slots = answer.map(fieldsOf);
+      return {
+        busy: slots.filter(isBusy).length,
+        windows: slots.flatMap(({ n_ctx: window }) => (typeof window === "number" ? [window] : [])),
+      };
+    } catch (thrown) {
+      this.lastError = `/slots: ${messageOf(thrown)}`;
+      return undefined;
+    }
+  }
+
+  #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
+    return askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} });
+  }
+}
+
+interface ReadServer {
+  readonly group: SlotGroup;
+  readonly models: readonly ListedModel[];
+  readonly properties: Properties;
+  readonly query: string;
+}
+
+/** `next_token` is an object in some versions and an array of one in others; older ones had no `is_processing`. */
+function isBusy(slot: Readonly<Record<string, unknown>>): boolean {
+  if (typeof slot.is_processing === "boolean") return slot.is_processing;
+  const next = fieldsOf(Array.isArray(slot.next_token) ? slot.next_token[0] : slot.next_token);
+  return next.has_next_token === true;
 }
 
 /** A chat template that has no word of tools leaves them out, and the model never hears of them. */

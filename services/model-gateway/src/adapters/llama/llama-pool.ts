@@ -1,29 +1,45 @@
 import { gauge } from "@hlvm/telemetry/instrument";
 import { ModelError } from "../../domain/model-error.ts";
+import { FairQueue, type Queued } from "../../domain/pool/fair-queue.ts";
+import { placeRequest } from "../../domain/pool/place-request.ts";
 import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
+import type { PoolRequest } from "./pool-request.ts";
+import type { Lease, SlotGroup } from "./slot-group.ts";
 
 const LONGEST_QUEUE = 256;
 const SIGN_MILLISECONDS = 1_000;
 
-interface Waiting {
-  readonly model: string;
-  readonly take: (instance: LlamaInstance) => void;
+interface Waiting extends Queued {
+  readonly request: PoolRequest;
+  readonly heard: () => void;
+  readonly take: (lease: Lease) => void;
   readonly giveUp: (why: Error) => void;
 }
 
+/** Where the servers are, which may change. */
+export interface ServerSource {
+  /** Why the servers could not be looked up the last time; empty where they could. */
+  readonly problem: string;
+  /** Those that there are now, or were when they were looked up last. Never rejects. */
+  instances(): Promise<readonly LlamaInstance[]>;
+}
+
 /**
- * Gives every request an instance with a free slot, the least loaded first, and lets the others wait here in order:
- * llama-server's own queue knows no fairness, so it never gets more than its slots.
+ * Gives every request a slot of a server, and lets the others wait here: llama-server's own queue knows neither priorities nor
+ * fairness, so it never gets more than its slots.
  */
 export class LlamaPool {
-  readonly #instances: readonly LlamaInstance[];
-  readonly #queue: Waiting[] = [];
+  readonly #source: ServerSource;
+  readonly #queue = new FairQueue<Waiting>();
+  /** Those of the source, and those that left it and still answer. */
+  #instances: readonly LlamaInstance[] = [];
+  #signs: NodeJS.Timeout | undefined;
 
-  constructor(instances: readonly LlamaInstance[]) {
-    this.#instances = instances;
-    gauge("hlvm.model.queued", "Requests that wait for a slot of a llama-server.", "{request}", (result) =>
-      result.observe(this.#queue.length),
-    );
+  constructor(source: ServerSource) {
+    this.#source = source;
+    gauge("hlvm.model.queued", "Requests that wait for a slot of a llama-server.", "{request}", (result) => {
+      for (const priority of ["interactive", "batch"] as const) result.observe(this.#queue.count(priority), { priority });
+    });
     gauge("hlvm.model.slots", "Slots of the llama-servers, in use and free.", "{slot}", (result) => {
       const used = this.#instances.reduce((sum, { inFlight }) => sum + inFlight, 0);
       result.observe(used, { state: "used" });
@@ -31,35 +47,92 @@ export class LlamaPool {
     });
   }
 
+  get problem(): string {
+    return this.#source.problem;
+  }
+
+  queued(priority: Queued["priority"]): number {
+    return this.#queue.count(priority);
+  }
+
   /** Every instance, each asked lately. */
   async instances(): Promise<readonly LlamaInstance[]> {
-    await this.#refresh(() => this.#instances.some(({ failure }) => failure === undefined));
+    await this.#refresh(() => this.#instances.some(({ isOpen }) => isOpen));
     return this.#instances;
   }
 
   /**
-   * An instance with a slot for one request, to be released after it.
+   * A slot for one request, to be released after it.
    * @param heard called now and then while the request waits for one
    * @throws ModelError `queue_full`, or why no instance has the model; the signal's reason where it is aborted
    */
-  async acquire(model: string, signal: AbortSignal, heard: () => void): Promise<LlamaInstance> {
-    await this.#refresh(() => this.#isServed(model));
+  async acquire(request: PoolRequest, signal: AbortSignal, heard: () => void): Promise<Lease> {
+    await this.#refresh(() => this.#isServed(request.model));
     signal.throwIfAborted();
-    if (!this.#isServed(model)) throw this.#nobodyServes(model);
-    const isFirst = !this.#queue.some((waiting) => waiting.model === model);
-    const free = isFirst ? this.#free(model) : undefined;
-    if (free === undefined) return this.#wait(model, signal, heard);
-    free.inFlight++;
-    return free;
+    if (!this.#isServed(request.model)) throw this.nobodyServes(request.model);
+    return this.#wait(request, signal, heard);
   }
 
-  release(instance: LlamaInstance): void {
-    instance.inFlight--;
-    this.#serveQueue();
+  /** A slot of this one, if there is one that nobody waits for. */
+  acquireSpare(group: SlotGroup, request: PoolRequest): Lease | undefined {
+    return this.#queue.length === 0 && group.inFlight < group.share - group.elsewhere ? group.take(request) : undefined;
+  }
+
+  /** @param tokens what it took, weighted; undefined where it gives way and comes again */
+  release(lease: Lease, tokens: number | undefined): void {
+    lease.group.release(lease);
+    if (tokens !== undefined) this.#queue.settle(lease.request, tokens - lease.request.cost);
+    this.serveQueue();
+  }
+
+  serveQueue(): void {
+    // Each that is placed changes what is best for the others.
+    while (this.#serveOne());
+    this.#signs ??= this.#queue.length === 0 ? undefined : setInterval(() => this.#sign(), SIGN_MILLISECONDS);
+    if (this.#queue.length > 0) return;
+    clearInterval(this.#signs);
+    this.#signs = undefined;
+  }
+
+  #serveOne(): boolean {
+    const { isBatchDue } = this.#queue;
+    for (const waiting of this.#queue.inTurn()) {
+      const { request } = waiting;
+      const groups = this.#groups(request.model);
+      if (groups.length === 0) {
+        this.#queue.remove(waiting);
+        waiting.giveUp(this.nobodyServes(request.model));
+        return true;
+      }
+      const placed = placeRequest(
+        groups.map((group) => group.candidate(request)),
+        {
+          priority: request.priority,
+          waitedMilliseconds: performance.now() - request.since,
+          isDue: isBatchDue && request.priority === "batch",
+        },
+      );
+      if (placed === undefined) continue;
+      this.#queue.take(waiting);
+      if (request.priority === "interactive") makeWay(placed.group);
+      waiting.take(placed.group.take(request));
+      return true;
+    }
+    return false;
+  }
+
+  /** While requests wait: they are known to go on, servers are looked up and asked again, and a wait that was worth it may be no more. */
+  #sign(): void {
+    for (const { heard } of this.#queue.inTurn()) heard();
+    for (const instance of this.#instances) if (instance.groups.some(({ elsewhere }) => elsewhere > 0)) instance.doubt();
+    void this.#refresh(() => true).then(() => this.serveQueue());
   }
 
   /** Asks whoever was not asked lately. One that failed last time is waited for only where the others are not enough. */
   async #refresh(isEnough: () => boolean): Promise<void> {
+    const listed = await this.#source.instances();
+    const leaving = this.#instances.filter((instance) => !listed.includes(instance) && instance.inFlight > 0);
+    this.#instances = [...listed, ...leaving];
     const retried = this.#ask((instance) => instance.failure !== undefined);
     await this.#ask((instance) => instance.failure === undefined);
     if (!isEnough()) await retried;
@@ -67,60 +140,54 @@ export class LlamaPool {
 
   async #ask(isMeant: (instance: LlamaInstance) => boolean): Promise<void> {
     const asking = this.#instances.filter(isMeant).flatMap((instance) => instance.refresh() ?? []);
-    await Promise.all(asking.map((answered) => answered.then(() => this.#serveQueue())));
+    await Promise.all(asking.map((answered) => answered.then(() => this.serveQueue())));
   }
 
-  #serveQueue(): void {
-    for (const waiting of this.#queue.slice()) {
-      const free = this.#free(waiting.model);
-      if (free !== undefined) {
-        free.inFlight++;
-        waiting.take(free);
-      } else if (!this.#isServed(waiting.model)) waiting.giveUp(this.#nobodyServes(waiting.model));
-    }
+  #groups(model: string): readonly SlotGroup[] {
+    return this.#instances.flatMap(({ groups }) => groups.filter((group) => group.serves(model)));
   }
 
   #isServed(model: string): boolean {
-    return this.#instances.some((instance) => instance.serves(model));
+    return this.#groups(model).length > 0;
   }
 
-  #free(model: string): LlamaInstance | undefined {
-    const free = this.#instances.filter((instance) => instance.serves(model) && instance.inFlight < instance.slots);
-    return free.toSorted((one, other) => one.load - other.load)[0];
-  }
-
-  #wait(model: string, signal: AbortSignal, heard: () => void): Promise<LlamaInstance> {
+  #wait(request: PoolRequest, signal: AbortSignal, heard: () => void): Promise<Lease> {
     if (this.#queue.length >= LONGEST_QUEUE) throw queueFull();
-    const turn = Promise.withResolvers<LlamaInstance>();
-    const signs = setInterval(() => {
-      heard();
-      void this.#ask((instance) => instance.failure !== undefined);
-    }, SIGN_MILLISECONDS);
-    const leave = (): void => {
-      clearInterval(signs);
-      this.#queue.splice(this.#queue.indexOf(waiting), 1);
-      signal.removeEventListener("abort", abort);
+    const turn = Promise.withResolvers<Lease>();
+    const abort = (): void => {
+      this.#queue.remove(waiting);
+      waiting.giveUp(signal.reason as Error);
     };
-    const abort = (): void => waiting.giveUp(signal.reason as Error);
+    const { priority, client, cost } = request;
     const waiting: Waiting = {
-      model,
-      take: (instance) => {
-        leave();
-        turn.resolve(instance);
+      priority,
+      client,
+      cost,
+      request,
+      heard,
+      take: (lease) => {
+        signal.removeEventListener("abort", abort);
+        turn.resolve(lease);
       },
       giveUp: (why) => {
-        leave();
+        signal.removeEventListener("abort", abort);
         turn.reject(why);
       },
     };
     signal.addEventListener("abort", abort, { once: true });
-    this.#queue.push(waiting);
+    if (request.timesGivenWay > 0) this.#queue.giveBack(waiting);
+    else this.#queue.add(waiting);
+    this.serveQueue();
     return turn.promise;
   }
 
-  #nobodyServes(model: string): ModelError {
+  /** Why no server takes requests for a model. */
+  nobodyServes(model: string): ModelError {
+    const closed = this.#instances.find((instance) => instance.models.some(({ name }) => name === model) && instance.drain !== undefined);
+    if (closed?.drain !== undefined) return drained(model, closed.drain.why);
     const failing = this.#instances.find((instance) => instance.failure !== undefined);
     if (failing?.failure !== undefined) return failing.failure;
+    if (this.#instances.length === 0) return noServers(this.problem);
     const names = [...new Set(this.#instances.flatMap((instance) => instance.models.map(({ name }) => `${LLAMA}/${name}`)))];
     return new ModelError({
       class: "permanent",
@@ -131,6 +198,32 @@ export class LlamaPool {
       provider: LLAMA,
     });
   }
+}
+
+/** Batch requests of which nothing has been heard leave the server to somebody who waits; what it has read of them stays in its cache. */
+function makeWay(group: SlotGroup): void {
+  for (const lease of group.leases) if (lease.spokeAt === undefined && lease.request.givesWay) lease.givingWay.abort();
+}
+
+/** @param problem of looking them up */
+export function noServers(problem: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "no_servers",
+    message: `There is no llama-server${problem === "" ? "" : `: ${problem}`}.`,
+    advice: "Look at what HLVM_LLAMA_URLS and HLVM_LLAMA_URLS_FILE name.",
+    provider: LLAMA,
+  });
+}
+
+function drained(model: string, why: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "servers_drained",
+    message: `Every llama-server with ${LLAMA}/${model} was taken out of use: ${why}.`,
+    advice: "`hlvm model pool` shows them, and `hlvm model pool resume URL` takes one in again.",
+    provider: LLAMA,
+  });
 }
 
 function queueFull(): ModelError {

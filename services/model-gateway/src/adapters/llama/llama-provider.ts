@@ -1,56 +1,162 @@
 import type { Delta, Generation } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
+import { WEIGHT_OF_PIECE, weightedTokens } from "../../domain/pool/weighted-tokens.ts";
 import type { Provider } from "../../domain/provider.ts";
+import { findCrossTalk } from "./canary.ts";
 import { countLlamaTokens } from "./count-llama-tokens.ts";
-import { LlamaInstance } from "./llama-instance.ts";
-import { LlamaPool } from "./llama-pool.ts";
+import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
+import { LlamaPool, noServers } from "./llama-pool.ts";
+import { CROSS_TALK } from "./one-answer.ts";
+import { PoolRequest } from "./pool-request.ts";
+import { ServerList, type ServerListSettings } from "./server-list.ts";
+import type { Lease, SlotGroup } from "./slot-group.ts";
 
 const DOWN = new Set(["provider_unreachable", "connection_lost"]);
+/** What llama-server answers where the model wrote a tool call that its template's parser cannot read. */
+const UNPARSABLE_OUTPUT = /failed to parse input/i;
+/** A context size in llama-server's refusal: "the available context size (8192 tokens)". */
+const CONTEXT_SIZE = /context size \((\d+)/i;
+const ANSWERS_BETWEEN_CANARIES = 64;
 
-export interface LlamaSettings {
-  /** Each up to and without `/v1`. */
-  readonly urls: readonly string[];
-  readonly silenceMilliseconds?: number;
+export interface LlamaSettings extends ServerListSettings {
+  /** After how many answers of a server it is tried whether it mixes conversations up. */
+  readonly answersBetweenCanaries?: number;
 }
 
 /** One or more llama-servers of one's own. */
 export class LlamaProvider implements Provider {
-  readonly #pool: LlamaPool;
+  readonly pool: LlamaPool;
+  readonly #answersBetweenCanaries: number;
 
   constructor(settings: LlamaSettings) {
-    this.#pool = new LlamaPool(settings.urls.map((url) => new LlamaInstance(url, settings.silenceMilliseconds)));
+    this.pool = new LlamaPool(new ServerList(settings));
+    this.#answersBetweenCanaries = settings.answersBetweenCanaries ?? ANSWERS_BETWEEN_CANARIES;
   }
 
   async list(): Promise<readonly ModelDescription[]> {
-    const instances = await this.#pool.instances();
+    const instances = await this.pool.instances();
+    if (instances.length === 0) throw noServers(this.pool.problem);
     const working = instances.filter((instance) => instance.failure === undefined);
     const failure = instances.find((instance) => instance.failure !== undefined)?.failure;
     if (working.length === 0 && failure !== undefined) throw failure;
     const models = working.flatMap((instance) => instance.models);
-    return models.filter((model, index) => models.findIndex(({ name }) => name === model.name) === index);
+    // A request may come to any of them: what all can do counts.
+    return Array.from(Map.groupBy(models, ({ name }) => name).values(), (same) =>
+      same.reduce((least, each) => (each.contextWindow < least.contextWindow ? each : least)),
+    );
   }
 
   async describe(name: string): Promise<ModelDescription | undefined> {
     return (await this.list()).find((model) => model.name === name);
   }
 
+  /** Of the servers that have a model now, with the /v1. @throws ModelError where none has */
+  async urlsFor(model: string): Promise<readonly string[]> {
+    const serving = (await this.pool.instances()).filter(({ groups }) => groups.some((group) => group.serves(model)));
+    if (serving.length === 0) throw this.pool.nobodyServes(model);
+    return serving.map(({ url }) => `${url}/v1`);
+  }
+
   /** Takes no slot: a server counts beside what it generates. */
   async countTokens(generation: Generation, signal: AbortSignal): Promise<number | undefined> {
-    const instance = (await this.#pool.instances()).find((each) => each.serves(generation.model));
+    const instances = await this.pool.instances();
+    const instance = instances.find(({ groups }) => groups.some((group) => group.serves(generation.model)));
     return instance === undefined ? undefined : countLlamaTokens(instance.url, generation, signal);
   }
 
   async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
-    const instance = await this.#pool.acquire(generation.model, signal, heard);
-    try {
-      yield* instance.provider.generate(generation, signal, heard);
-    } catch (thrown) {
-      // A 500 may be the model's own output that it could not parse: that says nothing of the server's health.
-      if (thrown instanceof ModelError && DOWN.has(thrown.reason)) instance.doubt(thrown);
-      throw thrown;
-    } finally {
-      this.#pool.release(instance);
+    const request = new PoolRequest(generation);
+    for (;;) {
+      const lease = await this.pool.acquire(request, signal, heard);
+      try {
+        yield* this.#run(generation, { lease, signal, heard });
+        return;
+      } catch (thrown) {
+        if (signal.aborted || !gaveWay(lease)) throw thrown;
+        request.timesGivenWay++;
+      }
     }
   }
+
+  async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, void> {
+    const { group } = lease;
+    // Where the server tells nothing, its prompt counts as it was estimated.
+    let tokens = lease.request.cost;
+    try {
+      const either = AbortSignal.any([signal, lease.givingWay.signal]);
+      let isWhole = false;
+      for await (const delta of group.instance.provider.generate(generation, either, heard)) {
+        if (delta.kind === "usage") {
+          group.settle(lease, delta);
+          tokens = weightedTokens(delta);
+        } else {
+          group.speak(lease);
+          tokens += WEIGHT_OF_PIECE;
+        }
+        isWhole ||= delta.kind === "finish";
+        yield delta;
+      }
+      // It ended without an end: it may have been started anew.
+      if (!isWhole) group.instance.doubt();
+    } catch (thrown) {
+      throw judged(thrown, group);
+    } finally {
+      this.pool.release(lease, gaveWay(lease) ? undefined : tokens);
+      void this.#tryForCrossTalk(group, generation.model);
+    }
+  }
+
+  async #tryForCrossTalk(group: SlotGroup, model: string): Promise<void> {
+    if (group.answersSinceCanary < this.#answersBetweenCanaries || group.instance.drain !== undefined) return;
+    const request = new PoolRequest({ model, messages: [], tools: [], maximumOutputTokens: 0, temperature: 0, priority: "batch" });
+    const lease = this.pool.acquireSpare(group, request);
+    if (lease === undefined) return;
+    group.answersSinceCanary = 0;
+    const found = await findCrossTalk(group.instance.url, model);
+    if (found !== undefined) distrust(group.instance, found);
+    this.pool.release(lease, undefined);
+  }
+}
+
+interface Run {
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+  readonly heard: () => void;
+}
+
+function gaveWay(lease: Lease): boolean {
+  return lease.givingWay.signal.aborted && lease.spokeAt === undefined;
+}
+
+/** What a failure says of the server, and what it is called. */
+function judged(thrown: unknown, group: SlotGroup): unknown {
+  if (!(thrown instanceof ModelError)) return thrown;
+  if (UNPARSABLE_OUTPUT.test(thrown.message)) return unparsableOutput(thrown);
+  if (DOWN.has(thrown.reason)) group.instance.doubt(thrown);
+  if (thrown.reason === CROSS_TALK) distrust(group.instance, "it went on with the answer to another request");
+  if (thrown.class === "context_overflow") {
+    group.provenWindow = Math.min(group.provenWindow, Number(CONTEXT_SIZE.exec(thrown.message)?.[1] ?? Number.POSITIVE_INFINITY));
+    group.instance.doubt();
+  }
+  return thrown;
+}
+
+/** Nobody's conversation goes there before a person has looked at it. */
+function distrust(instance: LlamaInstance, what: string): void {
+  const why = `it mixes conversations up: ${what}; start it with --cache-ram 0 --no-cache-idle-slots, then resume it`;
+  instance.drain = { kind: "distrusted", why, since: new Date() };
+  instance.lastError = what;
+}
+
+function unparsableOutput(cause: ModelError): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "model_output_unparsable",
+    message: `${LLAMA}'s model wrote what its own template cannot read: ${cause.message}`,
+    advice: "Ask again; if it stays, take another model with --model, or give the server another --chat-template.",
+    provider: LLAMA,
+    providerCode: cause.providerCode,
+    cause,
+  });
 }

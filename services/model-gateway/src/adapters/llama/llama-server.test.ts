@@ -94,6 +94,41 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
     older.close();
   });
 
+  it("is shared by two gateways that know nothing of each other without more requests at once than it has slots", async () => {
+    const gateways = [0, 1].map((index) => new LlamaProvider({ urls: [server.url], replica: { index, count: 2 } }));
+    const over = new AbortController();
+    const seen: number[] = [];
+    const watching = (async () => {
+      while (!over.signal.aborted) {
+        // A server closes a connection now and then that it has been asked on often.
+        const metrics = await fetch(`${server.url}/metrics`).then(
+          (answer) => answer.text(),
+          () => "",
+        );
+        const value = (name: string): number => Number(new RegExp(`^llamacpp:${name} (\\d+)`, "m").exec(metrics)?.[1] ?? 0);
+        seen.push(value("requests_processing") + value("requests_deferred"));
+      }
+    })();
+    const long = (text: string): Generation => ({ ...greedy([said("user", text)]), maximumOutputTokens: 150, stopSequences: [] });
+    await Promise.all(gateways.flatMap((gateway) => ["a", "b", "c", "d"].map((text) => ask(gateway, long(text)))));
+    over.abort();
+    await watching;
+    expect(Math.max(...seen)).toBe(2);
+    expect((await gateways[0]!.pool.instances()).map(({ groups }) => groups[0]!.share)).toEqual([1]);
+  });
+
+  it("keeps a conversation's prefix as the pool expects it, and passes the trial for cross-talk", async () => {
+    const own = new LlamaProvider({ urls: [server.url], answersBetweenCanaries: 3 });
+    const turns = ["one", "two", "three"].map((text) => said("user", `${text} `.repeat(300)));
+    for (const count of [1, 2, 3]) await ask(own, { ...greedy(turns.slice(0, count)), maximumOutputTokens: 2 });
+    const [instance] = await own.pool.instances();
+    const { prompts } = instance!.groups[0]!;
+    expect(prompts.expected).toBeGreaterThan(1_500);
+    expect(prompts.cached / prompts.expected).toBeGreaterThan(0.9);
+    await expect.poll(() => instance!.groups[0]!.answersSinceCanary + instance!.inFlight).toBe(0);
+    expect(instance!.drain).toBeUndefined();
+  });
+
   it("frees its slot when the caller goes away", async () => {
     const cancelled = new AbortController();
     const generation = { ...greedy([said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };

@@ -6,7 +6,8 @@ import type { Provider } from "../../domain/provider.ts";
 import { countInExchange } from "../count-in-exchange.ts";
 import { Exchange } from "../exchange.ts";
 import { watchedFetch, type FetchedBy } from "../watched-fetch.ts";
-import { OPENAI, openaiCount, openaiRequest } from "./openai-request.ts";
+import { OPENAI } from "./openai-options.ts";
+import { openaiCount, openaiRequest } from "./openai-request.ts";
 import { readOpenaiStream } from "./openai-stream.ts";
 
 export interface OpenaiSettings {

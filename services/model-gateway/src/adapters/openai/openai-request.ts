@@ -4,35 +4,22 @@ import { dataUrl } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
 import { argumentsForReplay, parseArguments } from "../parse-arguments.ts";
 import { openProviderData } from "../provider-data.ts";
+import { NAME, OPENAI, openaiOptions } from "./openai-options.ts";
 import { isSaidMessages, splitText, type SaidMessages } from "./said-messages.ts";
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 type Item = OpenAI.Responses.ResponseInputItem;
-
-export const OPENAI = "openai";
-
-const NAME = /^[\w-]{1,64}$/;
-
-/**
- * Reasoning counts toward `max_output_tokens`: this comes on top of what the caller wants as its answer, so that reasoning
- * does not eat it up.
- */
-const REASONING_TOKENS = 16_384;
-const REASONING_MODELS = /^(?:gpt-(?:[5-9]|\d\d)|o\d)(?!.*-chat)/;
 
 /**
  * A request to `/v1/responses`. Nothing is stored at the provider: its reasoning comes back encrypted and goes along with
  * the next turn. System messages stay where they are.
  */
 export function openaiRequest(generation: Generation): Request {
-  const isReasoning = REASONING_MODELS.test(generation.model);
   return {
     model: generation.model,
     stream: true,
     store: false,
-    max_output_tokens: generation.maximumOutputTokens + (isReasoning ? REASONING_TOKENS : 0),
-    ...(generation.temperature === undefined || isReasoning ? {} : { temperature: generation.temperature }),
-    ...(isReasoning ? { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } } : {}),
+    ...openaiOptions(generation),
     input: generation.messages.flatMap((message) => items(generation.model, message)),
     ...(generation.tools.length === 0 ? {} : { tools: generation.tools.map(functionTool) }),
   };
@@ -45,17 +32,24 @@ export function openaiCount(generation: Generation): OpenAI.Responses.InputToken
 }
 
 function functionTool(tool: Generation["tools"][number]): OpenAI.Responses.FunctionTool {
-  return { type: "function", name: tool.name, description: tool.description, parameters: { ...tool.inputSchema }, strict: false };
+  const { name, description, inputSchema, isStrict = false } = tool;
+  return { type: "function", name, description, parameters: { ...inputSchema }, strict: isStrict };
 }
 
 function items(model: string, message: Message): Item[] {
   if (message.role === "assistant") return assistantItems(model, message);
   const results = message.parts.flatMap((part): Item[] =>
-    part.kind === "tool-result" ? [{ type: "function_call_output", call_id: fittingName(part.id, NAME), output: part.content }] : [],
+    part.kind === "tool-result" ? [{ type: "function_call_output", call_id: fittingName(part.id, NAME), output: outputOf(part) }] : [],
   );
   const content = message.parts.some(isFile) ? message.parts.flatMap(contentItem) : textOf(message);
   if (content.length === 0) return results;
   return [...results, { type: "message", role: message.role === "system" ? "developer" : "user", content }];
+}
+
+function outputOf({ content, images }: Part & { kind: "tool-result" }): string | OpenAI.Responses.ResponseFunctionCallOutputItemList {
+  if (images === undefined) return content;
+  const text = content === "" ? [] : [{ type: "input_text" as const, text: content }];
+  return [...text, ...images.map((image) => ({ type: "input_image" as const, detail: "auto" as const, image_url: dataUrl(image) }))];
 }
 
 function isFile({ kind }: Part): boolean {

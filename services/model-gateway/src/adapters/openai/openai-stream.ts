@@ -4,7 +4,7 @@ import { HeldCalls } from "../held-calls.ts";
 import { sealProviderData } from "../provider-data.ts";
 import { readFailure } from "../read-failure.ts";
 import type { SaidMessages } from "./said-messages.ts";
-import { OPENAI } from "./openai-request.ts";
+import { OPENAI } from "./openai-options.ts";
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 type Item = OpenAI.Responses.ResponseOutputItem;

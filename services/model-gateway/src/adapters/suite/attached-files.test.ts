@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Message } from "../../domain/generation.ts";
 import { describeHosted } from "../../domain/hosted-models.ts";
 import { anthropicCount, anthropicRequest } from "../anthropic/anthropic-request.ts";
+import { wholeDialect } from "../chat-completions/dialect.ts";
 import { chatRequest } from "../chat-completions/chat-request.ts";
 import { estimateUsage } from "../estimate-usage.ts";
 import { openaiCount, openaiRequest } from "../openai/openai-request.ts";
@@ -41,7 +42,9 @@ describe("an image and a document", () => {
   });
 
   it("go to servers of chat completions as parts of one message, with what else the user said", () => {
-    const { messages } = chatRequest("test", generationOf("m", [said("user", "Hello."), asked]), "max_tokens") as { messages: unknown };
+    const { messages } = chatRequest("test", generationOf("m", [said("user", "Hello."), asked]), wholeDialect("unknown")) as {
+      messages: unknown;
+    };
     expect(messages).toEqual([
       {
         role: "user",

@@ -1,14 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Delta } from "../../domain/generation.ts";
 import type { Provider } from "../../domain/provider.ts";
+import { recordedContent } from "./recorded-content.ts";
 import { ask, generationOf, said, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
 import { beginStream, errorReply, readLines, ReplayServer } from "./replay-server.ts";
 
-/** What hosted providers really sent; beside the repository where it is there. */
+/**
+ * What hosted providers really sent; beside the repository where it is there. Those of the folder `google` are of Gemini's own
+ * protocol, which nobody here speaks: Google is asked for chat completions.
+ */
 const RECORDINGS = fileURLToPath(new URL("../../../../../../shared/data/wire", import.meta.url));
 const reason = existsSync(RECORDINGS) ? "" : ` (skipped: there is no ${RECORDINGS})`;
 
@@ -31,6 +36,9 @@ const EXPECTED: Readonly<Record<string, Partial<Outcome>>> = {
   },
   "anthropic-fallback-tool-call": { text: "Reading it.", calls: [["read_file", '{"path": "a.txt"}']], reason: "tool-calls" },
 };
+
+/** After these nothing of an answer comes any more. */
+const ENDED = /"type":"message_stop"|"type":"response\.(completed|incomplete)"|"finish_reason":"\w+"[^]*"usage":\{/;
 
 interface Outcome {
   readonly kind: string | undefined;
@@ -80,8 +88,63 @@ describe.skipIf(reason !== "").each(protocols)(`recordings played to $provider${
     return ask(provider, generation);
   };
 
-  it.each(streams.filter(([name]) => !name.includes("error")))("%s", async (name, file) => {
-    expect(outcomeOf(await play(file))).toMatchObject({ kind: "finish", ...EXPECTED[name] });
+  const whole = streams.filter(([name]) => !name.includes("error"));
+  it.each(whole)("%s", async (name, file) => {
+    const deltas = await play(file);
+    expect(outcomeOf(deltas)).toMatchObject({ kind: "finish", ...EXPECTED[name] });
+    if (file.endsWith(".sse")) return;
+    const recorded = recordedContent(
+      protocol.recordings.find((folder) => file.includes(`/${folder}/`))!,
+      readLines(file),
+    );
+    expect(deltas.flatMap((delta) => (delta.kind === "tool-call" ? [delta.id] : []))).toEqual(recorded.calls);
+    // What separates messages and parts of reasoning is ours.
+    expect(textIn(deltas).replaceAll("\n\n", "")).toBe(recorded.text.replaceAll("\n\n", ""));
+    const thought = deltas.flatMap((delta) => (delta.kind === "thinking-delta" ? [delta.text] : [])).join("");
+    expect(thought.replaceAll("\n\n", "")).toBe(recorded.thinking.replaceAll("\n\n", ""));
+    const usage = deltas.find((delta) => delta.kind === "usage");
+    expect(usage?.output).toBe(recorded.outputTokens);
+  });
+
+  /** The same events in pieces that end anywhere, and as many of their bytes as are wanted. */
+  const playPieces = (file: string, cuts: readonly number[], share: number) => {
+    const body = Buffer.from(readLines(file).map(frame).join("") + protocol.closing);
+    const end = Math.floor(body.length * share);
+    const ends = [...new Set([...cuts.map((cut) => Math.floor(cut * end)), end])].toSorted((one, other) => one - other);
+    server.play(async (response) => {
+      beginStream(response);
+      let from = 0;
+      for (const to of ends) {
+        await new Promise((written) => response.write(body.subarray(from, to), written));
+        from = to;
+      }
+      if (share === 1) response.end();
+      else response.destroy();
+    });
+    return { asked: ask(provider, generation), sent: body.subarray(0, end).toString() };
+  };
+  const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 12 });
+
+  it.each(whole.filter(([, file]) => !file.endsWith(".sse")))("%s, in pieces that end anywhere, says the same", async (_, file) => {
+    const expected = outcomeOf(await play(file));
+    await fc.assert(
+      fc.asyncProperty(places, async (cuts) => {
+        expect(outcomeOf(await playPieces(file, cuts, 1).asked)).toEqual(expected);
+      }),
+      { numRuns: 3 },
+    );
+  });
+
+  it.each(whole.filter(([, file]) => !file.endsWith(".sse")))("%s, cut anywhere before its end, is no whole answer", async (_, file) => {
+    await fc.assert(
+      fc.asyncProperty(places, fc.double({ min: 0.01, max: 0.99, noNaN: true }), async (cuts, share) => {
+        const { asked, sent } = playPieces(file, cuts, share);
+        const deltas = await asked.catch(() => []);
+        const isFinished = deltas.some(({ kind }) => kind === "finish");
+        expect(isFinished && !ENDED.test(sent)).toBe(false);
+      }),
+      { numRuns: 5 },
+    );
   });
 
   const failing = streams.filter(([name]) => name.includes("error"));

@@ -7,6 +7,7 @@ import { traceClientInterceptor } from "@hlvm/telemetry/trace-interceptors";
 import type { Mesh } from "../../domain/loop/ports.ts";
 import { MeshAudit } from "./mesh-audit.ts";
 import { MeshCaller, type RunCaller } from "./mesh-caller.ts";
+import { MeshDoorModels } from "./mesh-door-models.ts";
 import { MeshMemory } from "./mesh-memory.ts";
 import { MeshModels } from "./mesh-models.ts";
 import { MeshPolicy } from "./mesh-policy.ts";
@@ -35,6 +36,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter, ownerOf: Worksp
     const calls = policyCalls(policy, policyCaller);
     return {
       models: new MeshModels(models, callerOf("model-gateway")),
+      doorModels: new MeshDoorModels(models, callerOf("model-gateway")),
       policy: new MeshPolicy(policy, calls, policyCaller),
       audit: new MeshAudit(policy, calls, policyCaller),
       sandbox: new MeshSandbox(sandboxes, callerOf("sandbox"), new WorkspaceGrants(policy, policyCaller, ownerOf)),

@@ -3,6 +3,7 @@ import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { AuditService, RecordOutcomeRequestSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { SessionGrant } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import type { Audit, BudgetAudit, Outcome, SharingAudit } from "../../domain/loop/ports.ts";
+import type { CalledModel, ModelCallAudit } from "../../domain/door/door-models.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
@@ -12,7 +13,7 @@ const DEADLINE_MILLISECONDS = 5_000;
 const SUMMARY_LENGTH = 2_000;
 
 /** The audit log. */
-export class MeshAudit implements Audit, BudgetAudit, SharingAudit {
+export class MeshAudit implements Audit, BudgetAudit, SharingAudit, ModelCallAudit {
   readonly #client: Client<typeof AuditService>;
   readonly #calls: PolicyCalls;
   readonly #caller: MeshCaller;
@@ -51,6 +52,14 @@ export class MeshAudit implements Audit, BudgetAudit, SharingAudit {
   async recordBudgetChange(changeJson: string, ofOwnSession: boolean): Promise<void> {
     try {
       await this.#client.recordBudgetChange({ changeJson, ofOwnSession }, this.#caller.options(DEADLINE_MILLISECONDS));
+    } catch (thrown) {
+      throw meshError(thrown);
+    }
+  }
+
+  async recordModelCall(called: CalledModel): Promise<void> {
+    try {
+      await this.#client.recordModelCall(called, this.#caller.options(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

@@ -1,34 +1,9 @@
-import { create } from "@bufbuild/protobuf";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Queries } from "@hlvm/postgres/database";
-import {
-  BudgetScope,
-  BudgetSchema,
-  type Budget,
-  type BudgetKind,
-  type BudgetPeriod,
-  type RunBudget,
-} from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { BudgetScope, type Budget, type RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import type { BudgetKey, BudgetStore, CallAmounts, CarvedAmounts, Reservation } from "../../domain/budget/budget-store.ts";
 import type { Lease } from "../../domain/log/event-log.ts";
-
-interface BudgetRow extends Record<string, unknown> {
-  readonly scope: BudgetScope;
-  readonly subject: string;
-  readonly kind: BudgetKind;
-  readonly period: BudgetPeriod;
-  readonly amount: string;
-  readonly used: string;
-  readonly reserved: string;
-}
-
-interface ReservedRow extends Record<string, unknown> {
-  readonly is_held: boolean;
-  readonly is_refused: boolean;
-  /** By kind; null where nobody can count it. */
-  readonly granted: readonly (string | null)[];
-  readonly named: readonly BudgetRow[] | null;
-}
+import { amountsByKind, budgetOf, reservationOf, type BudgetRow, type ReservedRow } from "./budget-rows.ts";
 
 const COLUMNS = "scope, subject, kind, period, amount, CASE WHEN began < period_begin(period) THEN 0 ELSE used END AS used, reserved";
 const RESERVE = "SELECT is_held, granted, is_refused, named FROM reserve_budgets($1, $2, $3, $4, $5)";
@@ -52,9 +27,6 @@ const INSERT_FOR_RUN = `
   FROM session, unnest($3::bigint[]) WITH ORDINALITY AS item (amount, kind)
   WHERE session_id = $1 AND item.amount IS NOT NULL`;
 
-/** Above all that is counted, and within PostgreSQL's bigint. */
-const UNLIMITED = 2n ** 62n;
-
 /** Gives a run that begins its own budget. Its time is watched by who holds it. */
 export async function insertRunBudget(queries: Queries, { sessionId, runId }: Lease, budget: RunBudget): Promise<void> {
   await queries.query(INSERT_FOR_RUN, [sessionId, runId, amountsOf(budget)]);
@@ -69,18 +41,15 @@ export class PostgresBudgetStore implements BudgetStore {
   }
 
   async reserve(lease: Lease, teams: readonly string[], least: CallAmounts, most: CallAmounts): Promise<Reservation | Budget> {
-    const values = [lease.runId, lease.owner, teams, byKind(least, 1n), byKind(most, UNLIMITED)];
-    const [row] = await this.#database.query<ReservedRow>(RESERVE, values, "reserve_budgets");
+    const values = [lease.runId, lease.owner, teams, ...amountsByKind(least, most)];
+    const [row] = await this.#database.query<ReservedRow & { is_held: boolean }>(RESERVE, values, "reserve_budgets");
     if (row?.is_held !== true)
       throw new HlvmError({
         code: "failed_precondition",
         reason: "lease_lost",
         message: `Run ${lease.runId} is held by another process now.`,
       });
-    const named = (row.named ?? []).map(budgetOf);
-    if (row.is_refused) return named[0]!;
-    const [tokens, money, , milliseconds] = row.granted.map((amount) => BigInt(amount ?? UNLIMITED));
-    return { tokens: tokens!, money: money!, milliseconds: milliseconds!, limitedBy: named };
+    return reservationOf(row);
   }
 
   async carve(parentRunId: string, childRunId: string, amounts: CarvedAmounts, shares = 1): Promise<Budget | undefined> {
@@ -117,17 +86,6 @@ function valuesOf({ organization, scope, subject, kind, period }: BudgetKey): un
   return [organization, scope, subject, kind, period];
 }
 
-/** In the order of the kinds' numbers. */
-function byKind({ tokens, money }: CallAmounts, milliseconds: bigint): (string | null)[] {
-  return [tokens.toString(), money?.toString() ?? null, "1", milliseconds.toString()];
-}
-
 function amountsOf({ tokens, nanoDollars, turns }: CarvedAmounts): (string | null)[] {
   return [tokens, nanoDollars, turns].map((amount) => amount?.toString() ?? null);
-}
-
-function budgetOf(row: BudgetRow): Budget {
-  const { scope, subject, kind, period, amount, used, reserved } = row;
-  const figures = { limit: BigInt(amount), used: BigInt(used), reserved: BigInt(reserved) };
-  return create(BudgetSchema, { scope, subject, kind, period, ...figures });
 }

@@ -10,10 +10,11 @@ const MAXIMUM_ROWS = 10_000;
 const COLUMNS: Partial<Record<UsageDimension, string>> = {
   [UsageDimension.DAY]: "to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
   [UsageDimension.MODEL]: "model",
-  [UsageDimension.SESSION]: "session_id::text",
+  [UsageDimension.SESSION]: "coalesce(session_id::text, '')",
   [UsageDimension.TOOL]: "tool.name",
   [UsageDimension.USER]: "principal",
   [UsageDimension.TEAM]: "team.name",
+  [UsageDimension.TOKEN]: "coalesce(token_id, '')",
 };
 /** A call counts for each team of its person; for none, under an empty name. */
 const TEAMS = "CROSS JOIN LATERAL unnest(CASE WHEN cardinality(teams) = 0 THEN ARRAY[''] ELSE teams END) AS team (name)";

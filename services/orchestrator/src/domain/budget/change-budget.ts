@@ -26,6 +26,7 @@ const SUBJECTS: Partial<Record<BudgetScope, { readonly form: RegExp; readonly ad
   [BudgetScope.ORGANIZATION]: { form: /^$/, advice: "The organization is one's own: name nothing." },
   [BudgetScope.TEAM]: { form: /^[^\p{C}]+$/u, advice: "Name the team." },
   [BudgetScope.USER]: { form: /^user:[^\p{C}]+$/u, advice: "Name the person as `user:ada`." },
+  [BudgetScope.TOKEN]: { form: UUID, advice: "Give the token's id; `hlvm token list` shows yours." },
   [BudgetScope.SESSION]: { form: UUID, advice: "Give the session's id; `hlvm session list` shows yours." },
 };
 
@@ -55,7 +56,7 @@ function requireSubject({ scope, subject }: Pick<BudgetKey, "scope" | "subject">
     code: "invalid_argument",
     reason: "budget_subject_invalid",
     message: `${JSON.stringify(subject)} is nothing that a budget can be of.`,
-    advice: known?.advice ?? "Budgets are set for the organization, a team, a person or a session; a run brings its own.",
+    advice: known?.advice ?? "Budgets are set for the organization, a team, a person, a token or a session; a run brings its own.",
   });
 }
 

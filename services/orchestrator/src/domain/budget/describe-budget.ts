@@ -29,6 +29,8 @@ function ownerOf(scope: BudgetScope, subject: string): string {
       return `team ${subject}`;
     case BudgetScope.SESSION:
       return "this session";
+    case BudgetScope.TOKEN:
+      return `the token ${subject}`;
     case BudgetScope.RUN:
       return "this run";
     default:

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { BudgetKind, CostSchema, type Cost } from "@hlvm/proto/hlvm/session/v1/spending_pb";
+import { CostSchema, type Budget, type Cost } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { genAi } from "@hlvm/telemetry/gen-ai-names";
 import { counter } from "@hlvm/telemetry/instrument";
 import type { EventPayload } from "../log/event-payload.ts";
@@ -9,15 +9,10 @@ import type { RunJournal } from "../log/run-journal.ts";
 import { retryWhileAway } from "../loop/retry-while-away.ts";
 import { isLeaseLost } from "../run/lease-lost.ts";
 import { Interruption } from "../run/interruption.ts";
-import { BudgetExhausted, priceUnknown } from "./budget-exhausted.ts";
-import { isRefusal, type BudgetStore, type Reservation, type SettledCall } from "./budget-store.ts";
-import { highestCost, outputWithin } from "./cost-of-call.ts";
+import type { BudgetStore, Reservation, SettledCall } from "./budget-store.ts";
 import { ModelCall } from "./model-call.ts";
 import { PrefixLedger } from "./prefix-ledger.ts";
-
-/** An answer for which there is less room than this is not begun. */
-const LEAST_OUTPUT_TOKENS = 256;
-const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
+import { roomForCall } from "./room-for-call.ts";
 
 const countCost = counter("hlvm.model.cost", "What model calls cost, as far as their prices are known.", "USD");
 
@@ -92,21 +87,11 @@ export class Spending {
     const { budgets, lease, teams, model, serviceMilliseconds } = this.#options;
     // What was reserved for the call before is given back with its end.
     await this.#settling;
-    const at = new Date();
-    const input = BigInt(Math.ceil(inputTokens));
-    const amounts = (output: bigint) => ({ tokens: input + output, money: highestCost(input, output, model, at) });
-    const [least, most] = [BigInt(Math.min(LEAST_OUTPUT_TOKENS, outputTokens)), BigInt(outputTokens)];
-    const ask = () => budgets.reserve(lease, teams, amounts(least), amounts(most));
-    const answer = await retryWhileAway(ask, serviceMilliseconds, signal).catch((cause: unknown) => {
-      throw isLeaseLost(cause) ? new Interruption("lease_lost", cause) : cause;
+    return roomForCall({ model, inputTokens, outputTokens }, async (least, most) => {
+      const ask = (): Promise<Reservation | Budget> => budgets.reserve(lease, teams, least, most);
+      return retryWhileAway(ask, serviceMilliseconds, signal).catch((cause: unknown) => {
+        throw isLeaseLost(cause) ? new Interruption("lease_lost", cause) : cause;
+      });
     });
-    if (isRefusal(answer)) {
-      if (answer.kind === BudgetKind.MONEY && highestCost(input, least, model, at) === undefined) throw priceUnknown(model.id, answer);
-      throw new BudgetExhausted(answer, "before the next model call");
-    }
-    const affordable = outputWithin(answer.money, input, model, at) ?? most;
-    const rest = [most, answer.tokens - input, affordable].reduce((one, other) => (other < one ? other : one));
-    const milliseconds = answer.milliseconds > LONGEST_TIMER_MILLISECONDS ? BigInt(LONGEST_TIMER_MILLISECONDS) : answer.milliseconds;
-    return { outputTokens: Number(rest), limit: { ...answer, milliseconds } };
   }
 }

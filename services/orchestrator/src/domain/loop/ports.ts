@@ -6,6 +6,7 @@ import type { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { RestoredPath } from "@hlvm/proto/hlvm/sandbox/v1/runner_pb";
 import type { ApprovalPreview, Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import type { ToolOutput, ToolResult, TrustFloor } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+import type { DoorModels, ModelCallAudit } from "../door/door-models.ts";
 import type { WorkspaceTrust } from "../instructions/workspace-trust.ts";
 
 /** One use of a tool, ready to be decided on: its arguments in canonical form. */
@@ -199,11 +200,12 @@ export interface Memory {
   execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult>;
 }
 
-/** The other services, called for one run. */
+/** The other services, called for one run, or for one call of a model door. */
 export interface Mesh {
   readonly models: Models;
+  readonly doorModels: DoorModels;
   readonly policy: Policy;
-  readonly audit: Audit & BudgetAudit & SharingAudit;
+  readonly audit: Audit & BudgetAudit & SharingAudit & ModelCallAudit;
   readonly sandbox: Sandbox;
   readonly trust: WorkspaceTrust;
   readonly memory: Memory;

@@ -15,6 +15,7 @@ import type { RunSecrets } from "./run-secrets.ts";
 export function redactMesh(mesh: Mesh, secrets: RunSecrets): Mesh {
   return {
     models: redactModels(mesh.models, secrets),
+    doorModels: mesh.doorModels,
     policy: redactPolicy(mesh.policy, secrets),
     audit: mesh.audit,
     sandbox: redactSandbox(mesh.sandbox, secrets),

@@ -5,13 +5,14 @@ import type { AccessToken, TokenScope } from "../../domain/identity/access-token
 import type { TokenOwner, TokenStore } from "../../domain/identity/token-store.ts";
 import { appendEvent, recordOf } from "./event-record.ts";
 
-const COLUMNS = "token_id, organization, owner, owner_roles, label, scopes, created_at, expires_at, last_used_at, revoked_at";
+const COLUMNS =
+  "token_id, organization, owner, owner_roles, label, scopes, allowed_models, created_at, expires_at, last_used_at, revoked_at";
 const IS_LIVE = "revoked_at IS NULL AND expires_at > now()";
 
 const CREATE = `
   WITH created AS (
-    INSERT INTO identity.token (token_id, organization, owner, owner_roles, label, scopes, expires_at, sha256)
-    SELECT $1::uuid, $2, $3, $4::text[], $5, $6::text[], $7, decode($8, 'hex')
+    INSERT INTO identity.token (token_id, organization, owner, owner_roles, label, scopes, expires_at, sha256, allowed_models)
+    SELECT $1::uuid, $2, $3, $4::text[], $5, $6::text[], $7, decode($8, 'hex'), $11::text[]
     WHERE (SELECT count(*) FROM identity.token WHERE organization = $2 AND owner = $3 AND ${IS_LIVE}) < $9
     RETURNING ${COLUMNS}
   )
@@ -39,7 +40,7 @@ const REVOKE = `
  */
 const USE = `
   WITH found AS (
-    SELECT token_id, token.organization, owner, label, scopes, token.created_at, expires_at, last_used_at, revoked_at,
+    SELECT token_id, token.organization, owner, label, scopes, allowed_models, token.created_at, expires_at, last_used_at, revoked_at,
       CASE WHEN member.member_id IS NULL THEN owner_roles
         ELSE ARRAY(SELECT DISTINCT role FROM identity.held_role held WHERE held.member_id = member.member_id) END AS owner_roles
     FROM identity.token LEFT JOIN identity.member ON member.organization = token.organization AND member.principal = token.owner
@@ -58,6 +59,7 @@ type TokenRow = {
   readonly owner_roles: Role[];
   readonly label: string;
   readonly scopes: TokenScope[];
+  readonly allowed_models: string[];
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly last_used_at: Date | null;
@@ -73,12 +75,12 @@ export class PostgresTokenStore implements TokenStore {
   }
 
   async create(
-    { tokenId, organization, owner, ownerRoles, label, scopes, expiresAt }: Omit<AccessToken, "createdAt">,
+    { tokenId, organization, owner, ownerRoles, label, scopes, allowedModels, expiresAt }: Omit<AccessToken, "createdAt">,
     sha256: string,
     most: number,
     event: AuditEvent,
   ): Promise<AccessToken | undefined> {
-    const values = [tokenId, organization, owner, ownerRoles, label, scopes, expiresAt, sha256, most, recordOf(event)];
+    const values = [tokenId, organization, owner, ownerRoles, label, scopes, expiresAt, sha256, most, recordOf(event), allowedModels];
     return tokenOf(await this.#database.query<TokenRow>(CREATE, values, "create_token"));
   }
 
@@ -116,6 +118,7 @@ function tokenOf([row]: readonly TokenRow[]): AccessToken | undefined {
     ownerRoles: row.owner_roles,
     label: row.label,
     scopes: row.scopes,
+    allowedModels: row.allowed_models,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),

@@ -12,6 +12,8 @@ export interface AccessToken {
   readonly ownerRoles: readonly Role[];
   readonly label: string;
   readonly scopes: readonly TokenScope[];
+  /** `provider/name`, `*` stands for whatever is there. Empty: all. */
+  readonly allowedModels: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** To within a minute. */
@@ -26,10 +28,11 @@ const ROLES_OF: Readonly<Record<TokenScope, readonly Role[]>> = {
   approve: ["approver"],
   audit: ["security-auditor"],
   admin: ["admin"],
+  model: ["developer"],
 };
 
 /** What service accounts may be given: to answer and to administer is for people. */
-const FOR_ACCOUNTS: ReadonlySet<TokenScope> = new Set(["read", "run", "audit"]);
+const FOR_ACCOUNTS: ReadonlySet<TokenScope> = new Set(["read", "run", "audit", "model"]);
 
 /** Whom a token of a service account acts as. */
 export function accountId(name: string): string {

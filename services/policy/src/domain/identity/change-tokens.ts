@@ -12,7 +12,7 @@ const USUAL_DAYS = 90;
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1_000;
 const MOST_TOKENS = 100;
 
-export interface NewToken extends Pick<AccessToken, "label" | "scopes"> {
+export interface NewToken extends Pick<AccessToken, "label" | "scopes" | "allowedModels"> {
   /** 0: 90. */
   readonly days: number;
   /** Empty: for oneself. */
@@ -27,7 +27,7 @@ export async function createToken(
   store: TokenStore,
   principal: Principal,
   traceId: string,
-  { label, scopes, days, serviceAccount }: NewToken,
+  { label, scopes, allowedModels, days, serviceAccount }: NewToken,
 ): Promise<{ readonly token: AccessToken; readonly secret: string }> {
   const { id: owner, roles: ownerRoles } =
     serviceAccount === "" ? demandUsable(principal, scopes) : account(principal, serviceAccount, scopes);
@@ -36,10 +36,17 @@ export async function createToken(
   const expiresAt = new Date(Date.now() + (days || USUAL_DAYS) * DAY_MILLISECONDS);
   const { organization } = principal;
   const token = await store.create(
-    { tokenId, organization, owner, ownerRoles, label, scopes, expiresAt },
+    { tokenId, organization, owner, ownerRoles, label, scopes, allowedModels, expiresAt },
     hashAccessToken(secret),
     MOST_TOKENS,
-    eventOf("token_created", principal, traceId, { tokenId, owner, label, scopes: [...scopes], expiresAt: expiresAt.toISOString() }),
+    eventOf("token_created", principal, traceId, {
+      tokenId,
+      owner,
+      label,
+      scopes: [...scopes],
+      ...(allowedModels.length === 0 ? {} : { allowedModels: [...allowedModels] }),
+      expiresAt: expiresAt.toISOString(),
+    }),
   );
   if (token === undefined) throw tooMany();
   return { token, secret };
@@ -88,7 +95,7 @@ function account(principal: Principal, name: string, scopes: NewToken["scopes"])
     code: "invalid_argument",
     reason: "scope_for_people",
     message: "The scopes approve and admin are for people: no service account answers or administers.",
-    advice: "Give a service account read, run or audit.",
+    advice: "Give a service account read, run, model or audit.",
   });
 }
 

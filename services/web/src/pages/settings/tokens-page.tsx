@@ -14,7 +14,7 @@ import table from "../../parts/table.module.css";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
 import { PageFrame } from "../../shell/page-frame.tsx";
 
-const SCOPES = [TokenScope.READ, TokenScope.RUN, TokenScope.APPROVE, TokenScope.AUDIT, TokenScope.ADMIN] as const;
+const SCOPES = [TokenScope.READ, TokenScope.RUN, TokenScope.APPROVE, TokenScope.AUDIT, TokenScope.ADMIN, TokenScope.MODEL] as const;
 
 /** One's own tokens, with which programs act in one's name. A new one is shown this once. */
 export function TokensPage() {
@@ -22,9 +22,11 @@ export function TokensPage() {
   const found = useCall("tokens", (signal) => client.listTokens({}, { signal }));
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState<TokenScope>(TokenScope.READ);
+  const [models, setModels] = useState("");
   const [secret, setSecret] = useState("");
   const create = useAction(async () => {
-    const made = await client.createToken({ label: label.trim(), scopes: [scope] });
+    const allowedModels = scope === TokenScope.MODEL ? models.split(/[\s,]+/).filter((name) => name !== "") : [];
+    const made = await client.createToken({ label: label.trim(), scopes: [scope], allowedModels });
     setSecret(made.secret);
     setLabel("");
     found.again();
@@ -62,6 +64,15 @@ export function TokensPage() {
             </option>
           ))}
         </select>
+        {scope === TokenScope.MODEL ? (
+          <input
+            className={table.input}
+            aria-label="Which models it is for"
+            placeholder="All models, or anthropic/*, llama/*"
+            value={models}
+            onChange={(event) => setModels(event.target.value)}
+          />
+        ) : null}
         <Button type="submit" look="primary" disabled={create.isBusy}>
           Make a token
         </Button>
@@ -93,7 +104,10 @@ export function TokensPage() {
               {found.value.tokens.map((token) => (
                 <tr key={token.tokenId}>
                   <td>{shownProse(token.label)}</td>
-                  <td>{token.scopes.map((one) => enumWord(TokenScopeSchema, one)).join(", ")}</td>
+                  <td>
+                    {token.scopes.map((one) => enumWord(TokenScopeSchema, one)).join(", ")}
+                    {token.allowedModels.length === 0 ? null : ` (${shownProse(token.allowedModels.join(", "))})`}
+                  </td>
                   <td>{stateOf(token)}</td>
                   <td>{token.lastUsedAt === undefined ? "never" : <RelativeTime at={token.lastUsedAt} />}</td>
                   <td>

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runProgram } from "./run-program.ts";
+import { runProgram } from "../e2e/run-program.ts";
 import {
   cleanEnvironment,
   createWorkspace,
@@ -12,7 +12,7 @@ import {
   startTestMesh,
   type Line,
   type TestMesh,
-} from "./test-mesh.ts";
+} from "../e2e/test-mesh.ts";
 
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
 const STACK = /\n\s+at .*:\d+/;

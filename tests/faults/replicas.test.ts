@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readMeshState, type ServiceState } from "@hlvm/mesh/mesh-state";
-import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 
 const QUESTIONS = 4;
 const REPLICATED = ["policy", "memory", "model-gateway", "sandbox", "orchestrator"];

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, it } from "vitest";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
-import { expectWholeRun, runInThreeViews, startCountingMesh } from "./run-in-three-views.ts";
-import type { TestMesh } from "./test-mesh.ts";
+import { expectWholeRun, runInThreeViews, startCountingMesh } from "../e2e/run-in-three-views.ts";
+import type { TestMesh } from "../e2e/test-mesh.ts";
 
 let mesh: TestMesh;
 let workspace: string;

@@ -1,0 +1,15 @@
+// `npm run model-clients [-- NAME …]`: claude, codex, opencode and pi, as they come from npm, each with one question through the model
+// doors of a mesh with a scripted model.
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { orExplain } from "./prepare/not-prepared.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+await orExplain(() => prepare({ directory: hlvmDirectory }));
+const run = spawnSync(node, [join(root, "tests", "model-doors", "clients", "main.ts"), ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: "inherit",
+});
+process.exit(run.status ?? 1);
