@@ -46,7 +46,7 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       provider: config.llamaUrls.length === 0 && config.llamaUrlsFile === "" ? undefined : llamaProvider(config),
       setUp: "Set HLVM_LLAMA_URLS to the URLs of one or more llama-servers, separated by commas, and start again.",
       known: [],
-      isLocal: config.llamaUrls.length > 0 && config.llamaUrls.every(isOnThisMachine),
+      isLocal: config.llamaUrlsFile === "" && config.llamaUrls.length > 0 && config.llamaUrls.every(isOnThisMachine),
     },
     ...localProviders(config),
     {

@@ -55,7 +55,7 @@ export async function modelServe(path: string, size: { slots: number; context: n
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   try {
-    context.screen.note(`HLVM_LLAMA_URLS=http://127.0.0.1:${PORT} has the mesh use it. Ctrl-C ends it.`);
+    context.screen.note(`A mesh on this machine finds it as local/${name}: hlvm ask --model local/${name} "…". Ctrl-C ends it.`);
     const stopped = once(interrupts.signal, "abort").then(() => undefined);
     const exit = await (interrupts.signal.aborted ? undefined : Promise.race([ended, stopped]));
     if (exit === undefined) await end(child, ended);

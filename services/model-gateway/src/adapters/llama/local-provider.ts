@@ -54,7 +54,7 @@ export class LocalProvider implements Provider {
       code: thrown.code,
       reason: thrown.reason,
       message: isAbsent ? `No llama-server answers at ${this.#url}.` : thrown.message,
-      advice: isAbsent ? `Start llama-server with --port ${new URL(this.#url).port}, or take another model.` : thrown.advice,
+      advice: isAbsent ? "`hlvm model serve PATH.gguf` starts one; or take another model." : thrown.advice,
       provider: LOCAL,
       providerCode: thrown.providerCode,
       retryAfterMilliseconds: thrown.retryAfterMilliseconds,

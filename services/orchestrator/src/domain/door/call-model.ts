@@ -46,7 +46,9 @@ export async function* callModel(
     const wished = asked.maxOutputTokens || tokenBudget(model.contextWindow, limits).reserve;
     const call = await record.begin(model, inputTokens, wished);
     yield { case: "started", model: model.id, inputTokens };
-    const request = { ...clone(GenerateRequestSchema, asked), ...namesOf(principal), model: model.id, maxOutputTokens: call.outputTokens };
+    // A token may be for this model alone: no other one of a route answers in its place.
+    const only = { model: model.id, route: "", maxOutputTokens: call.outputTokens };
+    const request = { ...clone(GenerateRequestSchema, asked), ...namesOf(principal), ...only };
     let finish: ModelEvent | undefined;
     for await (const event of models.generate(request, AbortSignal.any([timed, call.signal]))) {
       if (event.case === "finish") finish = event;
