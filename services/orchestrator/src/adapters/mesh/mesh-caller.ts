@@ -24,6 +24,10 @@ export class MeshCaller {
     this.#service = service;
   }
 
+  get principal(): Principal {
+    return this.#run.principal;
+  }
+
   /** For whom it calls. */
   get principalId(): string {
     return this.#run.principal.id;

@@ -11,6 +11,7 @@ import {
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { CallStream } from "@hlvm/call-stream/call-stream";
+import { callerNames } from "../../domain/loop/caller-names.ts";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models, ModelTask } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
@@ -60,7 +61,9 @@ export class MeshModels implements Models {
 
   async *generate(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
     const { maximumOutputTokens, messages, tools, ...rest } = request;
-    const body = { ...rest, messages: [...messages], tools: [...tools], maxOutputTokens: maximumOutputTokens };
+    // Calls of one session begin alike.
+    const names = { ...callerNames(this.#caller.principal), cacheKey: request.sessionId };
+    const body = { ...rest, ...names, messages: [...messages], tools: [...tools], maxOutputTokens: maximumOutputTokens };
     const value = create(GenerateRequestSchema, body);
     try {
       const limits = this.#caller.limits(GENERATE_DEADLINE_MILLISECONDS, signal);

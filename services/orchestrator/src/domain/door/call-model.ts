@@ -1,8 +1,7 @@
 import { clone } from "@bufbuild/protobuf";
-import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { Principal } from "@hlvm/identity/principal";
 import { GenerateRequestSchema, type GenerateRequest, type Message, type ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { callerNames } from "../loop/caller-names.ts";
 import { estimatePart, estimateTools } from "../context/estimate-tokens.ts";
 import { tokenBudget, type ContextLimits } from "../context/token-budget.ts";
 import type { ModelEvent } from "../loop/ports.ts";
@@ -17,8 +16,6 @@ export interface DoorPorts extends RecordPorts {
 }
 
 export type DoorEvent = ModelEvent | { readonly case: "started"; readonly model: string; readonly inputTokens: number };
-
-const USER_HASH_LENGTH = 32;
 
 /**
  * Calls a model for a program. The answer's end comes once the call is settled and on record; where the program goes away, or
@@ -48,7 +45,7 @@ export async function* callModel(
     yield { case: "started", model: model.id, inputTokens };
     // A token may be for this model alone: no other one of a route answers in its place.
     const only = { model: model.id, route: "", maxOutputTokens: call.outputTokens };
-    const request = { ...clone(GenerateRequestSchema, asked), ...namesOf(principal), ...only };
+    const request = { ...clone(GenerateRequestSchema, asked), ...callerNames(principal), sessionId: "", runId: "", ...only };
     let finish: ModelEvent | undefined;
     for await (const event of models.generate(request, AbortSignal.any([timed, call.signal]))) {
       if (event.case === "finish") finish = event;
@@ -77,11 +74,6 @@ export const NO_ACCESS = { tokenId: "", allowedModels: ["-"] };
 /** About what a request takes. */
 export function estimateInput(messages: readonly Message[], tools: readonly ToolDefinition[]): number {
   return estimateTools(tools) + messages.reduce((sum, { parts }) => sum + parts.reduce((all, part) => all + estimatePart(part), 0), 0);
-}
-
-function namesOf({ organization, id }: Principal): Pick<GenerateRequest, "userHash" | "fairShare" | "sessionId" | "runId"> {
-  const whose = `${organization}/${id}`;
-  return { userHash: sha256Hex(whose).slice(0, USER_HASH_LENGTH), fairShare: whose, sessionId: "", runId: "" };
 }
 
 function cut(): HlvmError {

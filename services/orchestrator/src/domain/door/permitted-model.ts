@@ -4,6 +4,10 @@ import { fitsModel } from "@hlvm/identity/fits-model";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { DoorModels } from "./door-models.ts";
 
+/** What the gateway chooses a model for. */
+const AUTO = "auto";
+const ROUTE = "route/";
+
 /**
  * The concrete model behind the name that a program gave, where its token is for it. A name without a provider is one of the
  * door's own provider: `claude-opus-4-8` at Anthropic's is `anthropic/claude-opus-4-8`.
@@ -16,8 +20,10 @@ export async function permittedModel(
   models: Pick<DoorModels, "resolve">,
   signal: AbortSignal,
 ): Promise<Model> {
-  const wanted = name.includes("/") ? name : `${provider}/${name}`;
-  demandPermitted(wanted, access);
+  const isChosen = name === AUTO || name.startsWith(ROUTE);
+  const wanted = isChosen || name.includes("/") ? name : `${provider}/${name}`;
+  // What is chosen is looked at once it is known.
+  if (!isChosen) demandPermitted(wanted, access);
   const model = await models.resolve(wanted, signal);
   if (model.id !== wanted) demandPermitted(model.id, access);
   return model;

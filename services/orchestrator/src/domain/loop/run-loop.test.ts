@@ -55,6 +55,13 @@ describe("the loop", () => {
     expect([...seen.principals]).toEqual(["local/user:ada"]);
   });
 
+  it("tells the gateway whose share of a pool a call takes, and which calls begin alike; providers know people by a hash", async () => {
+    test.answers(["Done."]);
+    const { sessionId } = await test.run();
+    const [request] = test.fake.seen.requests;
+    expect(request).toMatchObject({ fairShare: "local/user:ada", cacheKey: sessionId, userHash: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  });
+
   it("runs the calls of a turn at the same time and gives their results in the order of the calls", async () => {
     test.answers(["", [readCall("slow"), readCall("fast")]], ["done"]);
     const finished: string[] = [];
