@@ -154,7 +154,7 @@ class ProfileParser {
   #model(): string {
     const model = this.#text("model");
     if (model === undefined || model === "inherit") return "";
-    if (/^[\w.-]+\/\S{1,200}$/.test(model)) return model;
+    if (model === "auto" || /^[\w.-]+\/\S{1,200}$/.test(model)) return model;
     const says = `"${model}" is no provider/name as \`hlvm model list\` has them`;
     if (this.#file.isClaude) this.#note(this.#lineOf("model"), `${says}; the run's own model is taken`);
     else this.#mistake(this.#lineOf("model"), says);

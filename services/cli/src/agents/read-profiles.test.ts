@@ -60,6 +60,14 @@ describe("parseProfile", () => {
     expect(parseProfile({ ...file, text: front("name: all", "description: d"), isClaude: true }).profile!.tools).toBeUndefined();
   });
 
+  it("takes what stands for a model too", () => {
+    for (const model of ["auto", "route/fast", "local/small"])
+      expect(parseProfile({ ...file, text: front("name: x", "description: d", "tools: [read_file]", `model: ${model}`) })).toMatchObject({
+        profile: { model },
+        mistakes: [],
+      });
+  });
+
   it("says in which line what is wrong", () => {
     expect(wrong("no front matter")).toEqual(["1: it does not begin with front matter between two lines of ---"]);
     expect(wrong(front("name: x", "tools: [a", "description: d"))[0]).toMatch(/^[34]: the front matter is no YAML/);

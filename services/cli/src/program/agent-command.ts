@@ -13,7 +13,7 @@ A file has front matter, and instructions below it:
   temperature: 0.1
   ---
   Look for what could go wrong first.
-Further keys: model (provider/name), maxTokens, instructions, workers (profiles that it may start), disallowedTools.`;
+Further keys: model (provider/name, auto or route/NAME), maxTokens, instructions, workers (profiles that it may start), disallowedTools.`;
 
 export function agentCommand(context: CommandContext, finish: Finish): Command {
   const agent = new Command("agent")

@@ -278,6 +278,27 @@ describe("with another model to fall back on", () => {
     ]);
   });
 
+  it("asks the next at once, and waits for nothing, where the model has failed again and again", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const keys = new KeyRing([{ ending: "", provider: providerOf(Array.from({ length: 10 }, () => failing({}))) }]);
+    const other = new KeyRing([{ ending: "", provider: providerOf(Array.from({ length: 5 }, () => answer)) }]);
+    const next = async ({ reason: why }: ModelError): Promise<Target> => ({
+      providerName: "q",
+      name: "n",
+      keys: other,
+      servedBy: { model, why },
+    });
+    const reasons: string[] = [];
+    const retries: Retry[] = [];
+    for (let call = 1; call <= 5; call++) {
+      const options = { signal: never, remainingMilliseconds: undefined, onRetry: (retry: Retry) => void retries.push(retry), next };
+      for await (const told of generate({ providerName: "p", name: "m", keys }, generation, options))
+        if (told.kind === "served-by") reasons.push(told.why);
+    }
+    expect(reasons).toEqual(["r", "r", "r", "circuit_open", "circuit_open"]);
+    expect(retries.filter(({ error }) => error.reason === "circuit_open")).toEqual([]);
+  });
+
   it("asks nobody else where the model answered, or the request is at fault", async () => {
     expect((await alongWith(providerOf([answer]), [providerOf([answer])])).asked).toBe(0);
     for (const fault of [

@@ -169,12 +169,16 @@ describe("Generate", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const events = await collect(ask("down", "scripted/script", undefined, "route/r"));
     const error = await failureOf(collect(ask("down")));
+    const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: "down" } }] }];
+    const dear = await failureOf(
+      collect(client.generate({ model: "scripted/script", messages, route: "route/r", fallbackNeeds: { inputPrice: 6n } }, options)),
+    );
     vi.restoreAllMocks();
     const [first, ...answer] = events.filter((event) => event.case !== "alive");
     expect(first).toMatchObject({ case: "servedBy", value: { model: { id: "demo/rules", prices: [{ rates: { input: 7n } }] } } });
     expect(first?.value).toMatchObject({ why: expect.stringContaining("It is down.") });
     expect(answer.at(-1)?.case).toBe("finish");
-    expect(error.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.TRANSIENT }]);
+    for (const failed of [error, dear]) expect(failed.findDetails(ModelErrorSchema)).toMatchObject([{ class: ErrorClass.TRANSIENT }]);
   });
 
   it("refuses a caller without a token", async () => {

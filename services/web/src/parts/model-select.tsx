@@ -15,7 +15,8 @@ export function ModelSelect({ model, onModel }: ModelSelectProps) {
   return (
     <select className={styles.field} aria-label="Model" value={model} onChange={(event) => onModel(event.target.value)}>
       <option value="">default model</option>
-      {[...new Set([...names, ...(model === "" ? [] : [model])])].map((name) => (
+      <option value="auto">auto: fits what is asked</option>
+      {[...new Set([...names, ...(model === "" || model === "auto" ? [] : [model])])].map((name) => (
         <option key={name} value={name}>
           {name}
         </option>

@@ -2,6 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { Replay_Kind as Kind, type Event, type Replay } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { sessionTurns } from "../fold/without-undone.ts";
+import { resolveModel } from "../run/resolve-model.ts";
 import { beginAskedRun, type Opening } from "../session/begin-asked-run.ts";
 import { forkAt } from "../session/fork-session.ts";
 import { requireSession } from "../session/require-session.ts";
@@ -17,7 +18,7 @@ export async function startReplay(asked: RunAsked, replay: Replay, starter: RunS
   requireStartable(asked, starter);
   const recorded = await requireSession(starter.store, asked.principal, replay.sessionId, "read");
   if (!asked.isNew || asked.isPrepared || asked.workspace !== "" || asked.attachments.length > 0) throw replayNotNew();
-  const model = await starter.mesh.models.resolve(asked.model || recorded.model, asked.signal);
+  const model = await resolveModel(starter.mesh.models, asked.model || recorded.model, { task: asked.prompt, needs: {} }, asked.signal);
   if (replay.kind === Kind.FORK) return startFork(asked, replay, { starter, recorded, model });
   const { workspace, gitRepository, gitBranch, secretKey } = recorded;
   const facts = {

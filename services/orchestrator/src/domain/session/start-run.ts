@@ -7,21 +7,18 @@ import type { Attachment } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { RunBudget } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 import { requireSpendable } from "../budget/require-spendable.ts";
 import type { EventLog } from "../log/event-log.ts";
-import type { Mesh, OpenedWorkspace } from "../loop/ports.ts";
+import type { Mesh, ModelTask, OpenedWorkspace } from "../loop/ports.ts";
 import { retryAtReplicas } from "../loop/retry-while-away.ts";
 import type { BegunRun } from "../run/begun-run.ts";
 import type { RunAgent } from "../workers/run-agent.ts";
+import { resolveModel } from "../run/resolve-model.ts";
 import type { RunRegistry } from "../run/run-registry.ts";
-import { RunSecrets } from "../secrets/run-secrets.ts";
 import { beginAskedRun } from "./begin-asked-run.ts";
 import { requireSession } from "./require-session.ts";
 import type { Session, SessionFacts } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { AttachedFiles } from "./attached-files.ts";
 import { requireRoom, requireTaken, takeAttachments } from "./take-attachments.ts";
-
-/** What the gateway looks at, and a little more. */
-const LONGEST_TASK = 16_384;
 
 export interface RunAsked {
   readonly principal: Principal;
@@ -141,9 +138,10 @@ async function openAndResolve(existing: Session | undefined, asked: RunAsked, me
       advice: "Give the absolute path of the folder to work in, or the URL of a repository (--workspace).",
     });
   if (existing !== undefined) await requireSameWorkspace(existing, asked, mesh);
+  const task = { task: asked.prompt, needs: needsOf(asked.attachments) };
   const [opened, resolved] = await Promise.allSettled([
     retryAtReplicas(() => mesh.sandbox.openWorkspace(sessionId, path, asked.signal), asked.signal),
-    resolveModel(asked.model || asked.agent.profile.model || (existing?.model ?? ""), asked, mesh),
+    resolveModel(mesh.models, asked.model || asked.agent.profile.model || (existing?.model ?? ""), task, asked.signal),
   ]);
   if (opened.status === "rejected") throw opened.reason;
   if (resolved.status === "rejected") {
@@ -158,18 +156,10 @@ async function openAndResolve(existing: Session | undefined, asked: RunAsked, me
   return [opened.value, resolved.value];
 }
 
-/** The concrete model. What is asked goes along only where that decides, and without what looks like a secret. */
-async function resolveModel(model: string, { prompt, attachments, signal }: RunAsked, mesh: Mesh): Promise<Model> {
+/** What a model has to take to be given what is attached. */
+function needsOf(attachments: readonly Attachment[]): ModelTask["needs"] {
   const has = (kind: string): boolean => attachments.some(({ mediaType }) => mediaType.startsWith(kind));
-  const files = { images: has("image/"), documents: has("application/pdf") };
-  if (!isRouted(model)) return mesh.models.resolve(model, signal, { task: "", needs: files });
-  const shown = await new RunSecrets(randomBytes(32), []).redactInTurns(prompt);
-  const task = shown.slice(0, LONGEST_TASK).replace(/[\uD800-\uDBFF]$/, "");
-  return mesh.models.resolve(model, signal, { task, needs: { ...files, tools: true } });
-}
-
-function isRouted(model: string): boolean {
-  return model === "auto" || model.startsWith("route/");
+  return { images: has("image/"), documents: has("application/pdf") };
 }
 
 /** A path that reads otherwise may be the same folder: the sandbox tells, asked for no session that is in use. */

@@ -13,6 +13,7 @@ import type { RunRegistry } from "../run/run-registry.ts";
 import { redactMesh } from "../secrets/redact-mesh.ts";
 import type { BudgetStore } from "../budget/budget-store.ts";
 import { payerOf } from "../budget/payer.ts";
+import { resolveModel } from "../run/resolve-model.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import type { WatchPorts } from "../session/watch-session.ts";
 import { workspaceSessionOf } from "../session/session.ts";
@@ -57,7 +58,8 @@ export async function beginWorker(
   const settings = narrowSettings(authority.settings, agent.profile);
   const delegation = ports.narrow(authority.delegation, { runId: ids.runId, settings });
   const mesh = ports.meshFor({ principal, delegation });
-  const model = agent.profile.model === "" ? run.model : await mesh.models.resolve(agent.profile.model, run.signal);
+  const model =
+    agent.profile.model === "" ? run.model : await resolveModel(mesh.models, agent.profile.model, { task, needs: {} }, run.signal);
   const secrets = new RunSecrets(session.secretKey, []);
   const question = await secrets.redactInTurns(task);
   const depth = (session.worker?.depth ?? 0) + 1;
