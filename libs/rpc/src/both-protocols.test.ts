@@ -10,7 +10,7 @@ const limits = { ...CONNECTION_LIMITS, requestHeadMilliseconds: HEAD_MILLISECOND
 let both: BothProtocols;
 
 beforeEach(async () => {
-  both = bothProtocols((_, response) => void response.end("here"), { limits, closeGraceMilliseconds: 100 });
+  both = bothProtocols((_, response) => void response.end("here"), { limits, closeGraceMilliseconds: 100, isMesh: false });
   both.server.listen(0, "127.0.0.1");
   await once(both.server, "listening");
 });

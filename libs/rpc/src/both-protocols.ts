@@ -20,10 +20,17 @@ export interface BothProtocolsOptions {
   readonly limits: ConnectionLimits;
   /** For what is under way when it closes, and for a caller to close its own end after ours. */
   readonly closeGraceMilliseconds: number;
+  /**
+   * Whether only other services call: on one connection of theirs are the calls of many people, and those that one of them cancels
+   * must not end the others', as Node has it after a thousand.
+   */
+  readonly isMesh: boolean;
 }
 
+const MESH_RESETS = { streamResetBurst: 100_000, streamResetRate: 10_000 };
+
 /** One port that speaks HTTP/1.1 (browsers, curl) and HTTP/2 without TLS (gRPC): the first bytes of a connection tell. */
-export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMilliseconds }: BothProtocolsOptions): BothProtocols {
+export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMilliseconds, isMesh }: BothProtocolsOptions): BothProtocols {
   const { requestHeadMilliseconds, requestMilliseconds } = limits;
   const http1 = createHttp1Server(
     {
@@ -34,7 +41,7 @@ export function bothProtocols(handler: NodeHandlerFn, { limits, closeGraceMillis
     handler as RequestListener,
   );
   const settings = { maxConcurrentStreams: MAXIMUM_STREAMS, initialWindowSize: WINDOW_BYTES };
-  const http2 = createHttp2Server({ settings }, (request, response) => {
+  const http2 = createHttp2Server({ settings, ...(isMesh ? MESH_RESETS : {}) }, (request, response) => {
     limitRequest(request.stream, limits);
     handler(request, response);
   });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -149,6 +150,30 @@ describe("a server of the mesh", () => {
     const request = { sessionId: SESSION, follow: true };
     for await (const _ of serverStream(createMeshTransport(url), SessionService.method.watch, request, withToken())) break;
     await expect(watchEnded).resolves.toBeDefined();
+  });
+
+  it("ends nobody's calls where a caller cancels thousands on the same connection", async () => {
+    const transport = createMeshTransport(url);
+    const request = { sessionId: SESSION, follow: true };
+    const other = createClient(SessionService, transport).watch(request, withToken())[Symbol.asyncIterator]();
+    await other.next();
+    const left = other.next();
+    for (let round = 0; round < 60; round++)
+      await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          for await (const _ of serverStream(transport, SessionService.method.watch, request, withToken())) break;
+        }),
+      );
+    const isOver = await Promise.race([
+      left.then(
+        () => true,
+        () => true,
+      ),
+      setImmediate(false),
+    ]);
+    expect(isOver).toBe(false);
+    await expect(createClient(SessionService, transport).listSessions({}, withToken())).resolves.toMatchObject({ sessions: [] });
+    left.catch(() => undefined);
   });
 
   it("tells a watcher's handler to end when it closes", async () => {

@@ -97,6 +97,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const { server, close: closeConnections } = bothProtocols(handler, {
     limits: options.limits ?? CONNECTION_LIMITS,
     closeGraceMilliseconds: CUT_MILLISECONDS,
+    isMesh,
   });
   const close = async (): Promise<void> => {
     draining.abort();
