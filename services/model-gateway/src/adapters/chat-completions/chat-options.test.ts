@@ -41,11 +41,31 @@ describe("a chat completion", () => {
     expect(request("groq")).toMatchObject({ max_completion_tokens: 100 });
   });
 
+  it("gives calls back under ids that the server takes, whoever made them", () => {
+    const parts = [{ kind: "tool-call" as const, id: "toolu_01A", tool: "t", argumentsJson: "{}" }];
+    const result = { kind: "tool-result" as const, id: "toolu_01A", tool: "t", content: "r", isError: false };
+    const generation = generationOf("m", [
+      { role: "assistant", parts },
+      { role: "tool", parts: [result] },
+    ]);
+    const idsFor = (dialect: DialectName) => {
+      const { messages } = chatRequest("test", generation, wholeDialect(dialect)) as {
+        messages: readonly { tool_calls?: readonly { id: string }[]; tool_call_id?: string }[];
+      };
+      return [messages[0]!.tool_calls![0]!.id, messages[1]!.tool_call_id];
+    };
+    expect(idsFor("openai")).toEqual(["toolu_01A", "toolu_01A"]);
+    const [short, again] = idsFor("mistral");
+    expect(short).toMatch(/^[a-z0-9]{9}$/);
+    expect(again).toBe(short);
+  });
+
   it("is not made for what the server cannot do, where that would change the answer", () => {
     const impossible: readonly (readonly [DialectName, GenerationOptions])[] = [
       ["ollama", { toolChoice: { kind: "any" } }],
       ["llama", { toolChoice: { kind: "tool", tool: "t" } }],
       ["google", { parallelToolCalls: false }],
+      ["lmstudio", { outputFormat: { name: "a", strict: false } }],
       ["deepseek", { outputFormat: { name: "a", schema, strict: true } }],
     ];
     for (const [dialect, options] of impossible) expect(() => request(dialect, options)).toThrow(refused);

@@ -62,6 +62,7 @@ function toolChoiceOf(provider: string, { tools, toolChoice, parallelToolCalls }
 function formatOf(provider: string, { outputFormat }: Generation, { json }: Required<Dialect>): Fields {
   if (outputFormat === undefined) return {};
   const { name, schema, strict } = outputFormat;
+  if (schema === undefined && json === "schema") throw notSupported(provider, "JSON without a schema", "Give the schema of the answer.");
   if (schema === undefined) return { response_format: { type: "json_object" } };
   if (json === "object") throw notSupported(provider, "JSON by a schema", "Ask for JSON without one, and say in words what is wanted.");
   return { response_format: { type: "json_schema", json_schema: { name, schema, strict } } };

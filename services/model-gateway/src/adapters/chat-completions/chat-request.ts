@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { textOf, type Generation, type Message, type Part } from "../../domain/generation.ts";
 import { dataUrl } from "../base64.ts";
 import { fittingName } from "../fitting-name.ts";
@@ -34,11 +35,14 @@ export interface ChatCallData {
 
 /** OpenAI's limit; what an id is made of is left alone, since some models read their own again. */
 const ID = /^.{1,40}$/s;
+/** Mistral's. */
+const SHORT_ID = /^[a-zA-Z0-9]{9}$/;
+const SHORT_ID_LENGTH = 9;
 
 /** A request to `/chat/completions`, as this server takes it. @throws ModelError `request_not_supported` */
 export function chatRequest(provider: string, generation: Generation, dialect: Required<Dialect>): unknown {
   return {
-    ...chatInput(provider, generation),
+    ...chatInput(provider, generation, dialect),
     stream: true,
     [dialect.lengthField]: generation.maximumOutputTokens,
     ...chatOptions(provider, generation, dialect),
@@ -46,10 +50,10 @@ export function chatRequest(provider: string, generation: Generation, dialect: R
 }
 
 /** What of such a request is read: all that counts as input. */
-export function chatInput(provider: string, generation: Generation): Record<string, unknown> {
+export function chatInput(provider: string, generation: Generation, dialect: Required<Dialect>): Record<string, unknown> {
   return {
     model: generation.model,
-    messages: chatMessages(provider, generation),
+    messages: chatMessages({ provider, model: generation.model, dialect }, generation),
     ...(generation.tools.length === 0 ? {} : { tools: generation.tools.map(chatTool) }),
   };
 }
@@ -59,12 +63,19 @@ function chatTool(tool: Generation["tools"][number]): unknown {
   return { type: "function", function: { name, description, parameters, ...(isStrict === true ? { strict: true } : {}) } };
 }
 
+/** Who reads a request. */
+interface Reader {
+  readonly provider: string;
+  readonly model: string;
+  readonly dialect: Required<Dialect>;
+}
+
 /** Many chat templates take one system message, at the start, and refuse two messages of a user in a row. */
-function chatMessages(provider: string, generation: Generation): ChatMessage[] {
+function chatMessages(reader: Reader, generation: Generation): ChatMessage[] {
   const { leading, conversation } = splitSystem(generation.messages);
   const messages: ChatMessage[] = leading.length === 0 ? [] : [{ role: "system", content: leading.join("\n\n") }];
   for (const message of conversation) {
-    for (const next of chatMessage(provider, generation.model, message)) {
+    for (const next of chatMessage(reader, message)) {
       const last = messages.at(-1);
       if (next.role === "user" && last?.role === "user") last.content = joined(last.content, next.content);
       else messages.push(next);
@@ -73,11 +84,11 @@ function chatMessages(provider: string, generation: Generation): ChatMessage[] {
   return messages;
 }
 
-function chatMessage(provider: string, model: string, message: Message): ChatMessage[] {
+function chatMessage(reader: Reader, message: Message): ChatMessage[] {
   if (message.role === "system") return [{ role: "user", content: asReminder(message) }];
-  if (message.role === "assistant") return assistantMessage(provider, model, message);
+  if (message.role === "assistant") return assistantMessage(reader, message);
   const results = message.parts.flatMap((part): ChatMessage[] =>
-    part.kind === "tool-result" ? [{ role: "tool", tool_call_id: fittingName(part.id, ID), content: part.content }] : [],
+    part.kind === "tool-result" ? [{ role: "tool", tool_call_id: callId(part.id, reader), content: part.content }] : [],
   );
   const hasImages = message.parts.some((part) => part.kind === "image" || (part.kind === "tool-result" && part.images !== undefined));
   const content = hasImages ? message.parts.flatMap(chatContent) : textOf(message);
@@ -102,12 +113,12 @@ function joined(one: ChatMessage["content"], other: ChatMessage["content"]): Cha
   );
 }
 
-function assistantMessage(provider: string, model: string, message: Message): ChatMessage[] {
+function assistantMessage(reader: Reader, message: Message): ChatMessage[] {
   const content = textOf(message);
-  const calls = message.parts.flatMap((part) => (part.kind === "tool-call" ? [chatCall(provider, model, part)] : []));
+  const calls = message.parts.flatMap((part) => (part.kind === "tool-call" ? [chatCall(reader, part)] : []));
   if (content === "" && calls.length === 0) return [];
   const thinking = message.parts.filter((part) => part.kind === "thinking");
-  const { content: withThinking, ...fields } = chatThinking(provider, model, thinking);
+  const { content: withThinking, ...fields } = chatThinking(reader, thinking);
   return [
     {
       role: "assistant",
@@ -121,12 +132,17 @@ function assistantMessage(provider: string, model: string, message: Message): Ch
   ];
 }
 
-function chatCall(provider: string, model: string, call: Part & { kind: "tool-call" }): unknown {
+function callId(id: string, { dialect }: Reader): string {
+  if (!dialect.hasShortIds) return fittingName(id, ID);
+  return SHORT_ID.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, SHORT_ID_LENGTH);
+}
+
+function chatCall(reader: Reader, call: Part & { kind: "tool-call" }): unknown {
   const isValid = parseArguments(call.argumentsJson) !== undefined;
   const written = isValid ? call.argumentsJson : JSON.stringify(argumentsForReplay(call.argumentsJson));
-  const data = call.providerData && (openProviderData(call.providerData, provider, model) as ChatCallData | undefined);
+  const data = call.providerData && (openProviderData(call.providerData, reader.provider, reader.model) as ChatCallData | undefined);
   return {
-    id: fittingName(call.id, ID),
+    id: callId(call.id, reader),
     type: "function",
     function: { name: fittingName(call.tool, TOOL_NAME), arguments: written },
     ...(data === undefined ? {} : { extra_content: data.extraContent }),
@@ -140,7 +156,7 @@ interface ThinkingFields {
 }
 
 /** All of an answer's thinking that is this server's, in the fields that it came in. */
-function chatThinking(provider: string, model: string, parts: readonly (Part & { kind: "thinking" })[]): ThinkingFields {
+function chatThinking({ provider, model }: Reader, parts: readonly (Part & { kind: "thinking" })[]): ThinkingFields {
   const fields: Record<string, string> = {};
   const details: object[] = [];
   const content: ChatContent[] = [];

@@ -9,14 +9,16 @@ export interface Dialect {
   readonly takesNamedTool?: boolean;
   readonly takesParallel?: boolean;
   readonly takesStop?: boolean;
-  /** `object`: JSON, but by no schema. */
-  readonly json?: "schema" | "object";
+  /** Whether an answer can be JSON by a schema, by none, or by both. */
+  readonly json?: "both" | "object" | "schema";
   /** Where the effort goes; undefined: nowhere. */
   readonly effort?: "reasoning_effort" | "reasoning" | "thinking" | undefined;
   readonly takesCacheKey?: boolean;
   /** Where a hash of the user goes; undefined: nowhere. */
   readonly userField?: "user" | "safety_identifier" | undefined;
   readonly takesServiceTier?: boolean;
+  /** Whether a call's id has to be nine letters and digits. */
+  readonly hasShortIds?: boolean;
 }
 
 export const DIALECT_NAMES = [
@@ -42,15 +44,15 @@ const PLAIN: Dialect = { lengthField: "max_tokens", takesCacheKey: false, userFi
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   openai: { lengthField: "max_completion_tokens", userField: "safety_identifier" },
   google: { ...PLAIN, takesParallel: false },
-  mistral: { ...PLAIN, takesStreamOptions: false, anyTool: "any", effort: undefined },
+  mistral: { ...PLAIN, takesStreamOptions: false, anyTool: "any", effort: undefined, hasShortIds: true },
   deepseek: { ...PLAIN, takesParallel: false, json: "object", effort: "thinking" },
   xai: { ...PLAIN, userField: "user" },
-  groq: { ...PLAIN, lengthField: "max_completion_tokens", userField: "user", takesServiceTier: true },
+  groq: { ...PLAIN, lengthField: "max_completion_tokens", userField: "user" },
   moonshot: { ...PLAIN, takesParallel: false, effort: undefined, takesCacheKey: true, userField: "safety_identifier" },
   openrouter: { ...PLAIN, effort: "reasoning", userField: "user" },
   ollama: { ...PLAIN, anyTool: undefined, takesNamedTool: false, takesParallel: false },
   vllm: { ...PLAIN, userField: "user" },
-  lmstudio: { ...PLAIN, takesNamedTool: false, takesParallel: false },
+  lmstudio: { ...PLAIN, takesNamedTool: false, takesParallel: false, json: "schema" },
   llama: { ...PLAIN, takesNamedTool: false, effort: undefined },
   unknown: PLAIN,
 };
@@ -62,11 +64,12 @@ const USUAL = {
   takesNamedTool: true,
   takesParallel: true,
   takesStop: true,
-  json: "schema",
+  json: "both",
   effort: "reasoning_effort",
   takesCacheKey: true,
   userField: "user",
   takesServiceTier: true,
+  hasShortIds: false,
 } as const satisfies Required<Dialect>;
 
 /** With what OpenAI has for what the dialect leaves out. */

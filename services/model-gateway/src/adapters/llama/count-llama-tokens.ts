@@ -1,6 +1,7 @@
 import type { Generation } from "../../domain/generation.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import { askJson } from "../ask-json.ts";
+import { wholeDialect } from "../chat-completions/dialect.ts";
 import { chatInput } from "../chat-completions/chat-request.ts";
 import { countInExchange } from "../count-in-exchange.ts";
 import { LLAMA } from "./llama-instance.ts";
@@ -14,7 +15,7 @@ export function countLlamaTokens(url: string, generation: Generation, signal: Ab
   return countInExchange(LLAMA, signal, async (exchange) => {
     const ask = (path: string, body: unknown): Promise<Readonly<Record<string, unknown>>> =>
       askJson(exchange, { provider: LLAMA, url: `${url}${path}`, headers: {}, body });
-    const input = chatInput(LLAMA, generation);
+    const input = chatInput(LLAMA, generation, wholeDialect("llama"));
     try {
       return (await ask("/v1/chat/completions/input_tokens", input)).input_tokens;
     } catch (thrown) {

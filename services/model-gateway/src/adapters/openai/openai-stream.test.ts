@@ -70,6 +70,11 @@ describe("an answer of the Responses API", () => {
     expect(deltas.find(({ kind }) => kind === "thinking")).toMatchObject({ text: "One.\n\nTwo." });
   });
 
+  it("has the end of a message that was not streamed", async () => {
+    const whole = { type: "message", id: "1", content: [{ type: "output_text", text: "It is 4." }] };
+    expect(textIn(await read(text("It is"), done(whole), completed()))).toBe("It is 4.");
+  });
+
   it("that was not streamed item by item is read from its end", async () => {
     const output = [
       { type: "message", id: "m", content: [{ type: "output_text", text: "Hello." }] },

@@ -26,7 +26,7 @@ class OpenaiAnswer {
   readonly #model: string;
   readonly #held = new HeldCalls();
   readonly #messages: SaidMessages["messages"][number][] = [];
-  #messageLength = 0;
+  #message = "";
   #breakDue = false;
   #thoughtBreakDue = false;
   #refusal = "";
@@ -75,7 +75,7 @@ class OpenaiAnswer {
     if (text === "") return;
     if (this.#breakDue) yield { kind: "text", text: BREAK };
     this.#breakDue = false;
-    this.#messageLength += text.length;
+    this.#message += text;
     this.#hasText = true;
     yield { kind: "text", text };
   }
@@ -87,11 +87,15 @@ class OpenaiAnswer {
         this.#hasCalls = true;
         yield* this.#held.add({ id: item.call_id, tool: item.name, argumentsJson: item.arguments ?? "" });
         return;
-      case "message":
-        if (this.#messageLength > 0) this.#messages.push({ length: this.#messageLength, ...(item.phase ? { phase: item.phase } : {}) });
-        this.#breakDue ||= this.#messageLength > 0;
-        this.#messageLength = 0;
+      case "message": {
+        // The whole may end with more than was streamed.
+        const whole = textOf(item);
+        if (whole.startsWith(this.#message)) yield* this.#say(whole.slice(this.#message.length));
+        if (this.#message !== "") this.#messages.push({ length: this.#message.length, ...(item.phase ? { phase: item.phase } : {}) });
+        this.#breakDue ||= this.#message !== "";
+        this.#message = "";
         return;
+      }
       case "reasoning": {
         const text = [...(item.summary ?? []), ...(item.content ?? [])].map((piece) => piece.text).join(BREAK);
         this.#thoughtBreakDue = text !== "";
@@ -105,10 +109,8 @@ class OpenaiAnswer {
   *#end(response: OpenAI.Responses.Response): Generator<Delta> {
     this.#isOver = true;
     // What was not streamed item by item stands in the whole.
-    for (const item of (response.output ?? []).filter(({ id }) => !this.#ended.has(id))) {
-      if (item.type === "message" && !this.#hasText) yield* this.#say(textOf(item));
-      yield* this.#endItem(item);
-    }
+    const unended = (response.output ?? []).filter(({ id }) => !this.#ended.has(id));
+    for (const item of unended) if (item.type !== "message" || !this.#hasText) yield* this.#endItem(item);
     const finish = this.#finishOf(response);
     if (this.#messages.length > 1 || this.#messages.some(({ phase }) => phase !== undefined)) {
       const data: SaidMessages = { type: "said_messages", messages: this.#messages };

@@ -33,8 +33,11 @@ function ofOpenai(events: readonly Event[]): RecordedContent {
   const response = events.findLast(({ type }) => type === "response.completed" || type === "response.incomplete")?.response as
     | Event
     | undefined;
+  const parts = items.filter(({ type }) => type === "message").flatMap(({ content }) => content as readonly Event[]);
+  // Not all of a message need be streamed: the whole stands in its end.
+  const whole = parts.map(({ text }) => (text as string | undefined) ?? "").join("");
   return {
-    text: joined("response.output_text.delta"),
+    text: whole === "" ? joined("response.output_text.delta") : whole,
     thinking: joined("response.reasoning_summary_text.delta") + joined("response.reasoning_text.delta"),
     calls: items.filter(({ type }) => type === "function_call").map(({ call_id: id }) => id as string),
     outputTokens: (response?.usage as Event | undefined)?.output_tokens as number | undefined,

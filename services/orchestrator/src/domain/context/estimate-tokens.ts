@@ -35,15 +35,19 @@ export function estimateTools(tools: readonly ToolDefinition[]): number {
   );
 }
 
+/** What a provider wants back is its own thinking in another form. */
+function estimateData(data: Uint8Array): number {
+  return Math.ceil(data.length / (2 * BYTES_A_TOKEN));
+}
+
 function estimateContent({ part }: Part): number {
   switch (part.case) {
     case "text":
       return estimateTokens(part.value);
     case "thinking":
-      // What a provider wants back is its own thinking in another form.
-      return Math.max(estimateTokens(part.value.text), Math.ceil(part.value.providerData.length / (2 * BYTES_A_TOKEN)));
+      return Math.max(estimateTokens(part.value.text), estimateData(part.value.providerData));
     case "toolCall":
-      return estimateTokens(part.value.id + part.value.tool + part.value.argumentsJson);
+      return estimateTokens(part.value.id + part.value.tool + part.value.argumentsJson) + estimateData(part.value.providerData);
     case "toolResult":
       return estimateTokens(part.value.id + part.value.content);
     case "image":

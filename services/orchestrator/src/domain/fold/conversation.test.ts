@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Role, ThinkingSchema, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { Role, ThinkingSchema, ToolCallPartSchema, type Message } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { eventPayload, type EventPayload } from "../log/event-payload.ts";
 import { callId } from "../tools/call-id.ts";
 import { Conversation, type FoldedEvent } from "./conversation.ts";
@@ -70,6 +70,16 @@ describe("Conversation", () => {
     const events = [question("q"), started("a/b"), event(1, eventPayload("assistantMessage", { text: "yes", thinking }))];
     expect(brief(fold(events, "a/b"))[1]).toEqual(["ASSISTANT", "thinking", "yes"]);
     expect(brief(fold(events, "c/d"))[1]).toEqual(["ASSISTANT", "yes"]);
+  });
+
+  it("keeps what came with a call for the model that made it, and only for that", () => {
+    const toolCalls = [create(ToolCallPartSchema, { id: "1", tool: "t", argumentsJson: "{}", providerData: new Uint8Array([1]) })];
+    const events = [question("q"), started("a/b"), event(1, eventPayload("assistantMessage", { toolCalls }))];
+    const dataFor = (model: string) =>
+      fold(events, model).flatMap(({ parts }) =>
+        parts.flatMap(({ part }) => (part.case === "toolCall" ? [part.value.providerData.length] : [])),
+      );
+    expect([dataFor("a/b"), dataFor("c/d")]).toEqual([[1], [0]]);
   });
 
   it("puts attachments before the question, and joins questions that nobody answered", () => {

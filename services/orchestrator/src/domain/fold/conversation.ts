@@ -212,7 +212,10 @@ export class Conversation {
     const parts: Part[] = [];
     if (this.#isSameModel) for (const value of thinking) parts.push(this.#part(event, about, { case: "thinking", value }));
     if (text !== "") parts.push(this.#part(event, about, { case: "text", value: text }));
-    for (const value of toolCalls) parts.push(this.#part(event, about, { case: "toolCall", value }));
+    for (const call of toolCalls) {
+      const value = this.#isSameModel ? call : { ...call, providerData: new Uint8Array() };
+      parts.push(this.#part(event, about, { case: "toolCall", value }));
+    }
     if (text === "" && toolCalls.length === 0) return;
     this.#push(Role.ASSISTANT, parts);
     if (toolCalls.length === 0) return;

@@ -49,7 +49,7 @@ function lengthOf({ part }: Part): number {
     case "thinking":
       return part.value.text.length + part.value.providerData.length;
     case "toolCall":
-      return part.value.argumentsJson.length;
+      return part.value.argumentsJson.length + part.value.providerData.length;
     case "toolResult":
       return part.value.content.length;
     default:
@@ -57,7 +57,7 @@ function lengthOf({ part }: Part): number {
   }
 }
 
-/** Thinking that was cut no longer fits its signature, and is left out. */
+/** Thinking that was cut no longer fits its signature, and is left out; so is what came with a call. */
 function cut(message: Message, length: number, onCut: (from: Part, to: Part) => void): Message {
   const parts = message.parts.flatMap((one) => {
     const shorter = lengthOf(one) <= length ? one : cutPart(one, length);
@@ -74,7 +74,10 @@ function cutPart({ part }: Part, length: number): Part | undefined {
       return create(PartSchema, { part: { case: "text", value: cutText(part.value, length) } });
     case "toolCall":
       return create(PartSchema, {
-        part: { case: "toolCall", value: { ...part.value, argumentsJson: cutText(part.value.argumentsJson, length) } },
+        part: {
+          case: "toolCall",
+          value: { ...part.value, providerData: new Uint8Array(), argumentsJson: cutText(part.value.argumentsJson, length) },
+        },
       });
     case "toolResult":
       return create(PartSchema, { part: { case: "toolResult", value: { ...part.value, content: cutText(part.value.content, length) } } });

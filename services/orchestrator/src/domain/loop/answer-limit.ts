@@ -35,7 +35,7 @@ function lengthOf(event: ModelEvent): number {
     case "thinking":
       return event.value.text.length + event.value.providerData.length;
     case "toolCall":
-      return event.value.argumentsJson.length;
+      return event.value.argumentsJson.length + event.value.providerData.length;
     default:
       return 0;
   }

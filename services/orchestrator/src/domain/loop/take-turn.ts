@@ -124,9 +124,7 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
   const { model, prefix, secrets, context } = run;
   const { text, toolCalls: found } = answeredCalls(answer, { model, prefix, secrets, conversation: context.conversation });
   const toolCalls = withOwnIds(found, run, turn);
-  const shown = toolCalls.map((call) =>
-    create(ToolCallPartSchema, { ...call, argumentsJson: run.secrets.redactArguments(call.argumentsJson) }),
-  );
+  const shown = toolCalls.map((call) => withoutSecrets(call, secrets));
   const said = { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish, ...servedBy(answer), runUsage: progress.usage };
   let message = eventPayload("assistantMessage", said);
   const selected = shown.map(({ tool, argumentsJson }, index) =>
@@ -148,6 +146,13 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
 
 function servedBy({ servedBy: served }: Answer): { servedBy?: string; servedWhy?: string } {
   return served?.model === undefined ? {} : { servedBy: served.model.id, servedWhy: served.why };
+}
+
+/** What came with a call does not fit other arguments. */
+function withoutSecrets(call: ToolCallPart, secrets: RunContext["secrets"]): ToolCallPart {
+  const argumentsJson = secrets.redactArguments(call.argumentsJson);
+  const isSame = argumentsJson === call.argumentsJson;
+  return create(ToolCallPartSchema, { ...call, argumentsJson, ...(isSame ? {} : { providerData: new Uint8Array() }) });
 }
 
 /** Results are matched by the provider's ids: where it gave none, or one twice, the call's own name takes its place. */
