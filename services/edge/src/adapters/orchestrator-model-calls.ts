@@ -20,8 +20,7 @@ import { outgoing } from "@hlvm/rpc/call-context";
 import { serverStream } from "@hlvm/transport/server-stream";
 import type { Caller } from "../domain/authenticator.ts";
 import type { Teams } from "../domain/teams.ts";
-import type { AnswerEvent } from "../http/model-doors/door.ts";
-import type { DoorCall, ModelCalls, StartedCall } from "../http/model-doors/model-calls.ts";
+import type { AnswerEvent, DoorCall, ModelCalls, StartedCall } from "../domain/model-calls.ts";
 import type { Backend, Backends } from "../rpc/backends.ts";
 import { passedOnError } from "../rpc/passed-on-error.ts";
 

@@ -8,7 +8,7 @@ import { demandRole } from "../domain/demand-role.ts";
 import { demandScope } from "../domain/demand-scope.ts";
 import { chat } from "./chat.ts";
 import type { Admitted, Doors } from "./doors.ts";
-import type { ModelCalls } from "./model-doors/model-calls.ts";
+import type { ModelCalls } from "../domain/model-calls.ts";
 import { answerModelDoor, isModelDoor, refuseAtModelDoor, takeApiKey } from "./model-doors/model-doors.ts";
 import type { PageFiles } from "./page-files.ts";
 import { setPageHeaders } from "./page-headers.ts";

@@ -7,7 +7,8 @@ import { GenerateResponseSchema, ModelErrorSchema } from "@hlvm/proto/hlvm/model
 import { CallModelResponseSchema, ModelCallService, type ModelCaller } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { callModel, type DoorPorts } from "../domain/door/call-model.ts";
-import { countTokens, embedTexts } from "../domain/door/embed-texts.ts";
+import { countCallTokens } from "../domain/door/count-call-tokens.ts";
+import { embedTexts } from "../domain/door/embed-texts.ts";
 import type { DoorCaller } from "../domain/door/call-record.ts";
 import { requireDelegation } from "../domain/session/require-delegation.ts";
 import type { Orchestrator } from "./orchestrator.ts";
@@ -23,8 +24,10 @@ export function modelCallRoutes(parts: ModelCallParts): (router: ConnectRouter) 
     const { principal, signal } = callContext(context);
     const { callId, delegation: text, door, provider } = caller;
     const delegation = requireDelegation(parts.delegations.verify(text), { principal, sessionId: callId, runId: callId });
+    const { modelAccess: access } = delegation;
+    if (access === undefined) throw notForModels();
     return {
-      caller: { delegation, signed: text, door, provider },
+      caller: { delegation, access, signed: text, door, provider },
       ports: parts.doorPorts({ principal: delegation.principal, delegation: text }),
       signal,
     };
@@ -47,7 +50,7 @@ export function modelCallRoutes(parts: ModelCallParts): (router: ConnectRouter) 
       async countCallTokens({ caller: who, request }, context) {
         try {
           const { caller, ports, signal } = open(who!, context);
-          const { inputTokens, isEstimated } = await countTokens(caller, request!, ports, signal);
+          const { inputTokens, isEstimated } = await countCallTokens(caller, request!, ports, signal);
           return { inputTokens: BigInt(Math.ceil(inputTokens)), isEstimated };
         } catch (thrown) {
           throw withModelError(thrown);
@@ -62,6 +65,15 @@ export function modelCallRoutes(parts: ModelCallParts): (router: ConnectRouter) 
         }
       },
     });
+}
+
+function notForModels(): HlvmError {
+  return new HlvmError({
+    code: "permission_denied",
+    reason: "delegation_differs",
+    message: "The delegation is of a run, and not of a call through a model door.",
+    advice: "Call through the edge; it signs each call.",
+  });
 }
 
 /** The gateway's word on a model's failure goes on to whoever asked: its class, and when to try again. */

@@ -10,7 +10,7 @@ import type { AnswerWriter, ReadRequest, StreamPiece } from "./door.ts";
 import { doorError, type Protocol } from "./door-error.ts";
 import { EventStream } from "./event-stream.ts";
 import { FieldError, Fields } from "./fields.ts";
-import type { DoorCall, ModelCalls } from "./model-calls.ts";
+import type { DoorCall, ModelCalls } from "../../domain/model-calls.ts";
 
 /** Images and documents stand in it, and what it becomes has to fit into one message of the mesh. */
 export const LARGEST_BODY_BYTES = 16 * 1024 * 1024;

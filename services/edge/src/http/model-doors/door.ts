@@ -1,6 +1,5 @@
-import type { GenerateRequest, GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
-
-export type AnswerEvent = Exclude<GenerateResponse["event"], { case: undefined }>;
+import type { GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { AnswerEvent } from "../../domain/model-calls.ts";
 
 /** What a client has to be told of a call besides the answer. */
 export interface CallHead {

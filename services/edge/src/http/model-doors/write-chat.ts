@@ -1,6 +1,7 @@
 import { FinishReason, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { opaqueText } from "./content.ts";
-import { DONE, type AnswerEvent, type AnswerWriter, type CallHead, type StreamPiece } from "./door.ts";
+import type { AnswerEvent } from "../../domain/model-calls.ts";
+import { DONE, type AnswerWriter, type CallHead, type StreamPiece } from "./door.ts";
 
 const REASONS: Readonly<Partial<Record<FinishReason, string>>> = {
   [FinishReason.STOP]: "stop",

@@ -1,6 +1,7 @@
 import { FinishReason, type Thinking, type ToolCallPart, type Usage } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { opaqueText } from "./content.ts";
-import type { AnswerEvent, AnswerWriter, CallHead, StreamPiece } from "./door.ts";
+import type { AnswerEvent } from "../../domain/model-calls.ts";
+import type { AnswerWriter, CallHead, StreamPiece } from "./door.ts";
 import type { ResponseTools } from "./response-tools.ts";
 import { CALL_MARK } from "./write-messages.ts";
 

@@ -1,12 +1,12 @@
 import { clone } from "@bufbuild/protobuf";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { GenerateRequestSchema, type GenerateRequest, type Message, type ToolDefinition } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { GenerateRequestSchema, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callerNames } from "../loop/caller-names.ts";
-import { estimatePart, estimateTools } from "../context/estimate-tokens.ts";
 import { tokenBudget, type ContextLimits } from "../context/token-budget.ts";
 import type { ModelEvent } from "../loop/ports.ts";
 import { CallRecord, endedBy, type DoorCaller, type RecordPorts } from "./call-record.ts";
 import type { DoorModels } from "./door-models.ts";
+import { estimateInput } from "./estimate-input.ts";
 import { permittedModel } from "./permitted-model.ts";
 
 /** A program's model is not asked longer than a run's. */
@@ -35,10 +35,10 @@ export async function* callModel(
   // Nobody may be there any more to go on with this generator.
   gone.addEventListener("abort", leave, { once: true });
   try {
-    const { principal, modelAccess } = caller.delegation;
+    const { principal } = caller.delegation;
     const { models, limits } = ports;
     const timed = AbortSignal.any([gone, AbortSignal.timeout(limits.modelMilliseconds)]);
-    const model = await permittedModel(asked.model, caller.provider, modelAccess ?? NO_ACCESS, models, timed);
+    const model = await permittedModel(asked.model, caller, models, timed);
     const inputTokens = estimateInput(asked.messages, asked.tools);
     const wished = asked.maxOutputTokens || tokenBudget(model.contextWindow, limits).reserve;
     const call = await record.begin(model, inputTokens, wished);
@@ -66,14 +66,6 @@ export async function* callModel(
     // A caller that leaves the loop is gone too.
     await end(undefined, true).catch(() => undefined);
   }
-}
-
-/** Without what the edge signed nothing is permitted. */
-export const NO_ACCESS = { tokenId: "", allowedModels: ["-"] };
-
-/** About what a request takes. */
-export function estimateInput(messages: readonly Message[], tools: readonly ToolDefinition[]): number {
-  return estimateTools(tools) + messages.reduce((sum, { parts }) => sum + parts.reduce((all, part) => all + estimatePart(part), 0), 0);
 }
 
 function cut(): HlvmError {

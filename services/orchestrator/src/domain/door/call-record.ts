@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { Delegation } from "@hlvm/identity/delegation";
+import type { Delegation, ModelAccess } from "@hlvm/identity/delegation";
 import type { Log } from "@hlvm/log/create-log";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { UsageSchema, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -22,6 +22,7 @@ export interface DoorCaller {
   readonly delegation: Delegation;
   /** The same as it was signed. */
   readonly signed: string;
+  readonly access: ModelAccess;
   readonly door: ModelDoor;
   /** Whose model a name without a provider is. */
   readonly provider: string;
@@ -57,19 +58,23 @@ export class CallRecord {
    */
   async begin(model: Model, inputTokens: number, outputTokens: number): Promise<ModelCall> {
     const { calls } = this.#ports;
-    const { delegation, signed, door } = this.#caller;
+    const { delegation, access, signed, door } = this.#caller;
     const { organization, id: principal, teams = [] } = delegation.principal;
-    const { runId: callId, modelAccess } = delegation;
+    const { runId: callId } = delegation;
     this.#model = model;
     const input = BigInt(Math.ceil(inputTokens));
     const seen = { input, output: 0n, cost: highestCost(input, 0n, model, new Date()) };
-    const tokenId = modelAccess?.tokenId ?? "";
-    const call = { callId, organization, principal, teams, tokenId, door, model: model.id, delegation: signed, seen };
+    const call = { callId, organization, principal, teams, tokenId: access.tokenId, door, model: model.id, delegation: signed, seen };
     const room = await roomForCall({ model, inputTokens, outputTokens }, (least, most) => calls.begin(call, least, most)).catch(
       (thrown: unknown) => {
         throw endedBy(thrown);
       },
     );
+    if (this.#ended !== undefined) {
+      // Whoever asked went while it was reserved for.
+      await calls.settle(callId, undefined);
+      throw gone();
+    }
     this.#call = new ModelCall({ ...room, model, inputTokens, toolTokens: {}, since: this.#since });
     this.#touching = setInterval(() => void this.#touch(), TOUCH_MILLISECONDS).unref();
     return this.#call;
@@ -129,6 +134,10 @@ export function endedBy(thrown: unknown): unknown {
     advice: "Ask for less at once, or take a faster model.",
     cause: thrown,
   });
+}
+
+function gone(): HlvmError {
+  return new HlvmError({ code: "cancelled", reason: "cancelled", message: "The call was cancelled." });
 }
 
 function usedBy(settled: SettledCall | undefined) {

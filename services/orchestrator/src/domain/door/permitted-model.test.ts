@@ -12,7 +12,8 @@ async function resolved(name: string, allowedModels: readonly string[], chosen =
     asked.push(wanted);
     return Promise.resolve(create(ModelSchema, { id: wanted === "auto" || wanted.startsWith("route/") ? chosen : wanted }));
   };
-  const model = await permittedModel(name, "anthropic", { tokenId: "t", allowedModels: [...allowedModels] }, { resolve }, signal).then(
+  const caller = { provider: "anthropic", access: { tokenId: "t", allowedModels: [...allowedModels] } };
+  const model = await permittedModel(name, caller, { resolve }, signal).then(
     ({ id }) => id,
     (thrown: unknown) => (thrown as { reason: string }).reason,
   );

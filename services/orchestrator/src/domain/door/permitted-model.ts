@@ -2,6 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { ModelAccess } from "@hlvm/identity/delegation";
 import { fitsModel } from "@hlvm/identity/fits-model";
 import type { Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type { DoorCaller } from "./call-record.ts";
 import type { DoorModels } from "./door-models.ts";
 
 /** What the gateway chooses a model for. */
@@ -15,8 +16,7 @@ const ROUTE = "route/";
  */
 export async function permittedModel(
   name: string,
-  provider: string,
-  access: ModelAccess,
+  { provider, access }: Pick<DoorCaller, "provider" | "access">,
   models: Pick<DoorModels, "resolve">,
   signal: AbortSignal,
 ): Promise<Model> {

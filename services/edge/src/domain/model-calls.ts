@@ -1,7 +1,16 @@
-import type { CountTokensRequest, EmbedRequest, EmbedResponse, GenerateRequest, Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import type {
+  CountTokensRequest,
+  EmbedRequest,
+  EmbedResponse,
+  GenerateRequest,
+  GenerateResponse,
+  Model,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ModelDoor } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
-import type { Caller } from "../../domain/authenticator.ts";
-import type { AnswerEvent } from "./door.ts";
+import type { Caller } from "./authenticator.ts";
+
+/** What of an answer comes, one after the other; its finish last. */
+export type AnswerEvent = Exclude<GenerateResponse["event"], { case: undefined }>;
 
 /** One call, as it goes to the services behind the edge. */
 export interface DoorCall {
