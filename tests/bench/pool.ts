@@ -113,6 +113,10 @@ async function measure(name: string, run: { traffic: readonly PoolConversation[]
     "p90 ms": quantile(firsts, 0.9),
     "p95 ms": quantile(firsts, 0.95),
     "cached, of what could be": `${Math.round((cached / cacheableCharacters(run.traffic)) * 100)}%`,
+    "tokens read p90": quantile(
+      saids.map(({ promptTokens, cachedTokens }) => promptTokens - cachedTokens),
+      0.9,
+    ),
     "busiest server, of the mean": (Math.max(...work) / mean).toFixed(2),
   };
 }

@@ -12,6 +12,9 @@ import { LlamaProvider } from "./llama-provider.ts";
 const generation = generationOf("m", [said("user", "Hello?")]);
 const batch: Generation = { ...generation, priority: "batch" };
 const drains = async (provider: LlamaProvider) => (await provider.pool.instances()).map(({ drain }) => drain?.kind);
+const now = performance.now.bind(performance);
+/** Nobody has asked for anything interactive for so long. */
+const quietSince = (milliseconds: number): void => void vi.spyOn(performance, "now").mockImplementation(() => now() + milliseconds);
 const later = (): void => void vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10_000);
 
 afterEach(() => void vi.restoreAllMocks());
@@ -189,12 +192,14 @@ describe("who is served first", () => {
     expect(fake.chats.map(({ body }) => body.messages.at(-1)!.content)).toEqual(["Hello?", "Now?", "And now?"]);
     endChat(fake.chats[0]!);
     expect(textIn(await spoken)).toBe("Hello, world.");
+    quietSince(3_000);
     const silent = await fake.chat(3);
     const gone = new Promise((resolve) => silent.response.once("close", resolve));
     const urgent = ask(provider, generation);
     await gone;
     answerChat(await fake.chat(4));
     await urgent;
+    quietSince(6_000);
     answerChat(await fake.chat(5));
     expect(textIn(await waiting)).toBe("Hello, world.");
     expect(fake.chats.slice(3).map(({ body }) => body.messages.at(-1)!.content)).toEqual(["Whenever.", "Hello?", "Whenever."]);
