@@ -214,6 +214,7 @@ describe("the choice of a server", () => {
     const [warm, idle] = [candidate({ inFlight: 1, matched: 500 }), candidate({ recentWork: 5 })];
     expect(placeRequest([warm, idle], placing)).toBe(warm);
     expect(placeRequest([candidate({ inFlight: 1 }), idle], placing)).toBe(idle);
+    expect(placeRequest([candidate({ matched: 300 }), warm], placing)).toBe(warm);
     const rested = candidate({ recentWork: 1 });
     expect(placeRequest([idle, rested], placing)).toBe(rested);
   });
