@@ -8,6 +8,8 @@ import { frame } from "../suite/protocols.ts";
 import { beginStream, errorReply } from "../suite/replay-server.ts";
 import { answerChat, beginChat, endChat, FakeLlama } from "../../testing/fake-llama.ts";
 import { LlamaProvider } from "./llama-provider.ts";
+import { PoolRequest } from "./pool-request.ts";
+import type { SlotGroup } from "./slot-group.ts";
 
 const generation = generationOf("m", [said("user", "Hello?")]);
 const batch: Generation = { ...generation, priority: "batch" };
@@ -221,7 +223,7 @@ describe("who is served first", () => {
     expect(order.slice(0, 5).filter((who) => who === "ben")).toHaveLength(2);
   });
 
-  it("sends a conversation where its beginning is, until that server has forgotten it", async () => {
+  it("sends a conversation where its beginning is", async () => {
     const fakes = [await FakeLlama.start(2), await FakeLlama.start(2)];
     for (const fake of fakes) fake.onChat = answerChat;
     const provider = new LlamaProvider({ urls: fakes.map(({ url }) => url) });
@@ -231,6 +233,35 @@ describe("who is served first", () => {
     const who = fakes.map(({ chats }) => [...new Set(chats.map(({ body }) => body.messages[0]!.content.split(" ")[0]))]);
     expect(new Set(who.flat())).toEqual(new Set(["one", "other"]));
     expect(fakes.map(({ chats }) => chats.length)).toEqual([4, 4]);
+  });
+});
+
+describe("what a server says that it took from its cache", () => {
+  const texts = ["shared ".repeat(300), "one ".repeat(300), "other ".repeat(300)] as const;
+  const conversation = (...parts: readonly string[]): Generation => ({ ...generation, messages: parts.map((text) => said("user", text)) });
+  const expectedOf = (group: SlotGroup, of: Generation): number => group.held.matched(new PoolRequest(of).blocks.hashes);
+
+  it("corrects what is expected of it, for every conversation that began alike", async () => {
+    const fake = await FakeLlama.start(3);
+    let cached = 0;
+    fake.onChat = ({ response }) => {
+      const usage = { prompt_tokens: 1_000, completion_tokens: 1, total_tokens: 1_001, prompt_tokens_details: { cached_tokens: cached } };
+      const whole = { choices: [{ delta: { content: "?" }, finish_reason: "stop" }], usage };
+      beginStream(response).end(`${frame(JSON.stringify(whole))}data: [DONE]\n\n`);
+    };
+    const provider = new LlamaProvider({ urls: [fake.url] });
+    const [one, other] = [conversation(texts[0], texts[1]), conversation(texts[0], texts[2])];
+    await ask(provider, one);
+    cached = 500;
+    await ask(provider, other);
+    const group = (await provider.pool.instances())[0]!.groups[0]!;
+    const whole = new PoolRequest(other).blocks.hashes.length;
+    expect(expectedOf(group, other)).toBe(whole);
+    // The server had nothing of a conversation that it was thought to have: nor has it the other, which began alike.
+    cached = 0;
+    await ask(provider, one);
+    expect(expectedOf(group, other)).toBeLessThan(whole);
+    expect(expectedOf(group, one)).toBe(new PoolRequest(one).blocks.hashes.length);
   });
 });
 
