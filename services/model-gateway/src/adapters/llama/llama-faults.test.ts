@@ -22,11 +22,12 @@ const later = (): void => void vi.spyOn(Date, "now").mockReturnValue(Date.now() 
 afterEach(() => void vi.restoreAllMocks());
 
 describe("a llama-server's faults", () => {
-  it("is never given the header that has it go on after its caller has gone", async () => {
+  it("is never told to go on after its caller has gone, and always to say how far it has read", async () => {
     const fake = await FakeLlama.start(1);
     fake.onChat = answerChat;
     await ask(new LlamaProvider({ urls: [fake.url] }), { ...generation, cacheKey: "c", fairShare: "ada" });
     expect(Object.keys(fake.chats[0]!.headers)).not.toContain("x-conversation-id");
+    expect(fake.chats[0]!.body).toMatchObject({ return_progress: true });
   });
 
   it("is well where its model wrote what cannot be parsed", async () => {

@@ -76,6 +76,8 @@ export class LlamaInstance {
       baseUrl: `${this.url}/v1`,
       apiKey: "",
       silenceMilliseconds,
+      // An event for each piece of the prompt that it has read: reading a long one is no silence, and a caller that has gone is noticed.
+      fields: { return_progress: true },
       watch: oneAnswer,
     });
   }

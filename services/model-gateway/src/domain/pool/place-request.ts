@@ -4,7 +4,7 @@ import type { Priority } from "./fair-queue.ts";
 const MOST_OF_MEAN = 1.25;
 /**
  * A server on which somebody was within this time is left to them: the next turn comes when their tool has run. One that reads a
- * batch prompt then makes it wait, since llama-server looks once a second whether a request's caller has gone.
+ * batch prompt then makes it wait: a server notices that a request is gone between two pieces of its prompt.
  */
 const QUIET_MILLISECONDS = 2_000;
 
