@@ -208,6 +208,15 @@ describe("who is served first", () => {
     expect(fake.chats.slice(3).map(({ body }) => body.messages.at(-1)!.content)).toEqual(["Whenever.", "Hello?", "Whenever."]);
   });
 
+  it("says so where every slot belongs to another gateway, rather than wait for one", async () => {
+    const fake = await FakeLlama.start(1);
+    fake.onChat = answerChat;
+    const gateways = [0, 1].map((index) => new LlamaProvider({ urls: [fake.url], replica: { index, count: 2 } }));
+    const ended = await Promise.allSettled(gateways.map((gateway) => ask(gateway, generation)));
+    const refused = ended.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+    expect(refused).toEqual([expect.objectContaining({ reason: "no_slots", class: "permanent" })]);
+  });
+
   it("serves people in turn, however many requests one of them has", async () => {
     const fake = await FakeLlama.start(1);
     const provider = new LlamaProvider({ urls: [fake.url] });
