@@ -57,3 +57,13 @@ function randomNumbers(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** What was heard of one turn. */
+export interface Said {
+  readonly firstMilliseconds: number;
+  readonly milliseconds: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+}
+
+export type Speak = (turn: PoolTurn, options?: { readonly isBatch?: boolean }) => Promise<Said>;

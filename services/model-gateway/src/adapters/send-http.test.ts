@@ -37,22 +37,6 @@ it("sends what it is given, and gives status, headers and text", async () => {
   expect(server.requests).toMatchObject([{ path: "/v1/x", body: "grüße", headers: { "x-own": "1", "content-length": "7" } }]);
 });
 
-it("takes another connection where an idle one is ended just as it is used again, and a new one no second time", async () => {
-  server.play((response) => void response.end("first"));
-  await (await send()).text();
-  server.play(
-    (response) => void response.destroy(),
-    (response) => void response.end("again"),
-  );
-  expect(await (await send()).text()).toBe("again");
-  expect(server.requests).toHaveLength(2);
-  server.play((response) => void response.setHeader("connection", "close").end("last"));
-  await (await send()).text();
-  server.play((response) => void response.destroy());
-  await expect(send()).rejects.toMatchObject({ code: "ECONNRESET" });
-  expect(server.requests).toHaveLength(1);
-});
-
 it("destroys the connection when the caller leaves before there are headers", async () => {
   const arrived = Promise.withResolvers<void>();
   server.play(() => arrived.resolve());

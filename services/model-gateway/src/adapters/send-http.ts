@@ -18,25 +18,17 @@ const OWN_HEADERS = { "user-agent": "hlvm", "accept-encoding": "identity" };
  * request, and go through the proxy of the environment where NODE_USE_ENV_PROXY says so, as `fetch` does.
  * @throws the network's error, with its `code`
  */
-export function sendHttp(exchange: Exchange, url: string, wanted: HttpRequest): Promise<HttpAnswer> {
-  const { method, headers, body } = wanted;
+export function sendHttp(exchange: Exchange, url: string, { method, headers, body }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     exchange.signal.throwIfAborted();
     const target = new URL(url);
     const start = target.protocol === "https:" ? requestHttps : requestHttp;
     const request = start(target, { method, headers: { ...OWN_HEADERS, ...headers } });
-    let hasAnswered = false;
     const end = (): void => void request.destroy(exchange.signal.reason as Error);
     exchange.signal.addEventListener("abort", end, { once: true });
     request.once("close", () => exchange.signal.removeEventListener("abort", end));
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      // A server may end an idle connection just as it is used again: the request never reached it, and says nothing of its health.
-      const isStale = request.reusedSocket && error.code === "ECONNRESET" && !exchange.signal.aborted && !hasAnswered;
-      if (isStale) resolve(sendHttp(exchange, url, wanted));
-      else reject(error);
-    });
+    request.on("error", reject);
     request.once("response", (response) => {
-      hasAnswered = true;
       exchange.heard();
       resolve(new HttpAnswer(response, exchange));
     });

@@ -33,6 +33,8 @@ export interface ChatCompletionsSettings {
   /** Left out: by its address, else by what it says of its models. */
   readonly dialect?: DialectName;
   readonly silenceMilliseconds?: number;
+  /** What this kind of server takes besides. */
+  readonly fields?: Readonly<Record<string, unknown>>;
   /** Sees every event before it is read, and throws where an answer is not what it should be. */
   readonly watch?: (provider: string, events: AsyncIterable<string>) => AsyncIterable<string>;
 }
@@ -105,7 +107,10 @@ export class ChatCompletionsProvider implements Provider {
     const answer = await sendHttp(exchange, `${this.#baseUrl}/chat/completions`, {
       method: "POST",
       headers: { ...this.#headers(), "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify(chatRequest(this.#settings.name, generation, { ...dialect, lengthField })),
+      body: JSON.stringify({
+        ...(chatRequest(this.#settings.name, generation, { ...dialect, lengthField }) as object),
+        ...this.#settings.fields,
+      }),
     });
     if (isEventStream(answer)) return answer;
     const error = await readRefusal(this.#settings.name, answer);

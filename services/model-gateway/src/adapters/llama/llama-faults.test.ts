@@ -8,20 +8,26 @@ import { frame } from "../suite/protocols.ts";
 import { beginStream, errorReply } from "../suite/replay-server.ts";
 import { answerChat, beginChat, endChat, FakeLlama } from "../../testing/fake-llama.ts";
 import { LlamaProvider } from "./llama-provider.ts";
+import { PoolRequest } from "./pool-request.ts";
+import type { SlotGroup } from "./slot-group.ts";
 
 const generation = generationOf("m", [said("user", "Hello?")]);
 const batch: Generation = { ...generation, priority: "batch" };
 const drains = async (provider: LlamaProvider) => (await provider.pool.instances()).map(({ drain }) => drain?.kind);
+const now = performance.now.bind(performance);
+/** Nobody has asked for anything interactive for so long. */
+const quietSince = (milliseconds: number): void => void vi.spyOn(performance, "now").mockImplementation(() => now() + milliseconds);
 const later = (): void => void vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10_000);
 
 afterEach(() => void vi.restoreAllMocks());
 
 describe("a llama-server's faults", () => {
-  it("is never given the header that has it go on after its caller has gone", async () => {
+  it("is never told to go on after its caller has gone, and always to say how far it has read", async () => {
     const fake = await FakeLlama.start(1);
     fake.onChat = answerChat;
     await ask(new LlamaProvider({ urls: [fake.url] }), { ...generation, cacheKey: "c", fairShare: "ada" });
     expect(Object.keys(fake.chats[0]!.headers)).not.toContain("x-conversation-id");
+    expect(fake.chats[0]!.body).toMatchObject({ return_progress: true });
   });
 
   it("is well where its model wrote what cannot be parsed", async () => {
@@ -189,15 +195,26 @@ describe("who is served first", () => {
     expect(fake.chats.map(({ body }) => body.messages.at(-1)!.content)).toEqual(["Hello?", "Now?", "And now?"]);
     endChat(fake.chats[0]!);
     expect(textIn(await spoken)).toBe("Hello, world.");
+    quietSince(3_000);
     const silent = await fake.chat(3);
     const gone = new Promise((resolve) => silent.response.once("close", resolve));
     const urgent = ask(provider, generation);
     await gone;
     answerChat(await fake.chat(4));
     await urgent;
+    quietSince(6_000);
     answerChat(await fake.chat(5));
     expect(textIn(await waiting)).toBe("Hello, world.");
     expect(fake.chats.slice(3).map(({ body }) => body.messages.at(-1)!.content)).toEqual(["Whenever.", "Hello?", "Whenever."]);
+  });
+
+  it("says so where every slot belongs to another gateway, rather than wait for one", async () => {
+    const fake = await FakeLlama.start(1);
+    fake.onChat = answerChat;
+    const gateways = [0, 1].map((index) => new LlamaProvider({ urls: [fake.url], replica: { index, count: 2 } }));
+    const ended = await Promise.allSettled(gateways.map((gateway) => ask(gateway, generation)));
+    const refused = ended.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+    expect(refused).toEqual([expect.objectContaining({ reason: "no_slots", class: "permanent" })]);
   });
 
   it("serves people in turn, however many requests one of them has", async () => {
@@ -216,7 +233,7 @@ describe("who is served first", () => {
     expect(order.slice(0, 5).filter((who) => who === "ben")).toHaveLength(2);
   });
 
-  it("sends a conversation where its beginning is, until that server has forgotten it", async () => {
+  it("sends a conversation where its beginning is", async () => {
     const fakes = [await FakeLlama.start(2), await FakeLlama.start(2)];
     for (const fake of fakes) fake.onChat = answerChat;
     const provider = new LlamaProvider({ urls: fakes.map(({ url }) => url) });
@@ -226,6 +243,35 @@ describe("who is served first", () => {
     const who = fakes.map(({ chats }) => [...new Set(chats.map(({ body }) => body.messages[0]!.content.split(" ")[0]))]);
     expect(new Set(who.flat())).toEqual(new Set(["one", "other"]));
     expect(fakes.map(({ chats }) => chats.length)).toEqual([4, 4]);
+  });
+});
+
+describe("what a server says that it took from its cache", () => {
+  const texts = ["shared ".repeat(300), "one ".repeat(300), "other ".repeat(300)] as const;
+  const conversation = (...parts: readonly string[]): Generation => ({ ...generation, messages: parts.map((text) => said("user", text)) });
+  const expectedOf = (group: SlotGroup, of: Generation): number => group.held.matched(new PoolRequest(of).blocks.hashes);
+
+  it("corrects what is expected of it, for every conversation that began alike", async () => {
+    const fake = await FakeLlama.start(3);
+    let cached = 0;
+    fake.onChat = ({ response }) => {
+      const usage = { prompt_tokens: 1_000, completion_tokens: 1, total_tokens: 1_001, prompt_tokens_details: { cached_tokens: cached } };
+      const whole = { choices: [{ delta: { content: "?" }, finish_reason: "stop" }], usage };
+      beginStream(response).end(`${frame(JSON.stringify(whole))}data: [DONE]\n\n`);
+    };
+    const provider = new LlamaProvider({ urls: [fake.url] });
+    const [one, other] = [conversation(texts[0], texts[1]), conversation(texts[0], texts[2])];
+    await ask(provider, one);
+    cached = 500;
+    await ask(provider, other);
+    const group = (await provider.pool.instances())[0]!.groups[0]!;
+    const whole = new PoolRequest(other).blocks.hashes.length;
+    expect(expectedOf(group, other)).toBe(whole);
+    // The server had nothing of a conversation that it was thought to have: nor has it the other, which began alike.
+    cached = 0;
+    await ask(provider, one);
+    expect(expectedOf(group, other)).toBeLessThan(whole);
+    expect(expectedOf(group, one)).toBe(new PoolRequest(one).blocks.hashes.length);
   });
 });
 

@@ -48,4 +48,17 @@ describe("what a llama-server says of itself", () => {
     // What a newer server says itself counts more than how its template reads.
     expect(await described({ ...plain, chat_template_caps: { supports_tools: true } }, { n_params: 7e9 })).toBe("weak tool 32768");
   });
+
+  it("is asked again where it ends a connection just as it is used", async () => {
+    let questions = 0;
+    const server = createServer((request, response) => {
+      if (++questions <= 2) request.socket.destroy();
+      else response.end(JSON.stringify(request.url === "/props" ? { total_slots: 3 } : { data: [{ id: "m" }] }));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const instance = new LlamaInstance(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await instance.refresh();
+    expect([instance.failure, instance.slots]).toEqual([undefined, 3]);
+  });
 });

@@ -13,6 +13,8 @@ import { SlotGroup } from "./slot-group.ts";
 export const LLAMA = "llama";
 
 const ASK_MILLISECONDS = 2_000;
+/** Tried for one question. */
+const MOST_CONNECTIONS = 4;
 const BELIEVED_MILLISECONDS = 5_000;
 const FAILURE_BELIEVED_MILLISECONDS = 3_000;
 /** For a server that does not tell: no promise beyond one request at a time. */
@@ -77,6 +79,8 @@ export class LlamaInstance {
       baseUrl: `${this.url}/v1`,
       apiKey: "",
       silenceMilliseconds,
+      // An event for each piece of the prompt that it has read: reading a long one is no silence, and a caller that has gone is noticed.
+      fields: { return_progress: true },
       watch: oneAnswer,
     });
   }
@@ -201,8 +205,15 @@ export class LlamaInstance {
     }
   }
 
-  #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
-    return askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} });
+  /** Asked again where an idle connection was ended just as it was used: llama-server does so, and it says nothing of its health. */
+  async #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} });
+      } catch (thrown) {
+        if (attempt === MOST_CONNECTIONS || exchange.failure(thrown).reason !== "connection_lost") throw thrown;
+      }
+    }
   }
 }
 

@@ -70,6 +70,7 @@ export class LlamaPool {
     await this.#refresh(() => this.#isServed(request.model));
     signal.throwIfAborted();
     if (!this.#isServed(request.model)) throw this.nobodyServes(request.model);
+    if (this.#groups(request.model).every(({ share }) => share === 0)) throw noSlots(request.model);
     return this.#wait(request, signal, heard);
   }
 
@@ -222,6 +223,17 @@ function drained(model: string, why: string): ModelError {
     reason: "servers_drained",
     message: `Every llama-server with ${LLAMA}/${model} was taken out of use: ${why}.`,
     advice: "`hlvm model pool` shows them, and `hlvm model pool resume URL` takes one in again.",
+    provider: LLAMA,
+  });
+}
+
+/** All of them belong to other gateways: waiting would not help. */
+function noSlots(model: string): ModelError {
+  return new ModelError({
+    class: "permanent",
+    reason: "no_slots",
+    message: `No slot of a llama-server with ${LLAMA}/${model} belongs to this gateway.`,
+    advice: "Give the servers more slots (--parallel), at least one for each of the gateways that HLVM_LLAMA_REPLICAS counts.",
     provider: LLAMA,
   });
 }

@@ -100,7 +100,7 @@ export class LlamaProvider implements Provider {
       // It ended without an end: it may have been started anew.
       if (!isWhole) group.instance.doubt();
     } catch (thrown) {
-      throw judged(thrown, group);
+      throw judged(thrown, lease);
     } finally {
       this.pool.release(lease, gaveWay(lease) ? undefined : tokens);
       void this.#tryForCrossTalk(group, generation.model);
@@ -130,10 +130,12 @@ function gaveWay(lease: Lease): boolean {
 }
 
 /** What a failure says of the server, and what it is called. */
-function judged(thrown: unknown, group: SlotGroup): unknown {
+function judged(thrown: unknown, { group, spokeAt }: Lease): unknown {
   if (!(thrown instanceof ModelError)) return thrown;
   if (UNPARSABLE_OUTPUT.test(thrown.message)) return unparsableOutput(thrown);
-  if (DOWN.has(thrown.reason)) group.instance.doubt(thrown);
+  // A server may end an idle connection just as it is used again: what it says of itself then decides.
+  if (thrown.reason === "connection_lost" && spokeAt === undefined) group.instance.doubt();
+  else if (DOWN.has(thrown.reason)) group.instance.doubt(thrown);
   if (thrown.reason === CROSS_TALK) distrust(group.instance, "it went on with the answer to another request");
   if (thrown.class === "context_overflow") {
     group.provenWindow = Math.min(group.provenWindow, Number(CONTEXT_SIZE.exec(thrown.message)?.[1] ?? Number.POSITIVE_INFINITY));

@@ -50,6 +50,7 @@ export class SlotGroup {
   readonly #duration = new RunningMean();
   readonly #millisecondsPerCharacter = new RunningMean();
   #ended: number[] = [];
+  #interactiveAt = Number.NEGATIVE_INFINITY;
 
   /** @param name of a router's model; empty for a server of its own */
   constructor(instance: LlamaInstance, name: string, replica: Replica) {
@@ -94,7 +95,7 @@ export class SlotGroup {
       slots: Math.max(0, this.share - this.elsewhere),
       inFlight: this.inFlight,
       batchInFlight,
-      interactiveInFlight: this.inFlight - batchInFlight,
+      quietMilliseconds: this.inFlight > batchInFlight ? 0 : now - this.#interactiveAt,
       matched: (this.held.matched(hashes) / Math.max(1, hashes.length)) * characters,
       recentWork: this.#work.value(now) + leases.reduce((sum, { startedAt }) => sum + now - startedAt, 0),
       waitMilliseconds: this.#wait(now),
@@ -147,6 +148,7 @@ export class SlotGroup {
     const now = performance.now();
     const milliseconds = now - lease.startedAt;
     this.#ended.push(now);
+    if (lease.request.priority === "interactive") this.#interactiveAt = now;
     this.#work.add(milliseconds, now);
     if (lease.spokeAt === undefined) return;
     this.answered++;

@@ -4,9 +4,9 @@ export type Priority = "interactive" | "batch";
 
 /**
  * While batch requests wait, no more than so many interactive ones are taken before one of them: the batch request whose turn it
- * is waits for eight others at the most, the next one for seventeen, and so on.
+ * is waits for 32 others at the most, the next one for 65, and so on.
  */
-const INTERACTIVE_BEFORE_BATCH = 8;
+const INTERACTIVE_BEFORE_BATCH = 32;
 
 export interface Queued {
   readonly priority: Priority;

@@ -2,6 +2,11 @@ import type { Priority } from "./fair-queue.ts";
 
 /** How much more than the mean a server may have before requests leave their cache behind. */
 const MOST_OF_MEAN = 1.25;
+/**
+ * A server on which somebody was within this time is left to them: the next turn comes when their tool has run. One that reads a
+ * batch prompt then makes it wait: a server notices that a request is gone between two pieces of its prompt.
+ */
+const QUIET_MILLISECONDS = 2_000;
 
 /** A server that could take a request, as it is now. */
 export interface Candidate {
@@ -9,7 +14,8 @@ export interface Candidate {
   readonly slots: number;
   readonly inFlight: number;
   readonly batchInFlight: number;
-  readonly interactiveInFlight: number;
+  /** Since an interactive request was at work there last; 0 while one is. */
+  readonly quietMilliseconds: number;
   /** Characters of the prompt, from its beginning, that it has in its cache. */
   readonly matched: number;
   /** What it did lately, in milliseconds of its slots. */
@@ -49,11 +55,11 @@ export function placeRequest<T extends Candidate>(candidates: readonly T[], plac
 
 /**
  * Batch requests leave a slot of every server that has several, and half of the servers, to whoever waits for an answer; they
- * begin nowhere where somebody waits. One whose turn has come before the others' takes any slot.
+ * begin nowhere where somebody is or was just now. One whose turn has come before the others' takes any slot.
  */
 function takesBatch(candidate: Candidate, open: readonly Candidate[], { isDue }: Placing): boolean {
   if (isDue) return true;
-  if (candidate.interactiveInFlight > 0) return false;
+  if (candidate.quietMilliseconds < QUIET_MILLISECONDS) return false;
   if (candidate.slots > 1 && candidate.inFlight + 1 >= candidate.slots) return false;
   const withBatch = open.filter(({ batchInFlight }) => batchInFlight > 0).length;
   return candidate.batchInFlight > 0 || withBatch < Math.max(1, Math.floor(open.length / 2));

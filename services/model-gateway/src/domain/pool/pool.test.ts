@@ -56,9 +56,9 @@ describe("the queue", () => {
     expect(Array.from({ length: 5 }, () => next(queue).client)).toEqual(Array.from({ length: 5 }, () => "other"));
   });
 
-  it("takes interactive requests first, and a batch request after eight of them at the latest", () => {
+  it("takes interactive requests first, and a batch request after 32 of them at the latest", () => {
     fc.assert(
-      fc.property(fc.array(fc.boolean(), { minLength: 30, maxLength: 80 }), (arrivals) => {
+      fc.property(fc.array(fc.boolean(), { minLength: 60, maxLength: 120 }), (arrivals) => {
         const queue = new FairQueue<Queued>();
         queue.add(request("b", 10, "batch"));
         const served: string[] = [];
@@ -69,8 +69,8 @@ describe("the queue", () => {
           if (priority === "batch") queue.add(request("b", 10, "batch"));
           served.push(priority === "batch" ? (hasChoice ? "B" : "b") : "i");
         }
-        // B is a batch request that went before an interactive one: after eight of those, no sooner and no later.
-        expect(served.join("")).toMatch(/^(?:i{0,8}b|i{8}B)*i{0,8}$/);
+        // B is a batch request that went before an interactive one: after 32 of those, no sooner and no later.
+        expect(served.join("")).toMatch(/^(?:i{0,32}b|i{32}B)*i{0,32}$/);
       }),
     );
   });
@@ -173,7 +173,7 @@ const candidate = (fields: Partial<Candidate> = {}): Candidate => ({
   slots: 2,
   inFlight: 0,
   batchInFlight: 0,
-  interactiveInFlight: 0,
+  quietMilliseconds: 60_000,
   matched: 0,
   recentWork: 0,
   waitMilliseconds: 0,
@@ -189,7 +189,7 @@ describe("the choice of a server", () => {
       slots: fc.nat(4),
       inFlight: fc.nat(4),
       batchInFlight: fc.nat(2),
-      interactiveInFlight: fc.nat(2),
+      quietMilliseconds: fc.nat(4_000),
       matched: fc.nat(1_000),
       recentWork: fc.nat(1_000),
       waitMilliseconds: fc.integer({ min: 1_001, max: 5_000 }),
@@ -214,6 +214,7 @@ describe("the choice of a server", () => {
     const [warm, idle] = [candidate({ inFlight: 1, matched: 500 }), candidate({ recentWork: 5 })];
     expect(placeRequest([warm, idle], placing)).toBe(warm);
     expect(placeRequest([candidate({ inFlight: 1 }), idle], placing)).toBe(idle);
+    expect(placeRequest([candidate({ matched: 300 }), warm], placing)).toBe(warm);
     const rested = candidate({ recentWork: 1 });
     expect(placeRequest([idle, rested], placing)).toBe(rested);
   });
@@ -237,7 +238,7 @@ describe("the choice of a server", () => {
   it("keeps a slot of each server, and half of the servers, free of batch requests until one is due", () => {
     const one = candidate({ batchInFlight: 1, inFlight: 1 });
     expect(placeRequest([one, candidate()], batch)).toBeUndefined();
-    expect(placeRequest([candidate({ interactiveInFlight: 1, inFlight: 1, slots: 3 })], batch)).toBeUndefined();
+    expect(placeRequest([candidate({ quietMilliseconds: 1_000, slots: 3 })], batch)).toBeUndefined();
     expect(placeRequest([candidate({ slots: 1 })], batch)).toBeDefined();
     expect(placeRequest([one], { ...batch, isDue: true })).toBe(one);
   });
