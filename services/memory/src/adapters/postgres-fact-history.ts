@@ -97,7 +97,7 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
            SELECT fact_id, became, (was).pinned IS NULL AS was_new, was FROM fact_change_part WHERE change_id = $1
          ), changed AS (
            UPDATE fact SET pinned = CASE WHEN was_new THEN fact.pinned ELSE (was).pinned END,
-             valid_to = CASE WHEN was_new THEN now() ELSE (was).valid_to END,
+             valid_to = CASE WHEN was_new THEN greatest(now(), fact.valid_from) ELSE (was).valid_to END,
              superseded_by = (was).superseded_by
            FROM part WHERE part.fact_id = fact.fact_id AND (NOT was_new AND (was).valid_to IS NULL) = $3
            RETURNING fact.fact_id, became, ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state AS now_is

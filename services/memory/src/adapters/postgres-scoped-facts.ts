@@ -66,6 +66,10 @@ export class PostgresScopedFacts implements ScopedFacts {
       tags: fact.tags,
       pinned: fact.pinned,
       source_session_id: fact.sourceSessionId,
+      actor: fact.actor,
+      source_ordinal: fact.sourceOrdinal,
+      said_at: fact.saidAt,
+      validated_at: fact.validatedAt,
     };
     const places = Object.keys(values).map((_, position) => `$${position + 1}`);
     const sql = `INSERT INTO fact (${Object.keys(values).join(", ")}) VALUES (${places.join(", ")}) RETURNING ${FACT_COLUMNS}`;
@@ -76,7 +80,7 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   async end(id: string, supersededBy: string): Promise<Fact> {
-    const sql = withPart("valid_to = now(), superseded_by = nullif($3, '')::uuid");
+    const sql = withPart("valid_to = greatest(now(), valid_from), superseded_by = nullif($3, '')::uuid");
     const ended = await this.#changed("fact-end", sql, [id, this.history.changeId, supersededBy]);
     await this.#feedOutbox(id);
     return ended;

@@ -19,6 +19,9 @@ export interface FactDraft {
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly sourceSessionId: string;
+  readonly actor?: string;
+  readonly sourceOrdinal?: number;
+  readonly saidAt?: Date;
 }
 
 /**
@@ -36,6 +39,10 @@ export async function writeFact(facts: ScopedFacts, viewer: Viewer, draft: FactD
     category: storable(draft.category),
     subject: storable(draft.subject),
     predicate: storable(draft.predicate),
+    actor: storable(draft.actor ?? ""),
+    sourceOrdinal: draft.sourceOrdinal,
+    saidAt: draft.saidAt,
+    validatedAt: undefined,
     tags: [...new Set(draft.tags.map(storable))].filter((tag) => tag !== ""),
   };
   return putFact(facts, viewer, clean);
