@@ -41,6 +41,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
     });
   addReading(memory, context, finish);
   addChanging(memory, context, finish);
+  addInbox(memory, context, finish);
   return memory;
 }
 
@@ -101,6 +102,32 @@ function addChanging(memory: Command, context: CommandContext, finish: Finish): 
       const { memoryUndo } = await import("../commands/memory-undo.ts");
       finish(await memoryUndo(id, flags, context));
     });
+}
+
+function addInbox(memory: Command, context: CommandContext, finish: Finish): void {
+  const inbox = memory.command("inbox").description("what was proposed and holds only once a person accepts it");
+  inbox
+    .command("list")
+    .description("what waits, the oldest first")
+    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 100)).default(50))
+    .addOption(jsonOption())
+    .action(async (flags: { limit: number; json?: boolean }) => {
+      const { memoryInbox } = await import("../commands/memory-inbox.ts");
+      finish(await memoryInbox(flags, context));
+    });
+  for (const [decision, description] of [
+    ["accept", "do what was proposed"],
+    ["reject", "leave everything as it is"],
+  ] as const)
+    inbox
+      .command(decision)
+      .description(description)
+      .argument("<proposal-id>", "as list shows it", factId)
+      .addOption(jsonOption())
+      .action(async (id: string, flags: { json?: boolean }) => {
+        const { memoryDecide } = await import("../commands/memory-inbox.ts");
+        finish(await memoryDecide(decision, id, flags, context));
+      });
 }
 
 function withFactFilter(command: Command): Command {

@@ -9,7 +9,7 @@ import { audienceOf } from "../domain/audience.ts";
 import type { Fact } from "../domain/fact.ts";
 import { pinFact } from "../domain/pin-fact.ts";
 import { removeFact } from "../domain/remove-fact.ts";
-import { replaceFact } from "../domain/replace-fact.ts";
+import { PERSON, replaceFact } from "../domain/replace-fact.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { writeFact, type FactDraft } from "../domain/write-fact.ts";
 import { draftOf } from "../testing/draft-of.ts";
@@ -134,7 +134,9 @@ describe("scope", () => {
     ] as const) {
       expect(await find(viewer, id)).toBeUndefined();
       for (const change of [removeFact, (facts, who, fact) => pinFact(facts, who, fact, true)] satisfies (typeof removeFact)[])
-        await expect(store.inScope(viewer, (facts) => change(facts, viewer, id))).rejects.toMatchObject({ reason: "fact_not_found" });
+        await expect(store.inScope(viewer, (facts) => change(facts, viewer, id, PERSON))).rejects.toMatchObject({
+          reason: "fact_not_found",
+        });
     }
   });
 
@@ -185,12 +187,14 @@ describe("scope", () => {
     await test.database.query(`DROP ROLE ${name}`);
   });
 
-  it("lets team facts be written and changed by those alone who may", async () => {
+  it("lets team facts be made and changed by those alone who may", async () => {
     const ada = newcomer();
     const { fact } = await write(ada, "Releases go out on Tuesdays", { scope: "team" });
     const bob = { ...ada, principal: "user:bob", mayWriteTeamFacts: false };
-    await expect(write(bob, "Releases go out daily", { scope: "team" })).rejects.toMatchObject({ reason: "team_fact_refused" });
-    await expect(store.inScope(bob, (facts) => removeFact(facts, bob, fact.id))).rejects.toMatchObject({ reason: "team_fact_refused" });
+    expect((await write(bob, "Releases go out daily", { scope: "team" })).fact).toMatchObject({ proposal: "waiting" });
+    await expect(store.inScope(bob, (facts) => removeFact(facts, bob, fact.id, PERSON))).rejects.toMatchObject({
+      reason: "team_fact_refused",
+    });
   });
 
   it("refuses a project's fact outside a project", async () => {
@@ -264,7 +268,7 @@ describe("editing", () => {
   it("ends a removed fact", async () => {
     const ada = newcomer();
     const { fact } = await write(ada, "Staging is down");
-    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id))).toMatchObject({
+    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id, PERSON))).toMatchObject({
       validTo: expect.any(Date),
       supersededBy: "",
     });

@@ -1,6 +1,7 @@
 import type { Candidates, FoundFact } from "./candidates.ts";
 import type { Fact, NewFact } from "./fact.ts";
 import type { FactHistory } from "./fact-history.ts";
+import type { ProposedPlace, Proposals } from "./proposals.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -11,6 +12,8 @@ export interface FactToInsert extends NewFact {
   readonly slot: string;
   readonly textKey: string;
   readonly stems: readonly string[];
+  /** It does not hold, and waits for a person. */
+  readonly proposal?: ProposedPlace;
 }
 
 /** One use of a writing tool, as its receipt names it. */
@@ -24,6 +27,7 @@ export interface CallReference {
 export interface ScopedFacts {
   /** Whatever is changed here has to be recorded in it before the transaction ends. */
   readonly history: FactHistory;
+  readonly proposals: Proposals;
   /** Nobody else writes for this audience until the transaction ends. */
   lock(audience: string): Promise<void>;
   find(id: string): Promise<Fact | undefined>;

@@ -281,7 +281,7 @@ describe("ExecuteTool", () => {
 
   it.each([
     ["memory_write", { text: "" }, "invalid_arguments", "text"],
-    ["memory_write", { text: "x", scope: "team" }, "invalid_arguments", "personal, project"],
+    ["memory_write", { text: "x", scope: "all" }, "invalid_arguments", "personal, project, team"],
     ["memory_search", {}, "invalid_arguments", "query"],
     ["memory_edit", { fact_id: "x".repeat(36), action: "remove" }, "invalid_arguments", "memory_search"],
     ["memory_edit", { fact_id: randomUUID(), action: "replace" }, "invalid_arguments", "text"],

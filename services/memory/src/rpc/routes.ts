@@ -6,6 +6,7 @@ import { editFactHandler } from "./edit-fact.ts";
 import { executeToolHandler } from "./execute-tool.ts";
 import { getFactHandler } from "./get-fact.ts";
 import { listFactChangesHandler, listFactsHandler } from "./list-facts.ts";
+import { acceptProposalHandler, listProposalsHandler, rejectProposalHandler } from "./proposals.ts";
 import { recallHandler } from "./recall.ts";
 import { searchFactsHandler } from "./search-facts.ts";
 import { undoFactChangeHandler } from "./undo-fact-change.ts";
@@ -23,6 +24,9 @@ export function memoryRoutes(ports: SearchPorts & { readonly gate: Gate }): (rou
       getFact: getFactHandler(ports.store),
       undoFactChange: undoFactChangeHandler(ports.store),
       watchFacts: watchFactsHandler(ports.store),
+      listProposals: listProposalsHandler(ports.store),
+      acceptProposal: acceptProposalHandler(ports.store),
+      rejectProposal: rejectProposalHandler(ports.store),
       recall: recallHandler(ports),
       executeTool: executeToolHandler(ports),
     });
