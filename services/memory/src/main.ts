@@ -14,6 +14,7 @@ import { MeilisearchFactIndex } from "./adapters/meilisearch-fact-index.ts";
 import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
 import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
 import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
+import { PostgresProjects } from "./adapters/postgres-projects.ts";
 import { readMemoryConfig } from "./config.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 
@@ -35,7 +36,7 @@ await runService("memory", async (log, environment) => {
 
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);
-  const routes = memoryRoutes({ store, index, gate });
+  const routes = memoryRoutes({ store, index, gate, projects: new PostgresProjects(database) });
   const server = await startRpcServer({ host, port, limits, log, routes, services: [MemoryService.typeName], authenticate });
   indexer.start();
   return {

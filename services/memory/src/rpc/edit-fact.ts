@@ -1,7 +1,8 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { EditFactRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type { Fact } from "../domain/fact.ts";
-import type { FactStore, ScopedFacts } from "../domain/fact-store.ts";
+import type { ScopedFacts } from "../domain/fact-store.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { pinFact } from "../domain/pin-fact.ts";
 import { removeFact } from "../domain/remove-fact.ts";
 import { PERSON, replaceFact } from "../domain/replace-fact.ts";
@@ -9,9 +10,9 @@ import type { Viewer } from "../domain/viewer.ts";
 import { encodeFact } from "./fact-codec.ts";
 import { personsViewer } from "./viewer-of.ts";
 
-export function editFactHandler(store: FactStore) {
+export function editFactHandler({ store, projects }: FactPorts) {
   return async (request: EditFactRequest, context: HandlerContext) => {
-    const viewer = personsViewer(context, request.project);
+    const viewer = await personsViewer(context, projects, request.project);
     return { fact: encodeFact(await store.inScope(viewer, (facts) => edit(facts, viewer, request))) };
   };
 }

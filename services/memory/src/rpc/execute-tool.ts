@@ -2,14 +2,21 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { ExecuteToolRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { executeTool, type Gate } from "../domain/execute-tool.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import type { SearchPorts } from "../domain/search-facts.ts";
 import { viewerOf } from "./viewer-of.ts";
 
-export function executeToolHandler(ports: SearchPorts & { readonly gate: Gate }) {
+export function executeToolHandler(ports: SearchPorts & FactPorts & { readonly gate: Gate }) {
   return async (request: ExecuteToolRequest, context: HandlerContext) => {
-    const { principal, signal } = callContext(context);
+    const { signal } = callContext(context);
     const begun = performance.now();
-    const outcome = await executeTool(ports, viewerOf(principal, request.project), request.call!, request.grant, signal);
+    const outcome = await executeTool(
+      ports,
+      await viewerOf(context, ports.projects, request.project),
+      request.call!,
+      request.grant,
+      signal,
+    );
     return {
       result: {
         ...outcome,

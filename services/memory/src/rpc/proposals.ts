@@ -1,17 +1,16 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { AcceptProposalRequest, ListProposalsRequest, RejectProposalRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { acceptProposal, mayDecide, rejectProposal } from "../domain/decide-proposal.ts";
-import type { FactStore } from "../domain/fact-store.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { encodeChange } from "./fact-change-codec.ts";
 import { decodeScope, encodeFact } from "./fact-codec.ts";
 import { personsViewer, viewerOf } from "./viewer-of.ts";
-import { callContext } from "@hlvm/rpc/call-context";
 
 const DEFAULT_LIMIT = 50;
 
-export function listProposalsHandler(store: FactStore) {
+export function listProposalsHandler({ store, projects }: FactPorts) {
   return async ({ project, scope, limit: asked }: ListProposalsRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, project);
+    const viewer = await viewerOf(context, projects, project);
     const limit = asked || DEFAULT_LIMIT;
     return store.inScope(viewer, async (facts) => {
       const waiting = await facts.proposals.waiting(decodeScope(scope), limit + 1);
@@ -25,16 +24,16 @@ export function listProposalsHandler(store: FactStore) {
   };
 }
 
-export function acceptProposalHandler(store: FactStore) {
+export function acceptProposalHandler({ store, projects }: FactPorts) {
   return async ({ proposalId, project }: AcceptProposalRequest, context: HandlerContext) => {
-    const viewer = personsViewer(context, project);
+    const viewer = await personsViewer(context, projects, project);
     return { change: encodeChange(await store.inScope(viewer, (facts) => acceptProposal(facts, viewer, proposalId))) };
   };
 }
 
-export function rejectProposalHandler(store: FactStore) {
+export function rejectProposalHandler({ store, projects }: FactPorts) {
   return async ({ proposalId, project }: RejectProposalRequest, context: HandlerContext) => {
-    const viewer = personsViewer(context, project);
+    const viewer = await personsViewer(context, projects, project);
     return { change: encodeChange(await store.inScope(viewer, (facts) => rejectProposal(facts, viewer, proposalId))) };
   };
 }

@@ -1,11 +1,13 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type { Gate } from "../domain/execute-tool.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import type { SearchPorts } from "../domain/search-facts.ts";
 import { editFactHandler } from "./edit-fact.ts";
 import { executeToolHandler } from "./execute-tool.ts";
 import { getFactHandler } from "./get-fact.ts";
 import { listFactChangesHandler, listFactsHandler } from "./list-facts.ts";
+import { listProjectsHandler, registerProjectHandler, setProjectMemberHandler } from "./projects.ts";
 import { acceptProposalHandler, listProposalsHandler, rejectProposalHandler } from "./proposals.ts";
 import { recallHandler } from "./recall.ts";
 import { searchFactsHandler } from "./search-facts.ts";
@@ -13,20 +15,24 @@ import { undoFactChangeHandler } from "./undo-fact-change.ts";
 import { watchFactsHandler } from "./watch-facts.ts";
 import { writeFactHandler } from "./write-fact.ts";
 
-export function memoryRoutes(ports: SearchPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
+export function memoryRoutes(ports: SearchPorts & FactPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
   return (router) => {
     router.service(MemoryService, {
-      writeFact: writeFactHandler(ports.store),
+      writeFact: writeFactHandler(ports),
       searchFacts: searchFactsHandler(ports),
-      editFact: editFactHandler(ports.store),
-      listFacts: listFactsHandler(ports.store),
-      listFactChanges: listFactChangesHandler(ports.store),
-      getFact: getFactHandler(ports.store),
-      undoFactChange: undoFactChangeHandler(ports.store),
-      watchFacts: watchFactsHandler(ports.store),
-      listProposals: listProposalsHandler(ports.store),
-      acceptProposal: acceptProposalHandler(ports.store),
-      rejectProposal: rejectProposalHandler(ports.store),
+      editFact: editFactHandler(ports),
+      listFacts: listFactsHandler(ports),
+      listFactChanges: listFactChangesHandler(ports),
+      getFact: getFactHandler(ports),
+      undoFactChange: undoFactChangeHandler(ports),
+      watchFacts: watchFactsHandler(ports),
+      listProposals: listProposalsHandler(ports),
+      acceptProposal: acceptProposalHandler(ports),
+      rejectProposal: rejectProposalHandler(ports),
+      registerProject: registerProjectHandler(ports.projects),
+      listProjects: listProjectsHandler(ports.projects),
+      addProjectMember: setProjectMemberHandler(ports.projects, true),
+      removeProjectMember: setProjectMemberHandler(ports.projects, false),
       recall: recallHandler(ports),
       executeTool: executeToolHandler(ports),
     });
