@@ -1,0 +1,122 @@
+import type { Queries } from "@hlvm/postgres/database";
+import { coverageOf } from "../domain/search/coverage.ts";
+import { inverseFrequency, type FoundItem } from "../domain/search/found-item.ts";
+import { possibleActors, questionOf, type Question } from "../domain/search/question.ts";
+import type { SearchKind } from "../domain/search/search-item.ts";
+import { saturationFor } from "../domain/search/weights.ts";
+import { scoreItems } from "./score-items.sql.ts";
+
+/** Postings that a search reads: common words of a big corpus only weigh what the rarer ones found. */
+const MAXIMUM_POSTINGS = 20_000;
+
+interface ScoredRow extends Record<string, unknown> {
+  item_id: string;
+  neighbours: number;
+  container: number;
+  actor: number;
+  date: number;
+  provenance: number;
+  tie_break: number;
+  score: number;
+  terms: Record<string, number>;
+}
+
+/** What is asked, and how common its terms are among all that the viewer can see. */
+export interface AskedCorpora {
+  readonly question: Question;
+  readonly ids: readonly number[];
+  readonly items: number;
+  readonly averageLength: number;
+  readonly frequencies: ReadonlyMap<string, number>;
+}
+
+/** Search by words within a transaction that has entered a viewer's scope: what is not in it has no postings there. */
+export class PostgresSearch {
+  readonly #queries: Queries;
+
+  constructor(queries: Queries) {
+    this.#queries = queries;
+  }
+
+  async ask(kind: SearchKind, text: string): Promise<AskedCorpora> {
+    const corpora = await this.#queries.query<{ corpus_id: number; items: string; length: string }>(
+      "SELECT corpus_id, items, length FROM search_corpus WHERE kind = $1 AND items > 0",
+      [kind],
+      "search-corpora",
+    );
+    const ids = corpora.map((row) => row.corpus_id);
+    const items = corpora.reduce((sum, row) => sum + Number(row.items), 0);
+    const averageLength = Math.max(1, corpora.reduce((sum, row) => sum + Number(row.length), 0) / Math.max(1, items));
+    const possible = possibleActors(text);
+    const withNames = questionOf(text, []);
+    const frequencies = await this.#frequencies(ids, [...withNames.terms, ...withNames.dates, ...possible]);
+    const question = questionOf(
+      text,
+      possible.filter((actor) => (frequencies.get(actor) ?? 0) > 0),
+    );
+    return { question, ids, items, averageLength, frequencies };
+  }
+
+  /** @param candidates of these alone; of all, where it is left out */
+  async score(asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<FoundItem[]> {
+    const { question, frequencies, items } = asked;
+    const weightOf = (term: string): number => inverseFrequency(items, frequencies.get(term) ?? 0);
+    const { saturation, normalization } = saturationFor(asked.averageLength);
+    const finders = findersOf(question.terms, frequencies);
+    const among = candidates !== undefined ? "items" : finders.length < question.terms.length ? "finders" : "all";
+    const rows = await this.#queries.query<ScoredRow>(
+      scoreItems(among),
+      [
+        asked.ids,
+        question.terms,
+        question.terms.map(weightOf),
+        saturation,
+        normalization,
+        asked.averageLength,
+        question.actors,
+        question.dates,
+        question.dates.map(weightOf),
+        limit,
+        ...{ all: [], finders: [finders], items: [candidates] }[among],
+      ],
+      `search-${among}`,
+    );
+    const coverage = coverageOf(items, new Map(question.terms.map((term) => [term, frequencies.get(term) ?? 0])));
+    return rows.map((row) => ({
+      itemId: row.item_id,
+      score: row.score,
+      coverage: coverage(Object.keys(row.terms)),
+      parts: {
+        terms: row.terms,
+        neighbours: row.neighbours,
+        container: row.container,
+        actor: row.actor,
+        date: row.date,
+        provenance: row.provenance,
+        tieBreak: row.tie_break,
+      },
+    }));
+  }
+
+  /** Counted up to what a search reads at most: beyond, a word weighs next to nothing. */
+  async #frequencies(corpora: readonly number[], terms: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.#queries.query<{ term: string; count: number }>(
+      `SELECT term, (SELECT count(*)::int FROM (
+         SELECT FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" LIMIT ${MAXIMUM_POSTINGS + 1}
+       ) AS holders) AS count FROM unnest($2::text[]) AS asked (term)`,
+      [corpora, terms],
+      "search-frequencies",
+    );
+    return new Map(rows.map((row) => [row.term, row.count]));
+  }
+}
+
+/** The rarer terms, as many as may be read; the rarest always. */
+function findersOf(terms: readonly string[], frequencies: ReadonlyMap<string, number>): string[] {
+  let postings = 0;
+  return terms
+    .map((term) => ({ term, count: frequencies.get(term) ?? 0 }))
+    .sort((a, b) => a.count - b.count)
+    .filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0)
+    .map(({ term }) => term);
+}
