@@ -15,9 +15,12 @@ import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
 import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
 import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
+import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 
+/** In smaller scopes PostgreSQL scores everything in a few milliseconds. */
+const INDEX_SERVES_FROM = 10_000;
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 await runService("memory", async (log, environment) => {
@@ -27,12 +30,13 @@ await runService("memory", async (log, environment) => {
 
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
+  await fillSearch(database, log);
 
   const meilisearch = new MeilisearchConnection({ url: config.meilisearchUrl, key: config.meilisearchKey });
   const circuit = new Circuit();
   const indexer = new OutboxIndexer(database, new MeilisearchFactWriter(meilisearch), circuit, log);
   const store = new PostgresFactStore(database, () => indexer.wake());
-  const index = new MeilisearchFactIndex(meilisearch, circuit, log, () => indexer.wake());
+  const index = new MeilisearchFactIndex(meilisearch, circuit, log, () => indexer.wake(), INDEX_SERVES_FROM);
 
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);

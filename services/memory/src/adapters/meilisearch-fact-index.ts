@@ -2,7 +2,7 @@ import type { Log } from "@hlvm/log/create-log";
 import type { MultiSearchQuery } from "meilisearch";
 import type { Candidates } from "../domain/candidates.ts";
 import type { FactIndex } from "../domain/fact-index.ts";
-import { inverseFrequency } from "../domain/relevance.ts";
+import { inverseFrequency } from "../domain/search/found-item.ts";
 import type { Circuit } from "./circuit.ts";
 import { FACT_INDEX, type FactDocument } from "./fact-document.ts";
 import { indexUnavailable, type IndexTrouble } from "./index-unavailable.ts";
@@ -28,14 +28,19 @@ export class MeilisearchFactIndex implements FactIndex {
   readonly #circuit: Circuit;
   readonly #log: Log;
   readonly #onMissing: () => void;
+  readonly servesFrom: number;
   #isFailing = false;
 
-  /** @param onMissing called when the index is gone and has to be filled again */
-  constructor(connection: MeilisearchConnection, circuit: Circuit, log: Log, onMissing: () => void) {
+  /**
+   * @param onMissing called when the index is gone and has to be filled again
+   * @param servesFrom how many facts a scope has to have for it to be asked
+   */
+  constructor(connection: MeilisearchConnection, circuit: Circuit, log: Log, onMissing: () => void, servesFrom: number) {
     this.#connection = connection;
     this.#circuit = circuit;
     this.#log = log;
     this.#onMissing = onMissing;
+    this.servesFrom = servesFrom;
   }
 
   async candidates(audiences: readonly string[], terms: readonly string[], limit: number, signal: AbortSignal): Promise<Candidates> {
@@ -55,8 +60,6 @@ export class MeilisearchFactIndex implements FactIndex {
         .sort((a, b) => b[1] - a[1])
         .slice(0, limit)
         .map(([id]) => id),
-      total,
-      frequencies: new Map(terms.map((term, position) => [term, found[position]!.estimatedTotalHits])),
     };
   }
 

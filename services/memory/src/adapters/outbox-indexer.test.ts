@@ -43,7 +43,7 @@ beforeEach(() => {
   const circuit = new Circuit();
   indexer = new OutboxIndexer(test.database, new MeilisearchFactWriter(connection), circuit, testLog);
   store = new PostgresFactStore(test.database, () => indexer.wake());
-  index = new MeilisearchFactIndex(connection, circuit, testLog, () => indexer.wake());
+  index = new MeilisearchFactIndex(connection, circuit, testLog, () => indexer.wake(), 0);
   ada = newcomer();
 });
 afterEach(() => indexer.close());
@@ -170,7 +170,7 @@ describe("the index", () => {
       response.end(answers.shift() ? JSON.stringify({ results }) : "<html>Sign in</html>");
     });
     const circuit = new Circuit();
-    index = new MeilisearchFactIndex(moody, circuit, testLog, () => undefined);
+    index = new MeilisearchFactIndex(moody, circuit, testLog, () => undefined, 0);
     const logged: number[] = [];
     while (answers.length > 0) {
       await index.candidates(["a"], ["turbin"], 1, signal).catch(() => circuit.answered());
@@ -183,7 +183,7 @@ describe("the index", () => {
 
   it("is told to be busy, not dead, at the first question after a start and while it rests from that", async () => {
     const silent = await standInIndex(() => undefined);
-    index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined);
+    index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined, 0);
     for (let question = 0; question < 2; question++)
       expect((await search(ada, "turbines")).notice).toMatch(/^The search index \(Meilisearch\) is busy .* Nothing needs to be done/);
   });
@@ -192,14 +192,14 @@ describe("the index", () => {
     const empty = await standInIndex((_request, response) => {
       response.writeHead(404).end(JSON.stringify({ code: "index_not_found", message: "There is no such index." }));
     });
-    index = new MeilisearchFactIndex(empty, new Circuit(), testLog, () => undefined);
+    index = new MeilisearchFactIndex(empty, new Circuit(), testLog, () => undefined, 0);
     expect((await search(ada, "turbines")).notice).toMatch(/^The search index is new and is being filled\. .* Nothing needs to be done/);
   });
 
   it("is not waited for when it takes requests and answers none", async () => {
     let requests = 0;
     const silent = await standInIndex(() => requests++);
-    index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined);
+    index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined, 0);
     await write(ada, "Turbines are oiled in May");
     expect(await search(ada, "turbines")).toMatchObject({ source: "database", facts: [{ fact: { text: "Turbines are oiled in May" } }] });
     await search(ada, "turbines");

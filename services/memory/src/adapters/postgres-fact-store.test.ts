@@ -30,8 +30,8 @@ const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}, int
   into.inScope(viewer, (facts) => writeFact(facts, viewer, draftOf(text, draft)));
 const find = (viewer: Viewer, id: string) => store.inScope(viewer, (facts) => facts.find(id));
 const holds = async (viewer: Viewer, term: string, from = store): Promise<string[]> => {
-  const { ids } = await from.inScope(viewer, (facts) => facts.fullTextCandidates([term], 50));
-  return [...ids];
+  const found = await from.inScope(viewer, async ({ search }) => search.score(await search.ask("fact", term), 50));
+  return found.map(({ itemId }) => itemId);
 };
 
 describe("writing", () => {

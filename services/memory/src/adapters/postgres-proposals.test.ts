@@ -63,7 +63,7 @@ describe("what a model says of what is more to be trusted", () => {
     expect(await as(ada, (facts) => removeFact(facts, ada, stated.id, MODEL))).toMatchObject({ proposal: "waiting", proposesEnd: true });
     expect(await holding(ada)).toEqual([[stated.text, pinned]]);
     expect((await inbox(ada)).map(({ text }) => text.slice(-3))).toEqual(["666", "667", stated.text.slice(-3)]);
-    expect(await as(ada, (facts) => facts.fullTextCandidates(["666"], 9))).toMatchObject({ ids: [] });
+    expect(await as(ada, async ({ search }) => search.score(await search.ask("fact", "666"), 9))).toEqual([]);
     await expect(as(ada, (facts) => pinFact(facts, ada, proposed.id, true))).rejects.toMatchObject({ reason: "fact_ended" });
   });
 

@@ -1,15 +1,17 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Queries } from "@hlvm/postgres/database";
 import { audiencesOf } from "../domain/audience.ts";
-import type { Candidates, FoundFact } from "../domain/candidates.ts";
 import type { Fact } from "../domain/fact.ts";
 import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-store.ts";
 import type { Proposals } from "../domain/proposals.ts";
 import type { ToolOutcome } from "../domain/tool-outcome.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
+import { SEARCHED_FACT_COLUMNS, factSearchItem, type SearchedFactRow } from "./fact-search-item.ts";
 import { PostgresFactHistory } from "./postgres-fact-history.ts";
 import { PostgresProposals } from "./postgres-proposals.ts";
+import { PostgresSearch } from "./postgres-search.ts";
+import { PostgresSearchItems } from "./postgres-search-items.ts";
 import { withPart } from "./with-part.ts";
 
 /** Facts within a transaction that has entered the viewer's scope; the audiences only lead to the index on them. */
@@ -19,6 +21,7 @@ export class PostgresScopedFacts implements ScopedFacts {
   readonly #audiences: readonly string[];
   readonly history: PostgresFactHistory;
   readonly proposals: Proposals;
+  readonly search: PostgresSearch;
   #isOutboxFed = false;
 
   constructor(queries: Queries, viewer: Viewer) {
@@ -26,6 +29,7 @@ export class PostgresScopedFacts implements ScopedFacts {
     this.#viewer = viewer;
     this.#audiences = audiencesOf(viewer);
     this.history = new PostgresFactHistory(queries, viewer, (id) => this.#feedOutbox(id));
+    this.search = new PostgresSearch(queries);
     this.proposals = new PostgresProposals(queries, viewer, this.history);
   }
 
@@ -111,38 +115,14 @@ export class PostgresScopedFacts implements ScopedFacts {
     return row!.count;
   }
 
-  async fullTextCandidates(terms: readonly string[], limit: number): Promise<Candidates> {
-    const matches = await this.#queries.query<{ fact_id: string }>(
-      `SELECT fact_id FROM fact, to_tsquery('simple', $2) AS query
-       WHERE audience = ANY($1) AND valid_to IS NULL AND full_text @@ query
-       ORDER BY ts_rank(full_text, query) DESC, fact_id LIMIT $3`,
-      [this.#audiences, anyOf(terms), limit],
-      "fact-full-text",
-    );
-    const counts = await this.#queries.query<{ term: string | null; count: number }>(
-      `SELECT term, count(fact_id)::int AS count FROM unnest($2::text[]) AS term
-         LEFT JOIN fact ON audience = ANY($1) AND valid_to IS NULL AND full_text @@ to_tsquery('simple', quote_literal(term))
-       GROUP BY term
-       UNION ALL SELECT NULL, count(*)::int FROM fact WHERE audience = ANY($1) AND valid_to IS NULL`,
-      [this.#audiences, terms],
-      "fact-term-counts",
-    );
-    return {
-      ids: matches.map((row) => row.fact_id),
-      total: counts.find((row) => row.term === null)?.count ?? 0,
-      frequencies: new Map(counts.flatMap((row) => (row.term === null ? [] : [[row.term, row.count]]))),
-    };
-  }
-
   async waiting(limit: number): Promise<string[]> {
-    const sql = "SELECT fact_id FROM outbox ORDER BY outbox_id DESC LIMIT $1";
-    return (await this.#queries.query<{ fact_id: string }>(sql, [limit], "outbox-waiting")).map((row) => row.fact_id);
+    const sql = "SELECT fact_id FROM outbox WHERE audience = ANY($1) ORDER BY outbox_id DESC LIMIT $2";
+    return (await this.#queries.query<{ fact_id: string }>(sql, [this.#audiences, limit], "outbox-waiting")).map((row) => row.fact_id);
   }
 
-  async load(ids: readonly string[]): Promise<FoundFact[]> {
-    const sql = `SELECT ${FACT_COLUMNS}, stems FROM fact WHERE fact_id = ANY($1::uuid[]) AND valid_to IS NULL`;
-    const rows = await this.#queries.query<FactRow & { stems: string }>(sql, [ids], "fact-load");
-    return rows.map((row) => ({ fact: factOf(row), stems: row.stems.split(" ") }));
+  async load(ids: readonly string[]): Promise<Fact[]> {
+    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = ANY($1::uuid[]) AND valid_to IS NULL`;
+    return (await this.#queries.query<FactRow>(sql, [ids], "fact-load")).map(factOf);
   }
 
   async claimCall(call: CallReference): Promise<ToolOutcome | undefined> {
@@ -192,13 +172,12 @@ export class PostgresScopedFacts implements ScopedFacts {
     });
   }
 
+  /** A fact that ended left the search items by a trigger; one that holds is found at once. */
   async #feedOutbox(id: string): Promise<void> {
     await this.#queries.query("INSERT INTO outbox (fact_id) VALUES ($1)", [id], "outbox-feed");
+    const sql = `SELECT ${SEARCHED_FACT_COLUMNS} FROM fact WHERE fact_id = $1 AND valid_to IS NULL`;
+    const holding = await this.#queries.query<SearchedFactRow>(sql, [id], "search-fact");
+    await new PostgresSearchItems().put(this.#queries, holding.map(factSearchItem));
     this.#isOutboxFed = true;
   }
-}
-
-/** Terms hold letters and digits alone, so quoting is all that they need. */
-function anyOf(terms: readonly string[]): string {
-  return terms.map((term) => `'${term}'`).join(" | ");
 }

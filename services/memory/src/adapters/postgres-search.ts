@@ -1,7 +1,8 @@
 import type { Queries } from "@hlvm/postgres/database";
 import { coverageOf } from "../domain/search/coverage.ts";
 import { inverseFrequency, type FoundItem } from "../domain/search/found-item.ts";
-import { possibleActors, questionOf, type Question } from "../domain/search/question.ts";
+import type { AskedCorpora, ItemSearch } from "../domain/search/item-search.ts";
+import { possibleActors, questionOf } from "../domain/search/question.ts";
 import type { SearchKind } from "../domain/search/search-item.ts";
 import { saturationFor } from "../domain/search/weights.ts";
 import { scoreItems } from "./score-items.sql.ts";
@@ -21,17 +22,8 @@ interface ScoredRow extends Record<string, unknown> {
   terms: Record<string, number>;
 }
 
-/** What is asked, and how common its terms are among all that the viewer can see. */
-export interface AskedCorpora {
-  readonly question: Question;
-  readonly ids: readonly number[];
-  readonly items: number;
-  readonly averageLength: number;
-  readonly frequencies: ReadonlyMap<string, number>;
-}
-
 /** Search by words within a transaction that has entered a viewer's scope: what is not in it has no postings there. */
-export class PostgresSearch {
+export class PostgresSearch implements ItemSearch {
   readonly #queries: Queries;
 
   constructor(queries: Queries) {
@@ -81,11 +73,12 @@ export class PostgresSearch {
       ],
       `search-${among}`,
     );
-    const coverage = coverageOf(items, new Map(question.terms.map((term) => [term, frequencies.get(term) ?? 0])));
+    const asksFor = [...question.terms, ...question.actors].map((term) => [term, frequencies.get(term) ?? 0] as const);
+    const coverage = coverageOf(items, new Map(asksFor));
     return rows.map((row) => ({
       itemId: row.item_id,
       score: row.score,
-      coverage: coverage(Object.keys(row.terms)),
+      coverage: coverage([...Object.keys(row.terms), ...(row.actor > 0 ? question.actors : [])]),
       parts: {
         terms: row.terms,
         neighbours: row.neighbours,

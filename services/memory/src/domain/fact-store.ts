@@ -1,7 +1,7 @@
-import type { Candidates, FoundFact } from "./candidates.ts";
 import type { Fact, NewFact } from "./fact.ts";
 import type { FactHistory } from "./fact-history.ts";
 import type { ProposedPlace, Proposals } from "./proposals.ts";
+import type { ItemSearch } from "./search/item-search.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -28,6 +28,8 @@ export interface ScopedFacts {
   /** Whatever is changed here has to be recorded in it before the transaction ends. */
   readonly history: FactHistory;
   readonly proposals: Proposals;
+  /** Facts and turns by their words. */
+  readonly search: ItemSearch;
   /** Nobody else writes for this audience until the transaction ends. */
   lock(audience: string): Promise<void>;
   find(id: string): Promise<Fact | undefined>;
@@ -43,12 +45,10 @@ export interface ScopedFacts {
   pinned(limit: number): Promise<Fact[]>;
   /** How many valid facts there are, counted up to the limit. */
   count(limit: number): Promise<number>;
-  /** What the database's own full text finds for any of the terms, best first. */
-  fullTextCandidates(terms: readonly string[], limit: number): Promise<Candidates>;
-  /** Facts that the index has not taken in yet, latest first; also those of others, which `load` does not see. */
+  /** Facts of the viewer's audiences that the index has not taken in yet, latest first. */
   waiting(limit: number): Promise<string[]>;
   /** Those among these that hold still. */
-  load(ids: readonly string[]): Promise<FoundFact[]>;
+  load(ids: readonly string[]): Promise<Fact[]>;
   /**
    * Makes this call ours until the transaction ends.
    * @returns what it came to, where it was made before

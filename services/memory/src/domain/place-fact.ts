@@ -3,7 +3,7 @@ import { audienceOf } from "./audience.ts";
 import { slotOf, textKeyOf } from "./fact-keys.ts";
 import type { Fact, NewFact } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
-import { stemsOf } from "./stems.ts";
+import { termsOf } from "./search/terms.ts";
 import { TRUST } from "./trust.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -62,5 +62,5 @@ export async function placeFact(
 }
 
 export function stemsOfFact(draft: NewFact): string[] {
-  return stemsOf([draft.text, draft.subject, draft.predicate, draft.category, ...draft.tags].join(" "));
+  return termsOf([draft.text, draft.subject, draft.predicate, draft.category, ...draft.tags].join(" "));
 }

@@ -5,11 +5,11 @@ import type { Viewer } from "./viewer.ts";
 /** The seeds' limit for what a run is reminded of. */
 const MAXIMUM_FACTS = 10;
 /**
- * What a fact must hold of a question to be put before a model unasked: a share of its rare terms, since a raw BM25 score
- * hardly tells. At 0.35 it kept 86 % of the facts that answer a question, and let something in for 12 % of the questions
- * put to a memory that knows nothing of them (LoCoMo, 512 questions).
+ * How much of what is rare in a question the best of what was found must hold for anything to be put before a model unasked, since a raw
+ * BM25 score hardly tells. One that does opens for all ten: what stands beside an answer helps to answer. See the README for what it
+ * keeps and lets in.
  */
-const MINIMUM_COVERAGE = 0.35;
+export const MINIMUM_COVERAGE = 0.3;
 
 export interface Recalled {
   /** Pinned ones first, then the most relevant. */
@@ -27,7 +27,9 @@ export async function recall(ports: SearchPorts, viewer: Viewer, query: string, 
     count: await facts.count(MAXIMUM_FACTS + 1),
   }));
   const pinnedIds = new Set(pinned.map((fact) => fact.id));
-  const relevant = search.facts.filter(({ fact, coverage }) => coverage >= MINIMUM_COVERAGE && !pinnedIds.has(fact.id));
+  const best = search.facts.slice(0, MAXIMUM_FACTS);
+  const isOpen = best.some(({ coverage }) => coverage >= MINIMUM_COVERAGE);
+  const relevant = isOpen ? best.filter(({ fact }) => !pinnedIds.has(fact.id)) : [];
   const facts = [...pinned, ...relevant.map(({ fact }) => fact)].slice(0, MAXIMUM_FACTS);
   return { facts, moreExist: count > facts.length, source: search.source, notice: search.notice };
 }

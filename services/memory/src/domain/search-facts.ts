@@ -1,15 +1,16 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { audiencesOf } from "./audience.ts";
 import type { Candidates } from "./candidates.ts";
+import type { Fact } from "./fact.ts";
 import type { FactIndex } from "./fact-index.ts";
 import type { FactStore, ScopedFacts } from "./fact-store.ts";
-import { rankFacts, type RankedFact } from "./relevance.ts";
-import { stemsOf } from "./stems.ts";
+import type { FoundItem } from "./search/found-item.ts";
+import type { AskedCorpora } from "./search/item-search.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** More terms than a question has; a pasted page is asked for by its first words. */
-const MAXIMUM_TERMS = 32;
-const MAXIMUM_CANDIDATES = 100;
+/** As many as an answer may have. */
+const MAXIMUM_FOUND = 100;
+const MAXIMUM_CANDIDATES = 1_000;
 /** Facts that a search takes from the outbox; an index that lacks more is not asked. */
 const MAXIMUM_WAITING = 500;
 
@@ -18,38 +19,55 @@ export interface SearchPorts {
   readonly index: FactIndex;
 }
 
+export interface RankedFact extends Omit<FoundItem, "itemId"> {
+  readonly fact: Fact;
+}
+
 export interface FactSearch {
   /** Best first. */
   readonly facts: readonly RankedFact[];
   readonly source: "index" | "database";
-  /** Why the index was not used; empty when it was. */
+  /** Why the index was not used where it should have been; else empty. */
   readonly notice: string;
 }
 
 /**
- * Finds facts in the viewer's scope by the words of a question: candidates from the index, with what it has not taken in
- * yet, loaded from the database, which knows what still holds; then one ranking. With the index away or far behind, the
- * database's own full text gives the candidates and the answer says so.
+ * Finds facts in the viewer's scope by the words of a question. The database scores them all by its postings; among very many the index
+ * gives candidates, with what it has not taken in yet, and the same statement scores those. With the index away or far behind, the
+ * database reads the postings of the rarer words, and the answer says so.
  */
 export async function searchFacts(ports: SearchPorts, viewer: Viewer, query: string, signal: AbortSignal): Promise<FactSearch> {
-  const terms = [...new Set(stemsOf(query))].slice(0, MAXIMUM_TERMS);
-  if (terms.length === 0) return { facts: [], source: "index", notice: "" };
-  const indexed = await askIndex(ports.index, viewer, terms, signal);
+  signal.throwIfAborted();
+  const begun = await ports.store.inScope(viewer, async (scoped) => {
+    const asked = await scoped.search.ask("fact", query);
+    const isSmall = asked.items < ports.index.servesFrom || asked.question.terms.length === 0;
+    return { asked, facts: isSmall ? await rank(scoped, asked) : undefined };
+  });
+  if (begun.facts !== undefined) return { facts: begun.facts, source: "database", notice: "" };
+  const indexed = await askIndex(ports.index, viewer, begun.asked.question.terms, signal);
   return ports.store.inScope(viewer, async (scoped) => {
     const { candidates, notice } = await withWaiting(scoped, indexed);
-    const known = candidates ?? (await scoped.fullTextCandidates(terms, MAXIMUM_CANDIDATES));
-    const facts = rankFacts(await scoped.load(known.ids), terms, known, new Date());
-    return { facts, source: candidates === undefined ? "database" : "index", notice };
+    return { facts: await rank(scoped, begun.asked, candidates), source: candidates === undefined ? "database" : "index", notice };
+  });
+}
+
+async function rank(scoped: ScopedFacts, asked: AskedCorpora, candidates?: readonly string[]): Promise<RankedFact[]> {
+  if (asked.question.terms.length === 0 && asked.question.actors.length === 0) return [];
+  const found = await scoped.search.score(asked, MAXIMUM_FOUND, candidates);
+  const facts = new Map((await scoped.load(found.map(({ itemId }) => itemId))).map((fact) => [fact.id, fact]));
+  return found.flatMap(({ itemId, ...scored }) => {
+    const fact = facts.get(itemId);
+    return fact === undefined ? [] : [{ fact, ...scored }];
   });
 }
 
 /** The index's candidates and what it lacks; none where it did not answer or lacks too much. */
-async function withWaiting(facts: ScopedFacts, indexed: Candidates | HlvmError): Promise<{ candidates?: Candidates; notice: string }> {
-  if (indexed instanceof HlvmError) return { notice: `${indexed.message} PostgreSQL full text answered instead. ${indexed.advice}` };
+async function withWaiting(facts: ScopedFacts, indexed: Candidates | HlvmError): Promise<{ candidates?: string[]; notice: string }> {
+  if (indexed instanceof HlvmError) return { notice: `${indexed.message} PostgreSQL answered instead. ${indexed.advice}` };
   const waiting = await facts.waiting(MAXIMUM_WAITING + 1);
   if (waiting.length > MAXIMUM_WAITING)
-    return { notice: "The search index is catching up. PostgreSQL full text answered instead. Nothing needs to be done." };
-  return { candidates: { ...indexed, ids: [...new Set([...indexed.ids, ...waiting])] }, notice: "" };
+    return { notice: "The search index is catching up. PostgreSQL answered instead. Nothing needs to be done." };
+  return { candidates: [...new Set([...indexed.ids, ...waiting])], notice: "" };
 }
 
 async function askIndex(index: FactIndex, viewer: Viewer, terms: readonly string[], signal: AbortSignal): Promise<Candidates | HlvmError> {

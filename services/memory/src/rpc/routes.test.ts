@@ -33,7 +33,7 @@ beforeAll(async () => {
   test = await createTestDatabase(fileURLToPath(new URL("../../migrations", import.meta.url)));
   identity = await createTestIdentity();
   const store = new PostgresFactStore(test.database, () => undefined);
-  const index = new MeilisearchFactIndex(new MeilisearchConnection(NOWHERE), new Circuit(), testLog, () => undefined);
+  const index = new MeilisearchFactIndex(new MeilisearchConnection(NOWHERE), new Circuit(), testLog, () => undefined, 0);
   server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/memory/v1/memory.proto.
  */
 export const file_hlvm_memory_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL21lbW9yeS92MS9tZW1vcnkucHJvdG8SDmhsdm0ubWVtb3J5LnYxIq0FCgRGYWN0Eg8KB2ZhY3RfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCRImCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGUSKAoFc2NvcGUYBSABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGUSKgoGb3JpZ2luGAYgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbhIPCgdzdWJqZWN0GAcgASgJEhEKCXByZWRpY2F0ZRgIIAEoCRIMCgR0YWdzGAkgAygJEg4KBnBpbm5lZBgKIAEoCBIPCgdwcm9qZWN0GAsgASgJEhIKCndyaXR0ZW5fYnkYDCABKAkSGQoRc291cmNlX3Nlc3Npb25faWQYDSABKAkSLgoKdmFsaWRfZnJvbRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIdmFsaWRfdG8YDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXN1cGVyc2VkZWRfYnkYECABKAkSDgoFYWN0b3IYkAMgASgJEhwKDnNvdXJjZV9vcmRpbmFsGJEDIAEoDUgAiAEBEiwKB3NhaWRfYXQYkgMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgx2YWxpZGF0ZWRfYXQYkwMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCghwcm9wb3NhbBiUAyABKA4yHS5obHZtLm1lbW9yeS52MS5Qcm9wb3NhbFN0YXRlEhQKC3Byb3Bvc2FsX29mGJUDIAEoCRIVCgxwcm9wb3Nlc19lbmQYlgMgASgIQhEKD19zb3VyY2Vfb3JkaW5hbCKxAgoQV3JpdGVGYWN0UmVxdWVzdBIZCgR0ZXh0GAEgASgJQgu6SAhyBhABKICAARIZCghjYXRlZ29yeRgCIAEoCUIHukgEcgIYQBIwCgR0eXBlGAMgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGVCCLpIBYIBAhABEjIKBXNjb3BlGAQgASgOMhkuaGx2bS5tZW1vcnkudjEuRmFjdFNjb3BlQgi6SAWCAQIQARIZCgdzdWJqZWN0GAUgASgJQgi6SAVyAxiAAhIbCglwcmVkaWNhdGUYBiABKAlCCLpIBXIDGIACEh4KBHRhZ3MYByADKAlCELpIDZIBChAgIgZyBBABGEASDgoGcGlubmVkGAggASgIEhkKB3Byb2plY3QYCSABKAlCCLpIBXIDKIAgIlQKEVdyaXRlRmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhsKE3N1cGVyc2VkZWRfZmFjdF9pZHMYAiADKAki3wMKC0ZhY3RUb1dyaXRlEhkKBHRleHQYASABKAlCC7pICHIGEAEogIABEhkKCGNhdGVnb3J5GAIgASgJQge6SARyAhhAEjAKBHR5cGUYAyABKA4yGC5obHZtLm1lbW9yeS52MS5GYWN0VHlwZUIIukgFggECEAESMgoFc2NvcGUYBCABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGVCCLpIBYIBAhABEhkKB3N1YmplY3QYBSABKAlCCLpIBXIDGIACEhsKCXByZWRpY2F0ZRgGIAEoCUIIukgFcgMYgAISHgoEdGFncxgHIAMoCUIQukgNkgEKECAiBnIEEAEYQBI0CgZvcmlnaW4YCCABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luQgi6SAWCAQIQARIjChFzb3VyY2Vfc2Vzc2lvbl9pZBgJIAEoCUIIukgFcgMYgAISKAoOc291cmNlX29yZGluYWwYCiABKA1CC7pICCoGGP////8HSACIAQESFwoFYWN0b3IYCyABKAlCCLpIBXIDGIABEisKB3NhaWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhEKD19zb3VyY2Vfb3JkaW5hbCJnChFXcml0ZUZhY3RzUmVxdWVzdBI3CgVmYWN0cxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLkZhY3RUb1dyaXRlQgu6SAiSAQUIARD0AxIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJuCgtXcml0dGVuRmFjdBItCgdvdXRjb21lGAEgASgOMhwuaGx2bS5tZW1vcnkudjEuV3JpdGVPdXRjb21lEg8KB2ZhY3RfaWQYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkiQAoSV3JpdGVGYWN0c1Jlc3BvbnNlEioKBWZhY3RzGAEgAygLMhsuaGx2bS5tZW1vcnkudjEuV3JpdHRlbkZhY3QifQoUTGlzdFByb3Bvc2Fsc1JlcXVlc3QSGQoHcHJvamVjdBgBIAEoCUIIukgFcgMogCASMgoFc2NvcGUYAiABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGVCCLpIBYIBAhABEhYKBWxpbWl0GAMgASgNQge6SAQqAhhkImkKCFByb3Bvc2FsEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EiUKB3ByZXNlbnQYAiABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhIKCm1heV9kZWNpZGUYAyABKAgiWAoVTGlzdFByb3Bvc2Fsc1Jlc3BvbnNlEisKCXByb3Bvc2FscxgBIAMoCzIYLmhsdm0ubWVtb3J5LnYxLlByb3Bvc2FsEhIKCm1vcmVfZXhpc3QYAiABKAgiUQoVQWNjZXB0UHJvcG9zYWxSZXF1ZXN0Eh0KC3Byb3Bvc2FsX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZBY2NlcHRQcm9wb3NhbFJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UiUQoVUmVqZWN0UHJvcG9zYWxSZXF1ZXN0Eh0KC3Byb3Bvc2FsX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZSZWplY3RQcm9wb3NhbFJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UilAEKD1Byb2plY3RJZGVudGl0eRIYCgZvcmlnaW4YASABKAlCCLpIBXIDKIAgEjwKC3Jvb3RfY29tbWl0GAIgASgJQie6SCRyIjIgXihbMC05YS1mXXs0MH0oWzAtOWEtZl17MjR9KT8pPyQSKQoHbWFkZV9pZBgDIAEoCUIYukgVchMyEV4oWzAtOWEtZl17MzJ9KT8kImoKFlJlZ2lzdGVyUHJvamVjdFJlcXVlc3QSHQoJd29ya3NwYWNlGAEgASgJQgq6SAdyBRABKIAgEjEKCGlkZW50aXR5GAIgASgLMh8uaGx2bS5tZW1vcnkudjEuUHJvamVjdElkZW50aXR5IkMKF1JlZ2lzdGVyUHJvamVjdFJlc3BvbnNlEigKB3Byb2plY3QYASABKAsyFy5obHZtLm1lbW9yeS52MS5Qcm9qZWN0ImwKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB21lbWJlcnMYAyADKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFQoTTGlzdFByb2plY3RzUmVxdWVzdCJBChRMaXN0UHJvamVjdHNSZXNwb25zZRIpCghwcm9qZWN0cxgBIAMoCzIXLmhsdm0ubWVtb3J5LnYxLlByb2plY3QiWAoXQWRkUHJvamVjdE1lbWJlclJlcXVlc3QSHgoKcHJvamVjdF9pZBgBIAEoCUIKukgHcgUQARiAARIdCglwcmluY2lwYWwYAiABKAlCCrpIB3IFEAEYgAIiRAoYQWRkUHJvamVjdE1lbWJlclJlc3BvbnNlEigKB3Byb2plY3QYASABKAsyFy5obHZtLm1lbW9yeS52MS5Qcm9qZWN0IlsKGlJlbW92ZVByb2plY3RNZW1iZXJSZXF1ZXN0Eh4KCnByb2plY3RfaWQYASABKAlCCrpIB3IFEAEYgAESHQoJcHJpbmNpcGFsGAIgASgJQgq6SAdyBRABGIACIkcKG1JlbW92ZVByb2plY3RNZW1iZXJSZXNwb25zZRIoCgdwcm9qZWN0GAEgASgLMhcuaGx2bS5tZW1vcnkudjEuUHJvamVjdCJiChJTZWFyY2hGYWN0c1JlcXVlc3QSGQoFcXVlcnkYASABKAlCCrpIB3IFEAEY0A8SFgoFbGltaXQYAiABKA1CB7pIBCoCGGQSGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiPgoJRm91bmRGYWN0EiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0Eg0KBXNjb3JlGAIgASgBIn0KE1NlYXJjaEZhY3RzUmVzcG9uc2USKAoFZmFjdHMYASADKAsyGS5obHZtLm1lbW9yeS52MS5Gb3VuZEZhY3QSLAoGc291cmNlGAIgASgOMhwuaGx2bS5tZW1vcnkudjEuU2VhcmNoU291cmNlEg4KBm5vdGljZRgDIAEoCSKuAQoPRWRpdEZhY3RSZXF1ZXN0EhkKB2ZhY3RfaWQYASABKAlCCLpIBXIDsAEBEicKEHJlcGxhY2VtZW50X3RleHQYAiABKAlCC7pICHIGEAEogIABSAASGQoGcmVtb3ZlGAMgASgIQge6SARqAggBSAASEAoGcGlubmVkGAQgASgISAASGQoHcHJvamVjdBgFIAEoCUIIukgFcgMogCBCDwoGY2hhbmdlEgW6SAIIASI2ChBFZGl0RmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0IkMKDVJlY2FsbFJlcXVlc3QSFwoFcXVlcnkYASABKAlCCLpIBXIDGMA+EhkKB3Byb2plY3QYAiABKAlCCLpIBXIDKIAgIocBCg5SZWNhbGxSZXNwb25zZRIjCgVmYWN0cxgBIAMoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSEgoKbW9yZV9leGlzdBgCIAEoCBIsCgZzb3VyY2UYAyABKA4yHC5obHZtLm1lbW9yeS52MS5TZWFyY2hTb3VyY2USDgoGbm90aWNlGAQgASgJInUKEkV4ZWN1dGVUb29sUmVxdWVzdBIsCgRjYWxsGAEgASgLMhYuaGx2bS50b29sLnYxLlRvb2xDYWxsQga6SAPIAQESFgoFZ3JhbnQYAiABKAlCB7pIBHICEAESGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiPwoTRXhlY3V0ZVRvb2xSZXNwb25zZRIoCgZyZXN1bHQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCLRAgoKRmFjdEZpbHRlchIZCgdwcm9qZWN0GAEgASgJQgi6SAVyAyiAIBIyCgVzY29wZRgCIAEoDjIZLmhsdm0ubWVtb3J5LnYxLkZhY3RTY29wZUIIukgFggECEAESNAoGb3JpZ2luGAMgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbkIIukgFggECEAESMAoEdHlwZRgEIAEoDjIYLmhsdm0ubWVtb3J5LnYxLkZhY3RUeXBlQgi6SAWCAQIQARIZCghjYXRlZ29yeRgFIAEoCUIHukgEcgIYQBIbCglwcmluY2lwYWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKEExpc3RGYWN0c1JlcXVlc3QSKgoGZmlsdGVyGAEgASgLMhouaGx2bS5tZW1vcnkudjEuRmFjdEZpbHRlchISCgp3aXRoX2VuZGVkGAIgASgIEhYKBWxpbWl0GAMgASgNQge6SAQqAhhkEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAIIlEKEUxpc3RGYWN0c1Jlc3BvbnNlEiMKBWZhY3RzGAEgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki1gIKCkZhY3RDaGFuZ2USEQoJY2hhbmdlX2lkGAEgASgJEiwKBGtpbmQYAiABKA4yHi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlS2luZBImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSIgoEZmFjdBgIIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSJAoGb3RoZXJzGAkgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIYChB1bmRvbmVfY2hhbmdlX2lkGAogASgJEjMKC3VuZG9uZV9raW5kGAsgASgOMh4uaGx2bS5tZW1vcnkudjEuRmFjdENoYW5nZUtpbmQiegoWTGlzdEZhY3RDaGFuZ2VzUmVxdWVzdBIqCgZmaWx0ZXIYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0RmlsdGVyEhYKBWxpbWl0GAIgASgNQge6SAQqAhhkEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIm8KF0xpc3RGYWN0Q2hhbmdlc1Jlc3BvbnNlEisKB2NoYW5nZXMYASADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIOCgZjdXJzb3IYAyABKAkiRgoOR2V0RmFjdFJlcXVlc3QSGQoHZmFjdF9pZBgBIAEoCUIIukgFcgOwAQESGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAidgoPR2V0RmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EisKB2NoYW5nZXMYAiADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEhIKCm1vcmVfZXhpc3QYAyABKAgiTwoVVW5kb0ZhY3RDaGFuZ2VSZXF1ZXN0EhsKCWNoYW5nZV9pZBgBIAEoCUIIukgFcgOwAQESGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAiRAoWVW5kb0ZhY3RDaGFuZ2VSZXNwb25zZRIqCgZjaGFuZ2UYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlIlkKEVdhdGNoRmFjdHNSZXF1ZXN0EioKBmZpbHRlchgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RGaWx0ZXISGAoGY3Vyc29yGAIgASgJQgi6SAVyAyiACCJRChJXYXRjaEZhY3RzUmVzcG9uc2USKwoHY2hhbmdlcxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USDgoGY3Vyc29yGAIgASgJKoEBCghGYWN0VHlwZRIZChVGQUNUX1RZUEVfVU5TUEVDSUZJRUQQABISCg5GQUNUX1RZUEVfVVNFUhABEhYKEkZBQ1RfVFlQRV9GRUVEQkFDSxACEhUKEUZBQ1RfVFlQRV9QUk9KRUNUEAMSFwoTRkFDVF9UWVBFX1JFRkVSRU5DRRAEKm0KCUZhY3RTY29wZRIaChZGQUNUX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTRkFDVF9TQ09QRV9QRVJTT05BTBABEhMKD0ZBQ1RfU0NPUEVfVEVBTRACEhYKEkZBQ1RfU0NPUEVfUFJPSkVDVBADKogBCgpGYWN0T3JpZ2luEhsKF0ZBQ1RfT1JJR0lOX1VOU1BFQ0lGSUVEEAASGwoXRkFDVF9PUklHSU5fVVNFUl9TVEFURUQQARIeChpGQUNUX09SSUdJTl9NT0RFTF9JTkZFUlJFRBACEiAKHEZBQ1RfT1JJR0lOX1NZU1RFTV9HRU5FUkFURUQQAyqFAQoNUHJvcG9zYWxTdGF0ZRIeChpQUk9QT1NBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFlBST1BPU0FMX1NUQVRFX1dBSVRJTkcQARIbChdQUk9QT1NBTF9TVEFURV9BQ0NFUFRFRBACEhsKF1BST1BPU0FMX1NUQVRFX1JFSkVDVEVEEAMqtAEKDFdyaXRlT3V0Y29tZRIdChlXUklURV9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGQoVV1JJVEVfT1VUQ09NRV9XUklUVEVOEAESFwoTV1JJVEVfT1VUQ09NRV9LTk9XThACEhoKFldSSVRFX09VVENPTUVfUkVQTEFDRUQQAxIaChZXUklURV9PVVRDT01FX1BST1BPU0VEEAQSGQoVV1JJVEVfT1VUQ09NRV9SRUZVU0VEEAUqYgoMU2VhcmNoU291cmNlEh0KGVNFQVJDSF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNTRUFSQ0hfU09VUkNFX0lOREVYEAESGgoWU0VBUkNIX1NPVVJDRV9EQVRBQkFTRRACKsQCCg5GYWN0Q2hhbmdlS2luZBIgChxGQUNUX0NIQU5HRV9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYRkFDVF9DSEFOR0VfS0lORF9XUklUVEVOEAESHQoZRkFDVF9DSEFOR0VfS0lORF9SRVBMQUNFRBACEhoKFkZBQ1RfQ0hBTkdFX0tJTkRfRU5ERUQQAxIbChdGQUNUX0NIQU5HRV9LSU5EX1BJTk5FRBAEEh0KGUZBQ1RfQ0hBTkdFX0tJTkRfVU5QSU5ORUQQBRIbChdGQUNUX0NIQU5HRV9LSU5EX1VORE9ORRAGEh4KGUZBQ1RfQ0hBTkdFX0tJTkRfUFJPUE9TRUQQkAMSHgoZRkFDVF9DSEFOR0VfS0lORF9BQ0NFUFRFRBCRAxIeChlGQUNUX0NIQU5HRV9LSU5EX1JFSkVDVEVEEJIDMpENCg1NZW1vcnlTZXJ2aWNlElAKCVdyaXRlRmFjdBIgLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdFJlcXVlc3QaIS5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RSZXNwb25zZRJbCgtTZWFyY2hGYWN0cxIiLmhsdm0ubWVtb3J5LnYxLlNlYXJjaEZhY3RzUmVxdWVzdBojLmhsdm0ubWVtb3J5LnYxLlNlYXJjaEZhY3RzUmVzcG9uc2UiA5ACAhJNCghFZGl0RmFjdBIfLmhsdm0ubWVtb3J5LnYxLkVkaXRGYWN0UmVxdWVzdBogLmhsdm0ubWVtb3J5LnYxLkVkaXRGYWN0UmVzcG9uc2USTAoGUmVjYWxsEh0uaGx2bS5tZW1vcnkudjEuUmVjYWxsUmVxdWVzdBoeLmhsdm0ubWVtb3J5LnYxLlJlY2FsbFJlc3BvbnNlIgOQAgISVQoJTGlzdEZhY3RzEiAuaGx2bS5tZW1vcnkudjEuTGlzdEZhY3RzUmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0c1Jlc3BvbnNlIgOQAgISZwoPTGlzdEZhY3RDaGFuZ2VzEiYuaGx2bS5tZW1vcnkudjEuTGlzdEZhY3RDaGFuZ2VzUmVxdWVzdBonLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0Q2hhbmdlc1Jlc3BvbnNlIgOQAgISTwoHR2V0RmFjdBIeLmhsdm0ubWVtb3J5LnYxLkdldEZhY3RSZXF1ZXN0Gh8uaGx2bS5tZW1vcnkudjEuR2V0RmFjdFJlc3BvbnNlIgOQAgISXwoOVW5kb0ZhY3RDaGFuZ2USJS5obHZtLm1lbW9yeS52MS5VbmRvRmFjdENoYW5nZVJlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5VbmRvRmFjdENoYW5nZVJlc3BvbnNlElUKCldhdGNoRmFjdHMSIS5obHZtLm1lbW9yeS52MS5XYXRjaEZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLldhdGNoRmFjdHNSZXNwb25zZTABElMKCldyaXRlRmFjdHMSIS5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdHNSZXNwb25zZRJhCg1MaXN0UHJvcG9zYWxzEiQuaGx2bS5tZW1vcnkudjEuTGlzdFByb3Bvc2Fsc1JlcXVlc3QaJS5obHZtLm1lbW9yeS52MS5MaXN0UHJvcG9zYWxzUmVzcG9uc2UiA5ACAhJfCg5BY2NlcHRQcm9wb3NhbBIlLmhsdm0ubWVtb3J5LnYxLkFjY2VwdFByb3Bvc2FsUmVxdWVzdBomLmhsdm0ubWVtb3J5LnYxLkFjY2VwdFByb3Bvc2FsUmVzcG9uc2USXwoOUmVqZWN0UHJvcG9zYWwSJS5obHZtLm1lbW9yeS52MS5SZWplY3RQcm9wb3NhbFJlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5SZWplY3RQcm9wb3NhbFJlc3BvbnNlEmIKD1JlZ2lzdGVyUHJvamVjdBImLmhsdm0ubWVtb3J5LnYxLlJlZ2lzdGVyUHJvamVjdFJlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5SZWdpc3RlclByb2plY3RSZXNwb25zZRJeCgxMaXN0UHJvamVjdHMSIy5obHZtLm1lbW9yeS52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GiQuaGx2bS5tZW1vcnkudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiA5ACAhJlChBBZGRQcm9qZWN0TWVtYmVyEicuaGx2bS5tZW1vcnkudjEuQWRkUHJvamVjdE1lbWJlclJlcXVlc3QaKC5obHZtLm1lbW9yeS52MS5BZGRQcm9qZWN0TWVtYmVyUmVzcG9uc2USbgoTUmVtb3ZlUHJvamVjdE1lbWJlchIqLmhsdm0ubWVtb3J5LnYxLlJlbW92ZVByb2plY3RNZW1iZXJSZXF1ZXN0GisuaGx2bS5tZW1vcnkudjEuUmVtb3ZlUHJvamVjdE1lbWJlclJlc3BvbnNlElYKC0V4ZWN1dGVUb29sEiIuaGx2bS5tZW1vcnkudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuRXhlY3V0ZVRvb2xSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL21lbW9yeS92MS9tZW1vcnkucHJvdG8SDmhsdm0ubWVtb3J5LnYxIq0FCgRGYWN0Eg8KB2ZhY3RfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCRImCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGUSKAoFc2NvcGUYBSABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGUSKgoGb3JpZ2luGAYgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbhIPCgdzdWJqZWN0GAcgASgJEhEKCXByZWRpY2F0ZRgIIAEoCRIMCgR0YWdzGAkgAygJEg4KBnBpbm5lZBgKIAEoCBIPCgdwcm9qZWN0GAsgASgJEhIKCndyaXR0ZW5fYnkYDCABKAkSGQoRc291cmNlX3Nlc3Npb25faWQYDSABKAkSLgoKdmFsaWRfZnJvbRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIdmFsaWRfdG8YDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXN1cGVyc2VkZWRfYnkYECABKAkSDgoFYWN0b3IYkAMgASgJEhwKDnNvdXJjZV9vcmRpbmFsGJEDIAEoDUgAiAEBEiwKB3NhaWRfYXQYkgMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgx2YWxpZGF0ZWRfYXQYkwMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCghwcm9wb3NhbBiUAyABKA4yHS5obHZtLm1lbW9yeS52MS5Qcm9wb3NhbFN0YXRlEhQKC3Byb3Bvc2FsX29mGJUDIAEoCRIVCgxwcm9wb3Nlc19lbmQYlgMgASgIQhEKD19zb3VyY2Vfb3JkaW5hbCKxAgoQV3JpdGVGYWN0UmVxdWVzdBIZCgR0ZXh0GAEgASgJQgu6SAhyBhABKICAARIZCghjYXRlZ29yeRgCIAEoCUIHukgEcgIYQBIwCgR0eXBlGAMgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGVCCLpIBYIBAhABEjIKBXNjb3BlGAQgASgOMhkuaGx2bS5tZW1vcnkudjEuRmFjdFNjb3BlQgi6SAWCAQIQARIZCgdzdWJqZWN0GAUgASgJQgi6SAVyAxiAAhIbCglwcmVkaWNhdGUYBiABKAlCCLpIBXIDGIACEh4KBHRhZ3MYByADKAlCELpIDZIBChAgIgZyBBABGEASDgoGcGlubmVkGAggASgIEhkKB3Byb2plY3QYCSABKAlCCLpIBXIDKIAgIlQKEVdyaXRlRmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhsKE3N1cGVyc2VkZWRfZmFjdF9pZHMYAiADKAki3wMKC0ZhY3RUb1dyaXRlEhkKBHRleHQYASABKAlCC7pICHIGEAEogIABEhkKCGNhdGVnb3J5GAIgASgJQge6SARyAhhAEjAKBHR5cGUYAyABKA4yGC5obHZtLm1lbW9yeS52MS5GYWN0VHlwZUIIukgFggECEAESMgoFc2NvcGUYBCABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGVCCLpIBYIBAhABEhkKB3N1YmplY3QYBSABKAlCCLpIBXIDGIACEhsKCXByZWRpY2F0ZRgGIAEoCUIIukgFcgMYgAISHgoEdGFncxgHIAMoCUIQukgNkgEKECAiBnIEEAEYQBI0CgZvcmlnaW4YCCABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luQgi6SAWCAQIQARIjChFzb3VyY2Vfc2Vzc2lvbl9pZBgJIAEoCUIIukgFcgMYgAISKAoOc291cmNlX29yZGluYWwYCiABKA1CC7pICCoGGP////8HSACIAQESFwoFYWN0b3IYCyABKAlCCLpIBXIDGIABEisKB3NhaWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhEKD19zb3VyY2Vfb3JkaW5hbCJnChFXcml0ZUZhY3RzUmVxdWVzdBI3CgVmYWN0cxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLkZhY3RUb1dyaXRlQgu6SAiSAQUIARD0AxIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJuCgtXcml0dGVuRmFjdBItCgdvdXRjb21lGAEgASgOMhwuaGx2bS5tZW1vcnkudjEuV3JpdGVPdXRjb21lEg8KB2ZhY3RfaWQYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkiQAoSV3JpdGVGYWN0c1Jlc3BvbnNlEioKBWZhY3RzGAEgAygLMhsuaGx2bS5tZW1vcnkudjEuV3JpdHRlbkZhY3QifQoUTGlzdFByb3Bvc2Fsc1JlcXVlc3QSGQoHcHJvamVjdBgBIAEoCUIIukgFcgMogCASMgoFc2NvcGUYAiABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGVCCLpIBYIBAhABEhYKBWxpbWl0GAMgASgNQge6SAQqAhhkImkKCFByb3Bvc2FsEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EiUKB3ByZXNlbnQYAiABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhIKCm1heV9kZWNpZGUYAyABKAgiWAoVTGlzdFByb3Bvc2Fsc1Jlc3BvbnNlEisKCXByb3Bvc2FscxgBIAMoCzIYLmhsdm0ubWVtb3J5LnYxLlByb3Bvc2FsEhIKCm1vcmVfZXhpc3QYAiABKAgiUQoVQWNjZXB0UHJvcG9zYWxSZXF1ZXN0Eh0KC3Byb3Bvc2FsX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZBY2NlcHRQcm9wb3NhbFJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UiUQoVUmVqZWN0UHJvcG9zYWxSZXF1ZXN0Eh0KC3Byb3Bvc2FsX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZSZWplY3RQcm9wb3NhbFJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UilAEKD1Byb2plY3RJZGVudGl0eRIYCgZvcmlnaW4YASABKAlCCLpIBXIDKIAgEjwKC3Jvb3RfY29tbWl0GAIgASgJQie6SCRyIjIgXihbMC05YS1mXXs0MH0oWzAtOWEtZl17MjR9KT8pPyQSKQoHbWFkZV9pZBgDIAEoCUIYukgVchMyEV4oWzAtOWEtZl17MzJ9KT8kImoKFlJlZ2lzdGVyUHJvamVjdFJlcXVlc3QSHQoJd29ya3NwYWNlGAEgASgJQgq6SAdyBRABKIAgEjEKCGlkZW50aXR5GAIgASgLMh8uaGx2bS5tZW1vcnkudjEuUHJvamVjdElkZW50aXR5IkMKF1JlZ2lzdGVyUHJvamVjdFJlc3BvbnNlEigKB3Byb2plY3QYASABKAsyFy5obHZtLm1lbW9yeS52MS5Qcm9qZWN0ImwKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB21lbWJlcnMYAyADKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFQoTTGlzdFByb2plY3RzUmVxdWVzdCJBChRMaXN0UHJvamVjdHNSZXNwb25zZRIpCghwcm9qZWN0cxgBIAMoCzIXLmhsdm0ubWVtb3J5LnYxLlByb2plY3QiWAoXQWRkUHJvamVjdE1lbWJlclJlcXVlc3QSHgoKcHJvamVjdF9pZBgBIAEoCUIKukgHcgUQARiAARIdCglwcmluY2lwYWwYAiABKAlCCrpIB3IFEAEYgAIiRAoYQWRkUHJvamVjdE1lbWJlclJlc3BvbnNlEigKB3Byb2plY3QYASABKAsyFy5obHZtLm1lbW9yeS52MS5Qcm9qZWN0IlsKGlJlbW92ZVByb2plY3RNZW1iZXJSZXF1ZXN0Eh4KCnByb2plY3RfaWQYASABKAlCCrpIB3IFEAEYgAESHQoJcHJpbmNpcGFsGAIgASgJQgq6SAdyBRABGIACIkcKG1JlbW92ZVByb2plY3RNZW1iZXJSZXNwb25zZRIoCgdwcm9qZWN0GAEgASgLMhcuaGx2bS5tZW1vcnkudjEuUHJvamVjdCJiChJTZWFyY2hGYWN0c1JlcXVlc3QSGQoFcXVlcnkYASABKAlCCrpIB3IFEAEY0A8SFgoFbGltaXQYAiABKA1CB7pIBCoCGGQSGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiagoJRm91bmRGYWN0EiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0Eg0KBXNjb3JlGAIgASgBEioKBXBhcnRzGK4DIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlNjb3JlUGFydHMiwQEKClNjb3JlUGFydHMSKAoFdGVybXMYASADKAsyGS5obHZtLm1lbW9yeS52MS5UZXJtU2NvcmUSEgoKbmVpZ2hib3VycxgCIAEoARIRCgljb250YWluZXIYAyABKAESDQoFYWN0b3IYBCABKAESDAoEZGF0ZRgFIAEoARISCgpwcm92ZW5hbmNlGAYgASgBEhEKCXRpZV9icmVhaxgHIAEoARIQCghjb3ZlcmFnZRgIIAEoARIMCgRnYXRlGAkgASgBIigKCVRlcm1TY29yZRIMCgR0ZXJtGAEgASgJEg0KBXNjb3JlGAIgASgBIn0KE1NlYXJjaEZhY3RzUmVzcG9uc2USKAoFZmFjdHMYASADKAsyGS5obHZtLm1lbW9yeS52MS5Gb3VuZEZhY3QSLAoGc291cmNlGAIgASgOMhwuaGx2bS5tZW1vcnkudjEuU2VhcmNoU291cmNlEg4KBm5vdGljZRgDIAEoCSKuAQoPRWRpdEZhY3RSZXF1ZXN0EhkKB2ZhY3RfaWQYASABKAlCCLpIBXIDsAEBEicKEHJlcGxhY2VtZW50X3RleHQYAiABKAlCC7pICHIGEAEogIABSAASGQoGcmVtb3ZlGAMgASgIQge6SARqAggBSAASEAoGcGlubmVkGAQgASgISAASGQoHcHJvamVjdBgFIAEoCUIIukgFcgMogCBCDwoGY2hhbmdlEgW6SAIIASI2ChBFZGl0RmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0IkMKDVJlY2FsbFJlcXVlc3QSFwoFcXVlcnkYASABKAlCCLpIBXIDGMA+EhkKB3Byb2plY3QYAiABKAlCCLpIBXIDKIAgIocBCg5SZWNhbGxSZXNwb25zZRIjCgVmYWN0cxgBIAMoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSEgoKbW9yZV9leGlzdBgCIAEoCBIsCgZzb3VyY2UYAyABKA4yHC5obHZtLm1lbW9yeS52MS5TZWFyY2hTb3VyY2USDgoGbm90aWNlGAQgASgJInUKEkV4ZWN1dGVUb29sUmVxdWVzdBIsCgRjYWxsGAEgASgLMhYuaGx2bS50b29sLnYxLlRvb2xDYWxsQga6SAPIAQESFgoFZ3JhbnQYAiABKAlCB7pIBHICEAESGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiPwoTRXhlY3V0ZVRvb2xSZXNwb25zZRIoCgZyZXN1bHQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCLRAgoKRmFjdEZpbHRlchIZCgdwcm9qZWN0GAEgASgJQgi6SAVyAyiAIBIyCgVzY29wZRgCIAEoDjIZLmhsdm0ubWVtb3J5LnYxLkZhY3RTY29wZUIIukgFggECEAESNAoGb3JpZ2luGAMgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbkIIukgFggECEAESMAoEdHlwZRgEIAEoDjIYLmhsdm0ubWVtb3J5LnYxLkZhY3RUeXBlQgi6SAWCAQIQARIZCghjYXRlZ29yeRgFIAEoCUIHukgEcgIYQBIbCglwcmluY2lwYWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKEExpc3RGYWN0c1JlcXVlc3QSKgoGZmlsdGVyGAEgASgLMhouaGx2bS5tZW1vcnkudjEuRmFjdEZpbHRlchISCgp3aXRoX2VuZGVkGAIgASgIEhYKBWxpbWl0GAMgASgNQge6SAQqAhhkEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAIIlEKEUxpc3RGYWN0c1Jlc3BvbnNlEiMKBWZhY3RzGAEgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki1gIKCkZhY3RDaGFuZ2USEQoJY2hhbmdlX2lkGAEgASgJEiwKBGtpbmQYAiABKA4yHi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlS2luZBImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSIgoEZmFjdBgIIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSJAoGb3RoZXJzGAkgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIYChB1bmRvbmVfY2hhbmdlX2lkGAogASgJEjMKC3VuZG9uZV9raW5kGAsgASgOMh4uaGx2bS5tZW1vcnkudjEuRmFjdENoYW5nZUtpbmQiegoWTGlzdEZhY3RDaGFuZ2VzUmVxdWVzdBIqCgZmaWx0ZXIYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0RmlsdGVyEhYKBWxpbWl0GAIgASgNQge6SAQqAhhkEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIm8KF0xpc3RGYWN0Q2hhbmdlc1Jlc3BvbnNlEisKB2NoYW5nZXMYASADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIOCgZjdXJzb3IYAyABKAkiRgoOR2V0RmFjdFJlcXVlc3QSGQoHZmFjdF9pZBgBIAEoCUIIukgFcgOwAQESGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAidgoPR2V0RmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EisKB2NoYW5nZXMYAiADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEhIKCm1vcmVfZXhpc3QYAyABKAgiTwoVVW5kb0ZhY3RDaGFuZ2VSZXF1ZXN0EhsKCWNoYW5nZV9pZBgBIAEoCUIIukgFcgOwAQESGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAiRAoWVW5kb0ZhY3RDaGFuZ2VSZXNwb25zZRIqCgZjaGFuZ2UYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlIlkKEVdhdGNoRmFjdHNSZXF1ZXN0EioKBmZpbHRlchgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RGaWx0ZXISGAoGY3Vyc29yGAIgASgJQgi6SAVyAyiACCJRChJXYXRjaEZhY3RzUmVzcG9uc2USKwoHY2hhbmdlcxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USDgoGY3Vyc29yGAIgASgJKoEBCghGYWN0VHlwZRIZChVGQUNUX1RZUEVfVU5TUEVDSUZJRUQQABISCg5GQUNUX1RZUEVfVVNFUhABEhYKEkZBQ1RfVFlQRV9GRUVEQkFDSxACEhUKEUZBQ1RfVFlQRV9QUk9KRUNUEAMSFwoTRkFDVF9UWVBFX1JFRkVSRU5DRRAEKm0KCUZhY3RTY29wZRIaChZGQUNUX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTRkFDVF9TQ09QRV9QRVJTT05BTBABEhMKD0ZBQ1RfU0NPUEVfVEVBTRACEhYKEkZBQ1RfU0NPUEVfUFJPSkVDVBADKogBCgpGYWN0T3JpZ2luEhsKF0ZBQ1RfT1JJR0lOX1VOU1BFQ0lGSUVEEAASGwoXRkFDVF9PUklHSU5fVVNFUl9TVEFURUQQARIeChpGQUNUX09SSUdJTl9NT0RFTF9JTkZFUlJFRBACEiAKHEZBQ1RfT1JJR0lOX1NZU1RFTV9HRU5FUkFURUQQAyqFAQoNUHJvcG9zYWxTdGF0ZRIeChpQUk9QT1NBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFlBST1BPU0FMX1NUQVRFX1dBSVRJTkcQARIbChdQUk9QT1NBTF9TVEFURV9BQ0NFUFRFRBACEhsKF1BST1BPU0FMX1NUQVRFX1JFSkVDVEVEEAMqtAEKDFdyaXRlT3V0Y29tZRIdChlXUklURV9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGQoVV1JJVEVfT1VUQ09NRV9XUklUVEVOEAESFwoTV1JJVEVfT1VUQ09NRV9LTk9XThACEhoKFldSSVRFX09VVENPTUVfUkVQTEFDRUQQAxIaChZXUklURV9PVVRDT01FX1BST1BPU0VEEAQSGQoVV1JJVEVfT1VUQ09NRV9SRUZVU0VEEAUqYgoMU2VhcmNoU291cmNlEh0KGVNFQVJDSF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNTRUFSQ0hfU09VUkNFX0lOREVYEAESGgoWU0VBUkNIX1NPVVJDRV9EQVRBQkFTRRACKsQCCg5GYWN0Q2hhbmdlS2luZBIgChxGQUNUX0NIQU5HRV9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYRkFDVF9DSEFOR0VfS0lORF9XUklUVEVOEAESHQoZRkFDVF9DSEFOR0VfS0lORF9SRVBMQUNFRBACEhoKFkZBQ1RfQ0hBTkdFX0tJTkRfRU5ERUQQAxIbChdGQUNUX0NIQU5HRV9LSU5EX1BJTk5FRBAEEh0KGUZBQ1RfQ0hBTkdFX0tJTkRfVU5QSU5ORUQQBRIbChdGQUNUX0NIQU5HRV9LSU5EX1VORE9ORRAGEh4KGUZBQ1RfQ0hBTkdFX0tJTkRfUFJPUE9TRUQQkAMSHgoZRkFDVF9DSEFOR0VfS0lORF9BQ0NFUFRFRBCRAxIeChlGQUNUX0NIQU5HRV9LSU5EX1JFSkVDVEVEEJIDMpENCg1NZW1vcnlTZXJ2aWNlElAKCVdyaXRlRmFjdBIgLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdFJlcXVlc3QaIS5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RSZXNwb25zZRJbCgtTZWFyY2hGYWN0cxIiLmhsdm0ubWVtb3J5LnYxLlNlYXJjaEZhY3RzUmVxdWVzdBojLmhsdm0ubWVtb3J5LnYxLlNlYXJjaEZhY3RzUmVzcG9uc2UiA5ACAhJNCghFZGl0RmFjdBIfLmhsdm0ubWVtb3J5LnYxLkVkaXRGYWN0UmVxdWVzdBogLmhsdm0ubWVtb3J5LnYxLkVkaXRGYWN0UmVzcG9uc2USTAoGUmVjYWxsEh0uaGx2bS5tZW1vcnkudjEuUmVjYWxsUmVxdWVzdBoeLmhsdm0ubWVtb3J5LnYxLlJlY2FsbFJlc3BvbnNlIgOQAgISVQoJTGlzdEZhY3RzEiAuaGx2bS5tZW1vcnkudjEuTGlzdEZhY3RzUmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0c1Jlc3BvbnNlIgOQAgISZwoPTGlzdEZhY3RDaGFuZ2VzEiYuaGx2bS5tZW1vcnkudjEuTGlzdEZhY3RDaGFuZ2VzUmVxdWVzdBonLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0Q2hhbmdlc1Jlc3BvbnNlIgOQAgISTwoHR2V0RmFjdBIeLmhsdm0ubWVtb3J5LnYxLkdldEZhY3RSZXF1ZXN0Gh8uaGx2bS5tZW1vcnkudjEuR2V0RmFjdFJlc3BvbnNlIgOQAgISXwoOVW5kb0ZhY3RDaGFuZ2USJS5obHZtLm1lbW9yeS52MS5VbmRvRmFjdENoYW5nZVJlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5VbmRvRmFjdENoYW5nZVJlc3BvbnNlElUKCldhdGNoRmFjdHMSIS5obHZtLm1lbW9yeS52MS5XYXRjaEZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLldhdGNoRmFjdHNSZXNwb25zZTABElMKCldyaXRlRmFjdHMSIS5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdHNSZXNwb25zZRJhCg1MaXN0UHJvcG9zYWxzEiQuaGx2bS5tZW1vcnkudjEuTGlzdFByb3Bvc2Fsc1JlcXVlc3QaJS5obHZtLm1lbW9yeS52MS5MaXN0UHJvcG9zYWxzUmVzcG9uc2UiA5ACAhJfCg5BY2NlcHRQcm9wb3NhbBIlLmhsdm0ubWVtb3J5LnYxLkFjY2VwdFByb3Bvc2FsUmVxdWVzdBomLmhsdm0ubWVtb3J5LnYxLkFjY2VwdFByb3Bvc2FsUmVzcG9uc2USXwoOUmVqZWN0UHJvcG9zYWwSJS5obHZtLm1lbW9yeS52MS5SZWplY3RQcm9wb3NhbFJlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5SZWplY3RQcm9wb3NhbFJlc3BvbnNlEmIKD1JlZ2lzdGVyUHJvamVjdBImLmhsdm0ubWVtb3J5LnYxLlJlZ2lzdGVyUHJvamVjdFJlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5SZWdpc3RlclByb2plY3RSZXNwb25zZRJeCgxMaXN0UHJvamVjdHMSIy5obHZtLm1lbW9yeS52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GiQuaGx2bS5tZW1vcnkudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiA5ACAhJlChBBZGRQcm9qZWN0TWVtYmVyEicuaGx2bS5tZW1vcnkudjEuQWRkUHJvamVjdE1lbWJlclJlcXVlc3QaKC5obHZtLm1lbW9yeS52MS5BZGRQcm9qZWN0TWVtYmVyUmVzcG9uc2USbgoTUmVtb3ZlUHJvamVjdE1lbWJlchIqLmhsdm0ubWVtb3J5LnYxLlJlbW92ZVByb2plY3RNZW1iZXJSZXF1ZXN0GisuaGx2bS5tZW1vcnkudjEuUmVtb3ZlUHJvamVjdE1lbWJlclJlc3BvbnNlElYKC0V4ZWN1dGVUb29sEiIuaGx2bS5tZW1vcnkudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuRXhlY3V0ZVRvb2xSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.memory.v1.Fact
@@ -1467,6 +1467,13 @@ export type FoundFact = Message<"hlvm.memory.v1.FoundFact"> & {
    * @generated from field: double score = 2;
    */
   score: number;
+
+  /**
+   * What the score is made of.
+   *
+   * @generated from field: hlvm.memory.v1.ScoreParts parts = 430;
+   */
+  parts?: ScoreParts | undefined;
 };
 
 /**
@@ -1484,6 +1491,13 @@ export type FoundFactJson = {
    * @generated from field: double score = 2;
    */
   score?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * What the score is made of.
+   *
+   * @generated from field: hlvm.memory.v1.ScoreParts parts = 430;
+   */
+  parts?: ScorePartsJson;
 };
 
 /**
@@ -1492,6 +1506,186 @@ export type FoundFactJson = {
  */
 export const FoundFactSchema: GenMessage<FoundFact, {jsonType: FoundFactJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_memory_v1_memory, 25);
+
+/**
+ * (bm25 + neighbours + container + actor + date) × provenance × tie_break is the score.
+ *
+ * @generated from message hlvm.memory.v1.ScoreParts
+ */
+export type ScoreParts = Message<"hlvm.memory.v1.ScoreParts"> & {
+  /**
+   * BM25 of each term of the question that it holds.
+   *
+   * @generated from field: repeated hlvm.memory.v1.TermScore terms = 1;
+   */
+  terms: TermScore[];
+
+  /**
+   * What stands beside it in its session.
+   *
+   * @generated from field: double neighbours = 2;
+   */
+  neighbours: number;
+
+  /**
+   * Its session as one text.
+   *
+   * @generated from field: double container = 3;
+   */
+  container: number;
+
+  /**
+   * The question names who said it.
+   *
+   * @generated from field: double actor = 4;
+   */
+  actor: number;
+
+  /**
+   * The question names when it was said.
+   *
+   * @generated from field: double date = 5;
+   */
+  date: number;
+
+  /**
+   * A factor: who said it.
+   *
+   * @generated from field: double provenance = 6;
+   */
+  provenance: number;
+
+  /**
+   * A factor: its age.
+   *
+   * @generated from field: double tie_break = 7;
+   */
+  tieBreak: number;
+
+  /**
+   * 0 to 1: how much of what is rare in the question it holds. A run is reminded of anything only where one reaches `gate`.
+   *
+   * @generated from field: double coverage = 8;
+   */
+  coverage: number;
+
+  /**
+   * @generated from field: double gate = 9;
+   */
+  gate: number;
+};
+
+/**
+ * (bm25 + neighbours + container + actor + date) × provenance × tie_break is the score.
+ *
+ * @generated from message hlvm.memory.v1.ScoreParts
+ */
+export type ScorePartsJson = {
+  /**
+   * BM25 of each term of the question that it holds.
+   *
+   * @generated from field: repeated hlvm.memory.v1.TermScore terms = 1;
+   */
+  terms?: TermScoreJson[];
+
+  /**
+   * What stands beside it in its session.
+   *
+   * @generated from field: double neighbours = 2;
+   */
+  neighbours?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Its session as one text.
+   *
+   * @generated from field: double container = 3;
+   */
+  container?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The question names who said it.
+   *
+   * @generated from field: double actor = 4;
+   */
+  actor?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The question names when it was said.
+   *
+   * @generated from field: double date = 5;
+   */
+  date?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * A factor: who said it.
+   *
+   * @generated from field: double provenance = 6;
+   */
+  provenance?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * A factor: its age.
+   *
+   * @generated from field: double tie_break = 7;
+   */
+  tieBreak?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * 0 to 1: how much of what is rare in the question it holds. A run is reminded of anything only where one reaches `gate`.
+   *
+   * @generated from field: double coverage = 8;
+   */
+  coverage?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * @generated from field: double gate = 9;
+   */
+  gate?: number | "NaN" | "Infinity" | "-Infinity";
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ScoreParts.
+ * Use `create(ScorePartsSchema)` to create a new message.
+ */
+export const ScorePartsSchema: GenMessage<ScoreParts, {jsonType: ScorePartsJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 26);
+
+/**
+ * @generated from message hlvm.memory.v1.TermScore
+ */
+export type TermScore = Message<"hlvm.memory.v1.TermScore"> & {
+  /**
+   * @generated from field: string term = 1;
+   */
+  term: string;
+
+  /**
+   * @generated from field: double score = 2;
+   */
+  score: number;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.TermScore
+ */
+export type TermScoreJson = {
+  /**
+   * @generated from field: string term = 1;
+   */
+  term?: string;
+
+  /**
+   * @generated from field: double score = 2;
+   */
+  score?: number | "NaN" | "Infinity" | "-Infinity";
+};
+
+/**
+ * Describes the message hlvm.memory.v1.TermScore.
+ * Use `create(TermScoreSchema)` to create a new message.
+ */
+export const TermScoreSchema: GenMessage<TermScore, {jsonType: TermScoreJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 27);
 
 /**
  * @generated from message hlvm.memory.v1.SearchFactsResponse
@@ -1542,7 +1736,7 @@ export type SearchFactsResponseJson = {
  * Use `create(SearchFactsResponseSchema)` to create a new message.
  */
 export const SearchFactsResponseSchema: GenMessage<SearchFactsResponse, {jsonType: SearchFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 26);
+  messageDesc(file_hlvm_memory_v1_memory, 28);
 
 /**
  * @generated from message hlvm.memory.v1.EditFactRequest
@@ -1629,7 +1823,7 @@ export type EditFactRequestJson = {
  * Use `create(EditFactRequestSchema)` to create a new message.
  */
 export const EditFactRequestSchema: GenMessage<EditFactRequest, {jsonType: EditFactRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 27);
+  messageDesc(file_hlvm_memory_v1_memory, 29);
 
 /**
  * @generated from message hlvm.memory.v1.EditFactResponse
@@ -1660,7 +1854,7 @@ export type EditFactResponseJson = {
  * Use `create(EditFactResponseSchema)` to create a new message.
  */
 export const EditFactResponseSchema: GenMessage<EditFactResponse, {jsonType: EditFactResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 28);
+  messageDesc(file_hlvm_memory_v1_memory, 30);
 
 /**
  * @generated from message hlvm.memory.v1.RecallRequest
@@ -1701,7 +1895,7 @@ export type RecallRequestJson = {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest, {jsonType: RecallRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 29);
+  messageDesc(file_hlvm_memory_v1_memory, 31);
 
 /**
  * @generated from message hlvm.memory.v1.RecallResponse
@@ -1766,7 +1960,7 @@ export type RecallResponseJson = {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse, {jsonType: RecallResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 30);
+  messageDesc(file_hlvm_memory_v1_memory, 32);
 
 /**
  * @generated from message hlvm.memory.v1.ExecuteToolRequest
@@ -1817,7 +2011,7 @@ export type ExecuteToolRequestJson = {
  * Use `create(ExecuteToolRequestSchema)` to create a new message.
  */
 export const ExecuteToolRequestSchema: GenMessage<ExecuteToolRequest, {jsonType: ExecuteToolRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 31);
+  messageDesc(file_hlvm_memory_v1_memory, 33);
 
 /**
  * @generated from message hlvm.memory.v1.ExecuteToolResponse
@@ -1844,7 +2038,7 @@ export type ExecuteToolResponseJson = {
  * Use `create(ExecuteToolResponseSchema)` to create a new message.
  */
 export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse, {jsonType: ExecuteToolResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 32);
+  messageDesc(file_hlvm_memory_v1_memory, 34);
 
 /**
  * Which facts; what is empty narrows nothing.
@@ -1961,7 +2155,7 @@ export type FactFilterJson = {
  * Use `create(FactFilterSchema)` to create a new message.
  */
 export const FactFilterSchema: GenMessage<FactFilter, {jsonType: FactFilterJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 33);
+  messageDesc(file_hlvm_memory_v1_memory, 35);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactsRequest
@@ -2030,7 +2224,7 @@ export type ListFactsRequestJson = {
  * Use `create(ListFactsRequestSchema)` to create a new message.
  */
 export const ListFactsRequestSchema: GenMessage<ListFactsRequest, {jsonType: ListFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 34);
+  messageDesc(file_hlvm_memory_v1_memory, 36);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactsResponse
@@ -2075,7 +2269,7 @@ export type ListFactsResponseJson = {
  * Use `create(ListFactsResponseSchema)` to create a new message.
  */
 export const ListFactsResponseSchema: GenMessage<ListFactsResponse, {jsonType: ListFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 35);
+  messageDesc(file_hlvm_memory_v1_memory, 37);
 
 /**
  * What was done at once. Facts are given as they are now; a text never changes, another one is another fact.
@@ -2222,7 +2416,7 @@ export type FactChangeJson = {
  * Use `create(FactChangeSchema)` to create a new message.
  */
 export const FactChangeSchema: GenMessage<FactChange, {jsonType: FactChangeJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 36);
+  messageDesc(file_hlvm_memory_v1_memory, 38);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactChangesRequest
@@ -2277,7 +2471,7 @@ export type ListFactChangesRequestJson = {
  * Use `create(ListFactChangesRequestSchema)` to create a new message.
  */
 export const ListFactChangesRequestSchema: GenMessage<ListFactChangesRequest, {jsonType: ListFactChangesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 37);
+  messageDesc(file_hlvm_memory_v1_memory, 39);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactChangesResponse
@@ -2336,7 +2530,7 @@ export type ListFactChangesResponseJson = {
  * Use `create(ListFactChangesResponseSchema)` to create a new message.
  */
 export const ListFactChangesResponseSchema: GenMessage<ListFactChangesResponse, {jsonType: ListFactChangesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 38);
+  messageDesc(file_hlvm_memory_v1_memory, 40);
 
 /**
  * @generated from message hlvm.memory.v1.GetFactRequest
@@ -2377,7 +2571,7 @@ export type GetFactRequestJson = {
  * Use `create(GetFactRequestSchema)` to create a new message.
  */
 export const GetFactRequestSchema: GenMessage<GetFactRequest, {jsonType: GetFactRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 39);
+  messageDesc(file_hlvm_memory_v1_memory, 41);
 
 /**
  * @generated from message hlvm.memory.v1.GetFactResponse
@@ -2428,7 +2622,7 @@ export type GetFactResponseJson = {
  * Use `create(GetFactResponseSchema)` to create a new message.
  */
 export const GetFactResponseSchema: GenMessage<GetFactResponse, {jsonType: GetFactResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 40);
+  messageDesc(file_hlvm_memory_v1_memory, 42);
 
 /**
  * @generated from message hlvm.memory.v1.UndoFactChangeRequest
@@ -2473,7 +2667,7 @@ export type UndoFactChangeRequestJson = {
  * Use `create(UndoFactChangeRequestSchema)` to create a new message.
  */
 export const UndoFactChangeRequestSchema: GenMessage<UndoFactChangeRequest, {jsonType: UndoFactChangeRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 41);
+  messageDesc(file_hlvm_memory_v1_memory, 43);
 
 /**
  * @generated from message hlvm.memory.v1.UndoFactChangeResponse
@@ -2504,7 +2698,7 @@ export type UndoFactChangeResponseJson = {
  * Use `create(UndoFactChangeResponseSchema)` to create a new message.
  */
 export const UndoFactChangeResponseSchema: GenMessage<UndoFactChangeResponse, {jsonType: UndoFactChangeResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 42);
+  messageDesc(file_hlvm_memory_v1_memory, 44);
 
 /**
  * @generated from message hlvm.memory.v1.WatchFactsRequest
@@ -2545,7 +2739,7 @@ export type WatchFactsRequestJson = {
  * Use `create(WatchFactsRequestSchema)` to create a new message.
  */
 export const WatchFactsRequestSchema: GenMessage<WatchFactsRequest, {jsonType: WatchFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 43);
+  messageDesc(file_hlvm_memory_v1_memory, 45);
 
 /**
  * @generated from message hlvm.memory.v1.WatchFactsResponse
@@ -2590,7 +2784,7 @@ export type WatchFactsResponseJson = {
  * Use `create(WatchFactsResponseSchema)` to create a new message.
  */
 export const WatchFactsResponseSchema: GenMessage<WatchFactsResponse, {jsonType: WatchFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 44);
+  messageDesc(file_hlvm_memory_v1_memory, 46);
 
 /**
  * @generated from enum hlvm.memory.v1.FactType

@@ -1,0 +1,19 @@
+import type { FoundItem } from "./found-item.ts";
+import type { Question } from "./question.ts";
+import type { SearchKind } from "./search-item.ts";
+
+/** What is asked, and how common its terms are among all that the viewer can see. */
+export interface AskedCorpora {
+  readonly question: Question;
+  readonly ids: readonly number[];
+  readonly items: number;
+  readonly averageLength: number;
+  readonly frequencies: ReadonlyMap<string, number>;
+}
+
+/** Search by words within a viewer's scope. */
+export interface ItemSearch {
+  ask(kind: SearchKind, text: string): Promise<AskedCorpora>;
+  /** Best first. @param candidates of these alone; of all, where it is left out */
+  score(asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<FoundItem[]>;
+}
