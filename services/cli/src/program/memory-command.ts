@@ -5,6 +5,7 @@ import type { MemoryChangesFlags } from "../commands/memory-changes.ts";
 import type { FactEdit } from "../commands/memory-edit.ts";
 import type { MemoryListFlags } from "../commands/memory-list.ts";
 import type { MemoryUndoFlags } from "../commands/memory-undo.ts";
+import type { MemorySearchFlags } from "../commands/memory-search.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { withTimes } from "./audit-filter-options.ts";
@@ -34,8 +35,9 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
     .description("search what is remembered")
     .argument("<query...>", "words of the question")
     .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 100)).default(10))
+    .option("--explain", "every part of each score (--json has them always)")
     .addOption(jsonOption())
-    .action(async (words: string[], flags: { limit: number; json?: boolean }) => {
+    .action(async (words: string[], flags: MemorySearchFlags) => {
       const { memorySearch } = await import("../commands/memory-search.ts");
       finish(await memorySearch(words.join(" "), flags, context));
     });

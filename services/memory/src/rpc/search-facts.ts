@@ -19,7 +19,9 @@ export function searchFactsHandler(ports: SearchPorts & FactPorts) {
       signal,
     );
     return {
-      facts: facts.slice(0, request.limit || DEFAULT_LIMIT).map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
+      facts: facts
+        .slice(0, request.limit || DEFAULT_LIMIT)
+        .map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
       source: encodeSource(source),
       notice,
     };

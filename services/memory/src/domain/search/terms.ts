@@ -5,7 +5,8 @@ export const TERMS_VERSION = 1;
 const MAXIMUM_WORD_CHARACTERS = 64;
 /** Words, and identifiers and paths as wholes. */
 const WORD = /[\p{L}\p{M}\p{N}]+(?:[._/:\\-]+[\p{L}\p{M}\p{N}]+)*/gu;
-const PARTS = /[._/:\\-]+|(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const STEPS = /[/:\\]+/u;
+const PARTS = /[._-]+|(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
 const IN_PAIRS = /[\p{Script=Han}]+|[\p{Script=Hangul}]+/gu;
 const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]\p{M}*)\p{M}/gu;
@@ -29,12 +30,21 @@ const STOP_WORDS = new Set(
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const [whole] of text.normalize("NFKC").matchAll(WORD)) {
-    const parts = whole.split(PARTS).filter((part) => part !== "");
-    for (const part of parts) terms.push(...wordTerms(part));
-    // However it is written: userName, user_name and user-name are one.
-    if (parts.length > 1) terms.push(...wordTerms(parts.join("")));
+    const names = whole.split(STEPS).filter((name) => name !== "");
+    for (const name of names) {
+      const parts = name.split(PARTS).filter((part) => part !== "");
+      for (const part of parts) terms.push(...wordTerms(part));
+      // However it is written: userName, user_name and user-name are one.
+      if (parts.length > 1) terms.push(...wholeTerm(parts));
+    }
+    if (names.length > 1) terms.push(...wholeTerm(names));
   }
   return terms;
+}
+
+function wholeTerm(parts: readonly string[]): string[] {
+  const whole = foldAccents(parts.join("").toLowerCase());
+  return whole.length <= MAXIMUM_WORD_CHARACTERS ? [whole] : [];
 }
 
 function wordTerms(word: string): string[] {
