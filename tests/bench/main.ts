@@ -8,7 +8,7 @@ import { benchGateway } from "./gateway.ts";
 import { benchLighthouse } from "./lighthouse.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
-import { benchMemoryRecall } from "./memory-recall.ts";
+import { benchMemory } from "./memory.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchPool } from "./pool.ts";
 import { benchSandboxes } from "./sandboxes.ts";
@@ -27,6 +27,7 @@ const { values, positionals: wanted } = parseArgs({
     runs: { type: "string" },
     turns: { type: "string", default: "5" },
     tool: { type: "string", default: "memory_search" },
+    set: { type: "string" },
   },
 });
 const benches: Readonly<Record<string, () => Promise<void>>> = {
@@ -39,7 +40,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   audit: benchAudit,
   cancel: benchCancel,
   "take-over": benchTakeOver,
-  "memory-recall": benchMemoryRecall,
+  memory: () => benchMemory(values.set, wanted.find(isFile)),
   appends: benchAppends,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),
   waiting: () => benchWaiting(Number(values.runs ?? 10_000)),
@@ -52,7 +53,9 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   gateway: benchGateway,
   pool: benchPool,
 };
-const unknown = wanted.find((name) => !(name in benches));
+/** What is read, and no name of a bench. */
+const isFile = (name: string): boolean => name.endsWith(".json");
+const unknown = wanted.find((name) => !(name in benches) && !isFile(name));
 if (unknown !== undefined) {
   console.error(`There is no bench "${unknown}". There are: ${Object.keys(benches).join(", ")}.`);
   process.exit(2);

@@ -1,0 +1,157 @@
+import { join } from "node:path";
+import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { readSigningKey } from "@hlvm/identity/signing-key";
+import { TokenMinter } from "@hlvm/identity/token-minter";
+import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import { testPrincipal } from "@hlvm/testing/test-identity";
+import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
+import { readLocomo, readLongMemEval, type MemorySet } from "./memory-sets.ts";
+import { printTable } from "./print-table.ts";
+import { quantile } from "./quantile.ts";
+
+const FOUND = 10;
+const WRITTEN_AT_ONCE = 500;
+
+interface Memory {
+  readonly client: Client<typeof MemoryService>;
+  readonly options: () => Promise<CallOptions>;
+}
+/** What one question came to. */
+interface Asked {
+  readonly categories: readonly string[];
+  readonly search: number;
+  readonly recall: number;
+  readonly sessions: number;
+  /** 0 to 1: what recall's gate looks at. */
+  readonly coverage: number;
+}
+
+/**
+ * How many of the turns that answer a question are among the ten that a search finds and that a run is reminded of, by the service and
+ * the stores as they run; how well recall's gate tells those questions from such as the memory knows nothing of.
+ */
+export async function benchMemory(set: string | undefined, file: string | undefined): Promise<void> {
+  const memories = set === "longmemeval" ? readLongMemEval(file) : readLocomo(file);
+  if (memories === undefined) return console.log("\nMemory: left out, the set is not here (--set locomo|longmemeval FILE)");
+  const mesh = await startTestMesh();
+  try {
+    const memory = await connect(mesh);
+    const begun = performance.now();
+    const turns = await writeTurns(memory, memories);
+    const writes = turns.size / ((performance.now() - begun) / 1_000);
+    const times: number[] = [];
+    const asked: Asked[] = [];
+    for (const [number, { questions }] of memories.entries())
+      for (const question of questions) asked.push(await ask(memory, number, question, turns, times));
+    const foreign = await askForeign(memory, memories);
+    printTable(
+      `Memory: ${turns.size} turns, written at ${writes.toFixed(0)}/s; search p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`,
+      [...new Set(asked.flatMap(({ categories }) => categories))].sort().map((category) => {
+        const of = asked.filter(({ categories }) => categories.includes(category));
+        return {
+          category,
+          questions: of.length,
+          "search recall@10 %": percent(of.map(({ search }) => search)),
+          "Recall@10 %": percent(of.map(({ recall }) => recall)),
+          "sessions@10 %": percent(of.map(({ sessions }) => sessions)),
+        };
+      }),
+    );
+    const own = asked.map(({ coverage }) => coverage);
+    printTable("Recall's gate", [
+      {
+        "questions of others": foreign.length,
+        "fires for them %": percent(foreign.map(({ fires }) => (fires ? 1 : 0))),
+        "area under the curve": areaUnderCurve(
+          own,
+          foreign.map(({ coverage }) => coverage),
+        ),
+      },
+    ]);
+  } finally {
+    await mesh.stop();
+  }
+}
+
+async function connect(mesh: TestMesh): Promise<Memory> {
+  const minter = new TokenMinter(readSigningKey(join(mesh.directory, "keys", "edge.jwk")));
+  const port = mesh.state.services.find(({ name }) => name === "memory")!.port!;
+  return {
+    client: createClient(MemoryService, createMeshTransport(`http://127.0.0.1:${port}`)),
+    options: async () => ({ headers: { authorization: `Bearer ${minter.mint(testPrincipal, "memory")}` } }),
+  };
+}
+
+/** @returns fact id → the turns that it was written from, and their session */
+async function writeTurns({ client, options }: Memory, memories: readonly MemorySet[]): Promise<Map<string, string[]>> {
+  const written = new Map<string, string[]>();
+  for (const [number, { turns }] of memories.entries())
+    for (let at = 0; at < turns.length; at += WRITTEN_AT_ONCE) {
+      const batch = turns.slice(at, at + WRITTEN_AT_ONCE);
+      const facts = batch.map(({ text, session, ordinal, actor, saidAt }) => ({
+        ...{ text, actor, scope: FactScope.PROJECT, sourceSessionId: session, sourceOrdinal: ordinal },
+        ...(saidAt === undefined ? {} : { saidAt: timestampFromDate(saidAt) }),
+      }));
+      const answer = await client.writeFacts({ facts, project: projectOf(number) }, await options());
+      for (const [place, { factId }] of answer.facts.entries())
+        written.set(factId, [...(written.get(factId) ?? []), batch[place]!.id, batch[place]!.session]);
+    }
+  return written;
+}
+
+async function ask(
+  { client, options }: Memory,
+  number: number,
+  question: MemorySet["questions"][number],
+  turns: ReadonlyMap<string, string[]>,
+  times: number[],
+): Promise<Asked> {
+  const begun = performance.now();
+  const { facts } = await client.searchFacts({ query: question.text, project: projectOf(number), limit: FOUND }, await options());
+  times.push(performance.now() - begun);
+  const recalled = await client.recall({ query: question.text, project: projectOf(number) }, await options());
+  const held = (ids: readonly string[]): Set<string> => new Set(ids.flatMap((id) => turns.get(id) ?? []));
+  const found = held(facts.map(({ fact }) => fact!.factId));
+  return {
+    categories: question.categories,
+    search: share(question.turns, found),
+    recall: share(question.turns, held(recalled.facts.map(({ factId }) => factId))),
+    sessions: share(question.sessions, found),
+    coverage: Math.max(0, ...facts.map(({ parts }) => parts?.coverage ?? 0)),
+  };
+}
+
+/** Puts to each memory the questions of another one. */
+async function askForeign({ client, options }: Memory, memories: readonly MemorySet[]): Promise<{ fires: boolean; coverage: number }[]> {
+  const answers: { fires: boolean; coverage: number }[] = [];
+  for (const number of memories.keys())
+    for (const { text } of memories[(number + 3) % memories.length]!.questions) {
+      const { facts } = await client.searchFacts({ query: text, project: projectOf(number), limit: FOUND }, await options());
+      const coverage = Math.max(0, ...facts.map(({ parts }) => parts?.coverage ?? 0));
+      answers.push({ coverage, fires: facts.some(({ parts }) => parts !== undefined && parts.coverage >= parts.gate) });
+    }
+  return answers;
+}
+
+/** How likely one of the first is above one of the second. */
+function areaUnderCurve(first: readonly number[], second: readonly number[]): number {
+  const above = first.reduce(
+    (sum, one) => sum + second.reduce((count, other) => count + (one > other ? 1 : one === other ? 0.5 : 0), 0),
+    0,
+  );
+  return above / Math.max(1, first.length * second.length);
+}
+
+function share(wanted: readonly string[], found: ReadonlySet<string>): number {
+  return wanted.filter((id) => found.has(id)).length / Math.max(1, wanted.length);
+}
+
+function percent(shares: readonly number[]): number {
+  return (100 * shares.reduce((sum, one) => sum + one, 0)) / Math.max(1, shares.length);
+}
+
+function projectOf(number: number): string {
+  return `/memory-bench/${number}`;
+}
