@@ -54,7 +54,11 @@ export function readLocomo(file = LOCOMO): MemorySet[] | undefined {
     return {
       turns: sessions.flatMap((session) =>
         (conversation[session] as LocomoTurn[]).map(({ speaker, dia_id: id, text, blip_caption: picture = "" }, ordinal) => ({
-          ...{ id, session, ordinal, actor: speaker, text: `${text} ${picture}` },
+          id,
+          session,
+          ordinal,
+          actor: speaker,
+          text: `${text} ${picture}`,
           saidAt: locomoDate(String(conversation[`${session}_date_time`])),
         })),
       ),

@@ -91,7 +91,11 @@ async function writeTurns({ client, options }: Memory, memories: readonly Memory
     for (let at = 0; at < turns.length; at += WRITTEN_AT_ONCE) {
       const batch = turns.slice(at, at + WRITTEN_AT_ONCE);
       const facts = batch.map(({ text, session, ordinal, actor, saidAt }) => ({
-        ...{ text, actor, scope: FactScope.PROJECT, sourceSessionId: session, sourceOrdinal: ordinal },
+        text,
+        actor,
+        scope: FactScope.PROJECT,
+        sourceSessionId: session,
+        sourceOrdinal: ordinal,
         ...(saidAt === undefined ? {} : { saidAt: timestampFromDate(saidAt) }),
       }));
       const answer = await client.writeFacts({ facts, project: projectOf(number) }, await options());

@@ -38,7 +38,16 @@ function rowOf(item: SearchItem) {
   const { itemId, kind, audience, organization, owner, project, scope, container, ordinal, actor, saidAt, origin } = item;
   return {
     item_id: itemId,
-    ...{ kind, audience, organization, owner, project, scope, container, ordinal, actor, origin },
+    kind,
+    audience,
+    organization,
+    owner,
+    project,
+    scope,
+    container,
+    ordinal,
+    actor,
+    origin,
     said_at: saidAt,
     length: words.length,
     terms: [...counts.keys()],
