@@ -3029,7 +3029,7 @@ export const SearchSource = {
   INDEX: 1,
 
   /**
-   * The index did not answer; Postgres full text did.
+   * PostgreSQL found them alone: the scope is small, or the notice says why.
    *
    * @generated from enum value: SEARCH_SOURCE_DATABASE = 2;
    */

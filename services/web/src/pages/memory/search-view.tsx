@@ -1,4 +1,4 @@
-import { MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { useDeferredValue } from "react";
 import { useClient } from "../../api/use-client.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -26,7 +26,7 @@ export function SearchView({ query, project, version, opened, onOpen }: MemoryVi
           <TroubleNote trouble={found.trouble} onAgain={found.again} />
         </div>
       )}
-      {found.value?.source === SearchSource.DATABASE ? <p className={styles.note}>{found.value.notice}</p> : null}
+      {found.value !== undefined && found.value.notice !== "" ? <p className={styles.note}>{found.value.notice}</p> : null}
       {words === "" ? (
         <Empty title="Search for what was learnt" command='hlvm memory search "words"'>
           <p>Facts outlive their session. They are found by words; what you write down above is yours alone.</p>
