@@ -83,6 +83,21 @@ describe("writing", () => {
     expect(await holds(ada, "vitest")).toEqual([stated.id]);
   });
 
+  it("finds what a sentence is about by itself: what was so is kept with its time, and what says the same is one", async () => {
+    const ada = newcomer();
+    const { fact: old } = await write(ada, "The deploy branch is master");
+    const { fact, superseded } = await write(ada, "The deploy branch is now main");
+    expect([superseded.map(({ id }) => id), fact.predicate]).toEqual([[old.id], "deploy branch"]);
+    expect(await find(ada, old.id)).toMatchObject({ validTo: fact.validFrom });
+    expect(await write(ada, "Trunk is the deploy branch")).toMatchObject({ superseded: [{ id: fact.id }] });
+    expect(await write(ada, "the deploy branch is  trunk!")).toMatchObject({ isNew: false });
+    const { fact: known } = await write(ada, "On Fridays we deploy, from main");
+    expect(await write(ada, "we deploy from main on Fridays?")).toMatchObject({ isNew: false, fact: { id: known.id } });
+    // A sentence of a conversation is kept beside the others.
+    for (const [sourceOrdinal, city] of ["Berlin", "Lisbon"].entries())
+      expect(await write(ada, `Ada lives in ${city}`, { sourceOrdinal, actor: "Ada" })).toMatchObject({ superseded: [] });
+  });
+
   it("pins a known fact when it is written again as pinned", async () => {
     const ada = newcomer();
     await write(ada, "Never push to main");

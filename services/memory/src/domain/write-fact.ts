@@ -1,6 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { FactOrigin, FactScope, FactType, NewFact } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
+import { findSlot } from "./find-slot.ts";
 import { putFact, type PutFact } from "./put-fact.ts";
 import { redactSecrets } from "./redact-secrets.ts";
 import type { Viewer } from "./viewer.ts";
@@ -30,15 +31,15 @@ export interface FactDraft {
  */
 export async function writeFact(facts: ScopedFacts, viewer: Viewer, draft: FactDraft): Promise<PutFact> {
   const scope = draft.scope ?? (viewer.project === "" ? "personal" : "project");
+  const text = factText(draft.text);
   const clean: NewFact = {
     ...draft,
+    ...slotFor(draft, text),
     scope,
     type: draft.type ?? (scope === "project" ? "project" : "user"),
     project: scope === "project" ? viewer.project : "",
-    text: factText(draft.text),
+    text,
     category: storable(draft.category),
-    subject: storable(draft.subject),
-    predicate: storable(draft.predicate),
     actor: storable(draft.actor ?? ""),
     sourceOrdinal: draft.sourceOrdinal,
     saidAt: draft.saidAt,
@@ -46,6 +47,13 @@ export async function writeFact(facts: ScopedFacts, viewer: Viewer, draft: FactD
     tags: [...new Set(draft.tags.map(storable))].filter((tag) => tag !== ""),
   };
   return putFact(facts, viewer, clean);
+}
+
+/** As it was said; else as the sentence itself says, unless it is one of a conversation, of which each is kept. */
+function slotFor({ subject, predicate, sourceOrdinal }: FactDraft, text: string): { readonly subject: string; readonly predicate: string } {
+  const given = { subject: storable(subject), predicate: storable(predicate) };
+  if (given.subject !== "" || given.predicate !== "" || sourceOrdinal !== undefined) return given;
+  return findSlot(text) ?? given;
 }
 
 /**
