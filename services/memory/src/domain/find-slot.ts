@@ -139,7 +139,10 @@ export function findSlot(text: string): FoundSlot | undefined {
     .trim();
   if (sentence.split(" ").length > MAXIMUM_WORDS) return undefined;
   // "Main is the deploy branch" is "the deploy branch is main".
-  const turned = sentence.replace(/^(?!(?:the|our|my|this|that|it|he|she|they|we|there) )(\S+(?: \S+)?) (is|are) ((?:the|our|my) .+)$/i, "$3 $2 $1");
+  const turned = sentence.replace(
+    /^(?!(?:the|our|my|this|that|it|he|she|they|we|there) )(\S+(?: \S+)?) (is|are) ((?:the|our|my) .+)$/i,
+    "$3 $2 $1",
+  );
   for (const [pattern, find] of FORMS) {
     const found = pattern.exec(turned);
     const slotFound = found === null ? undefined : find(found.groups ?? {});
