@@ -44,6 +44,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
   addReading(memory, context, finish);
   addChanging(memory, context, finish);
   addInbox(memory, context, finish);
+  addProjects(memory, context, finish);
   return memory;
 }
 
@@ -130,6 +131,39 @@ function addInbox(memory: Command, context: CommandContext, finish: Finish): voi
         const { memoryDecide } = await import("../commands/memory-inbox.ts");
         finish(await memoryDecide(decision, id, flags, context));
       });
+}
+
+function addProjects(memory: Command, context: CommandContext, finish: Finish): void {
+  const project = memory.command("project").description("whose facts of scope project are whose");
+  project
+    .command("list")
+    .description("projects that you have had a session in or were added to; for an administrator, all")
+    .addOption(jsonOption())
+    .action(async (flags: { json?: boolean }) => {
+      const { memoryProjects } = await import("../commands/memory-project.ts");
+      finish(await memoryProjects(flags, context));
+    });
+  for (const [name, isMember, description] of [
+    ["add", true, "have somebody see a project's facts; for administrators"],
+    ["remove", false, "have somebody see them no more, whatever sessions they have; for administrators"],
+  ] as const)
+    project
+      .command(name)
+      .description(description)
+      .argument("<project-id>", "as list shows it")
+      .argument("<member>", "for example user:ada")
+      .addOption(jsonOption())
+      .action(async (projectId: string, principal: string, flags: { json?: boolean }) => {
+        const { memoryProjectMember } = await import("../commands/memory-project.ts");
+        finish(await memoryProjectMember({ projectId, principal, isMember }, flags, context));
+      });
+  project
+    .command("init")
+    .description("make this folder a project by an id in .hlvm/project, where it is no git repository")
+    .action(async () => {
+      const { memoryProjectInit } = await import("../commands/memory-project.ts");
+      finish(memoryProjectInit(context));
+    });
 }
 
 function withFactFilter(command: Command): Command {

@@ -50,9 +50,9 @@ export class PostgresScopedFacts implements ScopedFacts {
     return this.#one("fact-in-slot", sql, [audience, slot]);
   }
 
-  async sameText(audience: string, slot: string, textKey: string): Promise<Fact | undefined> {
-    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = $3 AND valid_to IS NULL`;
-    return this.#one("fact-same-text", sql, [audience, slot, textKey]);
+  async sameText(audience: string, slot: string, textKeys: readonly string[]): Promise<Fact | undefined> {
+    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = ANY($3) AND valid_to IS NULL ORDER BY valid_from LIMIT 1`;
+    return this.#one("fact-same-text", sql, [audience, slot, textKeys]);
   }
 
   async insert(fact: FactToInsert): Promise<Fact> {

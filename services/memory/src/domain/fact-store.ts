@@ -35,8 +35,8 @@ export interface ScopedFacts {
   find(id: string): Promise<Fact | undefined>;
   /** The valid fact in a slot. */
   inSlot(audience: string, slot: string): Promise<Fact | undefined>;
-  /** The valid fact with this text in a slot. */
-  sameText(audience: string, slot: string, textKey: string): Promise<Fact | undefined>;
+  /** The valid fact in a slot whose text has one of these keys. */
+  sameText(audience: string, slot: string, textKeys: readonly string[]): Promise<Fact | undefined>;
   insert(fact: FactToInsert): Promise<Fact>;
   /** The fact holds no longer; it stays in the history. */
   end(id: string, supersededBy: string): Promise<Fact>;

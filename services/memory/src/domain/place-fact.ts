@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { audienceOf } from "./audience.ts";
-import { slotOf, textKeyOf } from "./fact-keys.ts";
+import { plainTextKeyOf, slotOf, textKeyOf } from "./fact-keys.ts";
 import type { Fact, NewFact } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
 import { termsOf } from "./search/terms.ts";
-import { TRUST } from "./trust.ts";
+import { TRUST, trustOf } from "./trust.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface FactKeys {
@@ -34,10 +34,16 @@ export async function placeOf(facts: ScopedFacts, viewer: Viewer, draft: NewFact
   const keys = keysOf(viewer, draft);
   const { audience, slot, textKey } = keys;
   await facts.lock(audience);
-  const same = await facts.sameText(audience, slot, textKey);
-  const known = same !== undefined && same.id !== corrected?.id && TRUST[same.origin] >= TRUST[draft.origin] ? same : undefined;
+  const keysOfText = [textKey, plainTextKeyOf(draft.text)];
+  const same = await facts.sameText(audience, slot, keysOfText);
+  // The same, from before it was known of what it is: it gets its slot, unless it is more to be trusted.
+  const unplaced = slot === "" || same !== undefined ? undefined : await facts.sameText(audience, "", keysOfText);
+  const isKnown =
+    (same !== undefined && same.id !== corrected?.id && TRUST[same.origin] >= TRUST[draft.origin]) ||
+    (unplaced !== undefined && unplaced.id !== corrected?.id && trustOf(unplaced) > TRUST[draft.origin]);
+  const known = isKnown ? (same ?? unplaced) : undefined;
   const inSlot = slot === "" ? undefined : await facts.inSlot(audience, slot);
-  const there = [same, corrected, inSlot].filter((fact) => fact !== undefined && fact.id !== known?.id) as Fact[];
+  const there = [same, unplaced, corrected, inSlot].filter((fact) => fact !== undefined && fact.id !== known?.id) as Fact[];
   return { ...keys, known, taken: [...new Map(there.map((fact) => [fact.id, fact])).values()] };
 }
 

@@ -2,7 +2,7 @@ import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import type { Memory, Recalled, ToolCall } from "../../domain/loop/ports.ts";
+import type { Memory, Recalled, ToolCall, WorkspaceIdentity } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
@@ -13,16 +13,31 @@ const RECALL_DEADLINE_MILLISECONDS = 3_000;
 export class MeshMemory implements Memory {
   readonly #client: Client<typeof MemoryService>;
   readonly #caller: MeshCaller;
+  /** Memory's id for the workspace, once it is known. */
+  #project: string | undefined;
 
   constructor(transport: Transport, caller: MeshCaller) {
     this.#client = createClient(MemoryService, transport);
     this.#caller = caller;
   }
 
+  async registerProject(workspace: string, { origin, rootCommit, madeId }: WorkspaceIdentity, signal: AbortSignal): Promise<void> {
+    try {
+      const identity = { origin, rootCommit, madeId };
+      const { project } = await this.#client.registerProject(
+        { workspace, identity },
+        this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
+      );
+      this.#project = project?.projectId;
+    } catch (thrown) {
+      throw meshError(thrown, signal);
+    }
+  }
+
   async recall(query: string, workspace: string, signal: AbortSignal): Promise<Recalled> {
     try {
       const { facts, moreExist, notice } = await this.#client.recall(
-        { query, project: workspace },
+        { query, project: this.#project ?? workspace },
         this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
       );
       return { facts: facts.map((fact) => fact.text), moreExist, notice };
@@ -34,7 +49,7 @@ export class MeshMemory implements Memory {
   async execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult> {
     try {
       const { result } = await this.#client.executeTool(
-        { call, grant, project: workspace },
+        { call, grant, project: this.#project ?? workspace },
         this.#caller.options(timeoutMilliseconds, signal),
       );
       if (result === undefined)
