@@ -113,6 +113,7 @@ try {
     cost: "/cost",
     models: "/models",
     "memory-live": "/memory",
+    "memory-pulse": "/memory/pulse",
     "memory-river": "/memory/river",
     "memory-opened": "/memory/river",
     "memory-search": "/memory/search?q=idempotency",

@@ -48,6 +48,7 @@ const PLACES = [
   "/models",
   "/settings",
   "/memory",
+  "/memory/pulse",
   "/memory/river",
   "/memory/search?q=greeting",
   "/memory/facts",

@@ -6,6 +6,7 @@ import { TeamResolverService, TeamService, TokenResolverService, TokenService } 
 import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
 import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
@@ -27,6 +28,7 @@ const SERVICES = [
   LoginService,
   MemberService,
   MemoryService,
+  MemoryStatsService,
   ModelCallService,
   ModelService,
   PolicyService,

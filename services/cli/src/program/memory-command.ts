@@ -8,6 +8,7 @@ import type { MemoryUndoFlags } from "../commands/memory-undo.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { withTimes } from "./audit-filter-options.ts";
+import { addMemoryStats } from "./memory-stats-commands.ts";
 import { jsonOption, uuidOf, wholeNumber } from "./values.ts";
 
 const factId = uuidOf("a fact's id; `hlvm memory list` shows them");
@@ -41,6 +42,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
     });
   addReading(memory, context, finish);
   addChanging(memory, context, finish);
+  addMemoryStats(memory, context, finish);
   return memory;
 }
 

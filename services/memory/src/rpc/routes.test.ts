@@ -17,6 +17,7 @@ import { Circuit } from "../adapters/circuit.ts";
 import { MeilisearchConnection } from "../adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "../adapters/meilisearch-fact-index.ts";
 import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
+import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Nobody listens there: every answer here comes from the database. */
@@ -37,7 +38,7 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: memoryRoutes({ store, index, gate: identity.gate() }),
+    routes: memoryRoutes({ store, index, gate: identity.gate(), usage: new PostgresUsageLog(test.database, testLog) }),
     services: [MemoryService.typeName],
     authenticate: identity.verifier("memory"),
   });

@@ -2,17 +2,30 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { SearchFactsRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { searchFacts, type SearchPorts } from "../domain/search-facts.ts";
+import { recordRecall } from "../domain/usage/record-recall.ts";
+import type { UsageLog } from "../domain/usage/usage-log.ts";
 import { encodeFact, encodeSource } from "./fact-codec.ts";
 import { viewerOf } from "./viewer-of.ts";
 
 const DEFAULT_LIMIT = 10;
 
-export function searchFactsHandler(ports: SearchPorts) {
+export function searchFactsHandler(ports: SearchPorts & { readonly usage: UsageLog }) {
   return async (request: SearchFactsRequest, context: HandlerContext) => {
     const { principal, signal } = callContext(context);
-    const { facts, source, notice } = await searchFacts(ports, viewerOf(principal, request.project), request.query, signal);
+    const begun = performance.now();
+    const viewer = viewerOf(principal, request.project);
+    const { query } = request;
+    const { facts, source, notice } = await searchFacts(ports, viewer, query, signal);
+    const shown = facts.slice(0, request.limit || DEFAULT_LIMIT);
+    const asked = { kind: "search", query, sessionId: "", runId: "", begun } as const;
+    await recordRecall(
+      ports.usage,
+      viewer,
+      asked,
+      shown.map(({ fact }) => fact),
+    );
     return {
-      facts: facts.slice(0, request.limit || DEFAULT_LIMIT).map(({ fact, score }) => ({ fact: encodeFact(fact), score })),
+      facts: shown.map(({ fact, score }) => ({ fact: encodeFact(fact), score })),
       source: encodeSource(source),
       notice,
     };

@@ -138,10 +138,11 @@ function* heldOutput(redactors: ReadonlyMap<ToolOutput_Stream, TextRedactor>): G
 
 function redactMemory(memory: Memory, secrets: RunSecrets): Memory {
   return {
-    async recall(query, workspace, signal) {
-      const { facts, moreExist, notice } = await clean(memory.recall(query, workspace, signal), secrets);
+    async recall(asked, signal) {
+      const { facts, moreExist, notice } = await clean(memory.recall(asked, signal), secrets);
       return { facts: facts.map((fact) => secrets.redact(fact)), moreExist, notice: secrets.redact(notice) };
     },
+    recordAnswer: (asked, answer) => clean(memory.recordAnswer(asked, answer), secrets),
     async execute(call, grant, workspace, timeoutMilliseconds, signal) {
       return redactResult(await clean(memory.execute(call, grant, workspace, timeoutMilliseconds, signal), secrets), secrets);
     },

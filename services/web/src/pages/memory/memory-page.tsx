@@ -18,6 +18,7 @@ import {
   type MemoryView,
 } from "./memory-question.ts";
 import { OpenedFact } from "./opened-fact.tsx";
+import { PulseView } from "./pulse-view.tsx";
 import { RiverView } from "./river-view.tsx";
 import { SearchView } from "./search-view.tsx";
 import { WriteFact } from "./write-fact.tsx";
@@ -38,7 +39,7 @@ export interface MemoryViewProps {
   readonly onOpen: (factId: string) => void;
 }
 
-const VIEWS = { live: LiveView, river: RiverView, search: SearchView, facts: FactsView } as const;
+const VIEWS = { live: LiveView, pulse: PulseView, river: RiverView, search: SearchView, facts: FactsView } as const;
 
 /** What is remembered: as it is learnt, by day, by words, and as a list; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -130,6 +131,7 @@ interface Asked {
 function commandOf(view: MemoryView, { question, withEnded, query }: Asked): string {
   if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
+  if (view === "pulse") return "hlvm memory stats";
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
 }
 

@@ -4,7 +4,7 @@ import { parseTime } from "@hlvm/ndjson/parse-time";
 import { FactOrigin, FactScope, FactType, type FactFilterSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { factOriginWords, factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
 
-export const MEMORY_VIEWS = { live: "Live", river: "River", search: "Search", facts: "Facts" } as const;
+export const MEMORY_VIEWS = { live: "Live", pulse: "Pulse", river: "River", search: "Search", facts: "Facts" } as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
 
 /** By what facts are narrowed, under the names that the flags of `hlvm memory` have; the words that each may be, where there are some. */
