@@ -30,6 +30,8 @@ export interface PublicService {
 export interface Access {
   readonly scopes: NeededScopes;
   readonly roles: readonly Role[];
+  /** Put on record before it is handed on, since the service that answers it does not. */
+  readonly isRecorded?: boolean;
 }
 
 const LOOK: Access = { scopes: ["read", "run"], roles: ROLES };
@@ -37,6 +39,7 @@ const LOOK_AT_POOL: Access = { scopes: ["read", "run"], roles: ["developer", "ad
 const LOOK_AT_MODELS: Access = { scopes: ["read", "run", "model"], roles: ROLES };
 const ASK: Access = { scopes: ["run"], roles: ["developer", "admin"] };
 const ADMINISTER: Access = { scopes: ["admin"], roles: ["admin"] };
+const ADMINISTER_ON_RECORD: Access = { ...ADMINISTER, isRecorded: true };
 /** Of a session of one's own everybody sets the budget who may ask. */
 const SPEND: Access = { scopes: ["admin"], roles: ["developer", "admin"] };
 const SEE_APPROVALS: Access = { scopes: ["read", "run", "approve"], roles: ROLES };
@@ -122,7 +125,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   }),
   open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
-  open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER, resumeInstance: ADMINISTER }),
+  open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER_ON_RECORD, resumeInstance: ADMINISTER_ON_RECORD }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,
     listProcesses: LOOK,

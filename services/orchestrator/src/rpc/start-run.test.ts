@@ -96,9 +96,11 @@ describe("StartRun", () => {
     await test.run("in vain");
     test.answers(["The branch is main."]);
     const { sessionId } = await test.run("Which branch?");
-    await expect.poll(() => test.fake.seen.answers.slice(before)).toMatchObject([
-      { sessionId, question: "Which branch?", answer: "The branch is main.", project: "/work", runId: expect.stringMatching(/./) },
-    ]);
+    await expect
+      .poll(() => test.fake.seen.answers.slice(before))
+      .toMatchObject([
+        { sessionId, question: "Which branch?", answer: "The branch is main.", project: "/work", runId: expect.stringMatching(/./) },
+      ]);
   });
 
   it("refuses a second run while one is going on, and says how to follow it", async () => {

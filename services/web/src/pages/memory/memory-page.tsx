@@ -64,9 +64,9 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
       <div className={styles.page}>
         <Tabs view={view} search={search} />
-        {view === "search" ? (
+        {view === "search" || view === "pulse" ? (
           <div className={styles.filters}>
-            <SearchField query={query} onQuery={(q) => set({ q })} />
+            {view === "search" ? <SearchField query={query} onQuery={(q) => set({ q })} /> : null}
             <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
           </div>
         ) : (

@@ -1,4 +1,4 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { FactOriginSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import {
@@ -37,6 +37,9 @@ export function PulseView({ question, project, version, onOpen }: MemoryViewProp
   return (
     <div className={styles.pulse}>
       <TroubleNote trouble={trouble} onAgain={again} />
+      <p className={styles.none}>
+        From {dayOf(stats.since)} to {dayOf(stats.until)}: what you and your runs asked.
+      </p>
       <Rates stats={stats} />
       <Asked stats={stats} />
       <Kept stats={stats} />
@@ -54,6 +57,10 @@ export function PulseView({ question, project, version, onOpen }: MemoryViewProp
       </section>
     </div>
   );
+}
+
+function dayOf(time: Timestamp | undefined): string {
+  return time === undefined ? "" : timestampDate(time).toLocaleDateString(undefined, { dateStyle: "medium" });
 }
 
 function Rates({ stats }: { readonly stats: GetMemoryStatsResponse }) {
@@ -107,8 +114,8 @@ function Asked({ stats }: { readonly stats: GetMemoryStatsResponse }) {
                   <td className={table.right}>{count}</td>
                   <td className={table.right}>{hits}</td>
                   <td className={table.right}>{factsShown}</td>
-                  <td className={table.right}>{secondsWord(p50Milliseconds)}</td>
-                  <td className={table.right}>{secondsWord(p95Milliseconds)}</td>
+                  <td className={table.right}>{secondsWord(Math.round(p50Milliseconds))}</td>
+                  <td className={table.right}>{secondsWord(Math.round(p95Milliseconds))}</td>
                 </tr>
               ))}
             </tbody>
@@ -125,11 +132,13 @@ const ASKED_BY: Readonly<Record<string, string>> = {
   search: "You, with a search",
 };
 
+const AGES: Readonly<Record<number, string>> = { 0: "more than a year old", 1: "of the last day" };
+
 function Kept({ stats }: { readonly stats: GetMemoryStatsResponse }) {
   const total = stats.factsByOrigin.reduce((sum, { count }) => sum + count, 0);
   const rows = [
     ...stats.factsByOrigin.map(({ origin, count }) => [enumWord(FactOriginSchema, origin), count] as const),
-    ...stats.factsByAge.map(({ days, count }) => [days === 0 ? "more than a year old" : `up to ${days} days old`, count] as const),
+    ...stats.factsByAge.map(({ days, count }) => [AGES[days] ?? `up to ${days} days old`, count] as const),
     ["never shown to you", stats.factsNeverShown] as const,
   ];
   return (
