@@ -92,6 +92,22 @@ const settings = {
     }),
     parse: modelPatterns,
   },
+  databaseUrl: text({
+    variable: "HLVM_DATABASE_URL",
+    description: "the gateway's own PostgreSQL database, for keys of organizations and teams; empty: it keeps none",
+    fallback: "",
+  }),
+  keyEncryptionKeys: text({
+    variable: "HLVM_KEY_ENCRYPTION_KEYS",
+    description: "path of a file with the keys that encrypt what is kept: a name and 32 bytes in base64 a line, the first one encrypts",
+    fallback: "",
+  }),
+  vaultUrl: {
+    ...text({ variable: "HLVM_VAULT_URL", description: "a Vault or OpenBao that encrypts in the place of that file", fallback: "" }),
+    parse: httpUrl,
+  },
+  vaultKey: text({ variable: "HLVM_VAULT_KEY", description: "its transit engine and key, ENGINE/KEY", fallback: "transit/hlvm" }),
+  vaultTokenFile: text({ variable: "HLVM_VAULT_TOKEN_FILE", description: "path of the file with the token for it", fallback: "" }),
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
   pricesFile: text({
     variable: "HLVM_PRICES_FILE",

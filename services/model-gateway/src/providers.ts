@@ -9,13 +9,10 @@ import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
 import { llamaReplica, type Config } from "./config.ts";
+import { endingOf } from "./domain/keys/change-keys.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { Provider } from "./domain/provider.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
-
-const SHOWN_OF_KEY = 4;
-/** Of a shorter key its end would tell too much. */
-const SHORTEST_SHOWN_KEY = 20;
 
 /** Which set-up provider gives the default model, where none is named. */
 export const DEFAULT_ORDER = ["anthropic", "openai", "llama", "demo"] as const;
@@ -25,19 +22,13 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   return [
     {
       name: "anthropic",
-      ...withKeys(config.anthropicApiKeys, (apiKey) => new AnthropicProvider({ apiKey, baseUrl: config.anthropicBaseUrl })),
+      ...withKeys(config.anthropicApiKeys, (apiKey) => anthropicProvider(config, apiKey)),
       setUp: "Set ANTHROPIC_API_KEY and start again.",
       known: HOSTED_MODELS.anthropic,
     },
     {
       name: "openai",
-      ...withKeys(config.openaiApiKeys, (apiKey) =>
-        withEmbeddings(new OpenaiProvider({ apiKey, baseUrl: config.openaiBaseUrl }), {
-          name: "openai",
-          baseUrls: () => [config.openaiBaseUrl],
-          apiKey,
-        }),
-      ),
+      ...withKeys(config.openaiApiKeys, (apiKey) => openaiProvider(config, apiKey)),
       setUp: "Set OPENAI_API_KEY and start again.",
       known: HOSTED_MODELS.openai,
     },
@@ -68,7 +59,15 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   ];
 }
 
-function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey: string): Provider {
+export function anthropicProvider({ anthropicBaseUrl: baseUrl }: Config, apiKey: string): Provider {
+  return new AnthropicProvider({ apiKey, baseUrl });
+}
+
+export function openaiProvider({ openaiBaseUrl: baseUrl }: Config, apiKey: string): Provider {
+  return withEmbeddings(new OpenaiProvider({ apiKey, baseUrl }), { name: "openai", baseUrls: () => [baseUrl], apiKey });
+}
+
+export function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey: string): Provider {
   const name = "openai-compatible";
   const dialect = compatibleDialect === "" ? {} : { dialect: compatibleDialect };
   const provider = new ChatCompletionsProvider({ name, baseUrl: compatibleUrl, apiKey, ...dialect });
@@ -80,8 +79,9 @@ function llamaProvider(config: Config): Provider {
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }
 
-function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {
-  const keyed = keys.map((key) => ({ ending: key.length < SHORTEST_SHOWN_KEY ? "" : key.slice(-SHOWN_OF_KEY), provider: create(key) }));
+/** It with each of these keys; none where there are none. */
+export function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {
+  const keyed = keys.map((key) => ({ ending: endingOf(key), provider: create(key) }));
   return { provider: keyed[0]?.provider, keyed };
 }
 

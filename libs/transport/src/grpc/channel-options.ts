@@ -8,6 +8,7 @@ import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ProviderKeyService } from "@hlvm/proto/hlvm/model/v1/provider_key_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
@@ -33,6 +34,7 @@ const SERVICES = [
   ModelService,
   PolicyService,
   PoolService,
+  ProviderKeyService,
   RunPolicyService,
   SandboxService,
   SessionService,

@@ -5,6 +5,7 @@ import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
+import { ProviderKeyService } from "@hlvm/proto/hlvm/model/v1/provider_key_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -126,6 +127,12 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
   open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
   open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER_ON_RECORD, resumeInstance: ADMINISTER_ON_RECORD }),
+  open(ProviderKeyService, "model-gateway", {
+    listProviderKeys: ADMINISTER,
+    addProviderKey: ADMINISTER_ON_RECORD,
+    rotateProviderKey: ADMINISTER_ON_RECORD,
+    removeProviderKey: ADMINISTER_ON_RECORD,
+  }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,
     listProcesses: LOOK,

@@ -3,17 +3,19 @@ import type { GenerateRequest, GenerateResponse } from "@hlvm/proto/hlvm/model/v
 import { callContext } from "@hlvm/rpc/call-context";
 import { generate } from "../domain/generate.ts";
 import { observeGeneration } from "../domain/observe-generation.ts";
+import { callerOf } from "./caller-of.ts";
 import { decodeGeneration } from "./decode-generation.ts";
 import { decodeNeeds } from "./decode-needs.ts";
 import { encodeDelta } from "./encode-delta.ts";
 import type { ModelServiceParts } from "./routes.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
-export function generateHandler({ catalogue, router, prices, log }: ModelServiceParts) {
+export function generateHandler({ models, prices, log }: ModelServiceParts) {
   return async function* (request: GenerateRequest, context: HandlerContext): AsyncGenerator<GenerateResponse, void> {
     const { signal, remainingMilliseconds } = callContext(context);
     try {
       const { model: wanted, route } = request;
+      const { catalogue, router } = await models(callerOf(context));
       const target = catalogue.find(wanted);
       const generation = decodeGeneration(request, target.name);
       const deltas = generate(target, generation, {

@@ -85,7 +85,7 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: routes({ catalogue, router, prices, log: testLog }),
+    routes: routes({ models: () => Promise.resolve({ catalogue, router }), prices, log: testLog }),
     services: [ModelService.typeName],
     authenticate: verifier("model-gateway"),
   });
