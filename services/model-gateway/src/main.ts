@@ -6,19 +6,23 @@ import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
+import { LocalProvider } from "./adapters/llama/local-provider.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { readPrices } from "./adapters/read-prices.ts";
 import { readRoutes } from "./adapters/read-routes.ts";
-import { llamaReplica, readGatewayConfig } from "./config.ts";
+import { llamaReplica, readGatewayConfig, resumeSettings } from "./config.ts";
 import { ModelCatalogue } from "./domain/model-catalogue.ts";
 import { PermittedModels } from "./domain/permitted-models.ts";
 import { PriceTable } from "./domain/price-table.ts";
 import { Router } from "./domain/routing/router.ts";
 import { DEFAULT_ORDER, providers } from "./providers.ts";
+import { ResumableAnswers } from "./rpc/resumable-answers.ts";
 import { poolRoutes } from "./rpc/pool-routes.ts";
 import { routes } from "./rpc/routes.ts";
 
 const PRICES = fileURLToPath(new URL("../prices.json", import.meta.url));
+/** For running answers to end when the gateway stops. */
+const GRACE_MILLISECONDS = 5_000;
 
 await runService("model-gateway", async (log, environment) => {
   const config = readGatewayConfig(environment);
@@ -30,16 +34,25 @@ await runService("model-gateway", async (log, environment) => {
   const routable = known.filter(({ isApart }) => isApart !== true).map(({ name }) => name);
   const routesByName = config.routesFile === "" ? new Map() : readRoutes(config.routesFile, routable);
   const router = new Router({ catalogue, routes: routesByName, prices, defaultModel: config.defaultModel });
-  return startRpcServer({
+  const parts = { catalogue, router, prices, log };
+  const resumable = new ResumableAnswers(parts, resumeSettings(config));
+  for (const { provider } of known) if (provider instanceof LlamaProvider || provider instanceof LocalProvider) void provider.sweep();
+  const server = await startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: (connect) => {
-      routes({ catalogue, router, prices, log })(connect);
+      routes(parts, resumable)(connect);
       poolRoutes(poolPorts)(connect);
     },
     services: [ModelService.typeName, PoolService.typeName],
     authenticate: new TokenVerifier("model-gateway", readPublicKeys(config.tokenPublicKeys)),
+    graceMilliseconds: GRACE_MILLISECONDS,
   });
+  const close = async (): Promise<void> => {
+    await server.close();
+    resumable.close();
+  };
+  return { port: server.port, close };
 });

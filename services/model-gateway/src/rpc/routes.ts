@@ -20,6 +20,7 @@ import { embedHandler } from "./embed.ts";
 import { encodeModel } from "./encode-model.ts";
 import { explainRouteHandler } from "./explain-route.ts";
 import { generateHandler } from "./generate.ts";
+import type { ResumableAnswers } from "./resumable-answers.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
@@ -30,12 +31,13 @@ export interface ModelServiceParts {
   readonly log: Log;
 }
 
-export function routes({ catalogue, router, prices, log }: ModelServiceParts): (rpc: ConnectRouter) => void {
-  const generate = generateHandler({ catalogue, router, prices, log });
+export function routes(parts: ModelServiceParts, resumable: ResumableAnswers): (rpc: ConnectRouter) => void {
+  const { catalogue, router, prices } = parts;
+  const generate = generateHandler(parts);
   return (rpc) => {
     rpc.service(ModelService, {
       generate,
-      streamCalls: streamCallsHandler(generate),
+      streamCalls: streamCallsHandler(generate, resumable),
       countTokens: countTokensHandler(catalogue),
       embed: embedHandler(catalogue),
       resolveModel: resolveModelHandler(router, prices),
