@@ -144,7 +144,12 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
         HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
       }),
-      ...replicated("model-gateway", "back", { HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]) }, PROVIDER_VARIABLES),
+      ...replicated(
+        "model-gateway",
+        "back",
+        { HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]), HLVM_RESUME_KEY: secrets.resumeKey },
+        PROVIDER_VARIABLES,
+      ),
       ...replicated("sandbox", "back", {
         ...ownDatabase("sandbox"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
