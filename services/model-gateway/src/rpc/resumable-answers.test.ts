@@ -121,7 +121,7 @@ describe("an answer whose connection is lost", () => {
     expect(resumed).toBeGreaterThan(20);
   });
 
-  it("goes on without its caller, and ends when nobody has come back; one that is cancelled, or was not to be resumed, ends at once", async () => {
+  it("goes on without its caller, and ends when nobody has come back; one that is cancelled ends at once", async () => {
     const { port } = await serve("", { seconds: 1 });
     const proxy = await CuttingProxy.to(port);
     caller = callerOf(proxy.url);
@@ -144,7 +144,7 @@ describe("an answer whose connection is lost", () => {
     await asked;
   });
 
-  it("belongs to who reads it last, and a cancel of theirs ends it", async () => {
+  it("belongs to who reads it last, and its end can be read once more", async () => {
     const { port } = await serve("");
     caller = callerOf(`http://127.0.0.1:${port}`);
     const other = callerOf(`http://127.0.0.1:${port}`);
@@ -196,12 +196,14 @@ describe("an answer whose connection is lost", () => {
     expect(caller.come.length).toBe(WORDS + 3);
   });
 
-  it("is found at the gateway that has it, and nowhere else", async () => {
+  it("is found at the gateway that has it, and nowhere else; a killed gateway's answer is gone where its provider gives it no more", async () => {
     const [one, two] = [await serve("gateway-0"), await serve("gateway-1")];
     caller = callerOf(`http://127.0.0.1:${one.port}`);
     await caller.ask("speaker/x", "short");
     const elsewhere = callerOf(`http://127.0.0.1:${two.port}`);
     expect(await reasonOf(elsewhere.resume({ resumeToken: caller.token }))).toBe("resume_elsewhere");
     await caller.resume({ afterSequence: 0n, digest: 0 });
+    const next = callerOf(`http://127.0.0.1:${(await serve("gateway-0")).port}`);
+    for (const _attempt of [1, 2]) expect(await reasonOf(next.resume({ resumeToken: caller.token }))).toBe("resume_not_possible");
   });
 });
