@@ -5,7 +5,7 @@ import { foldCall } from "./fold-call.ts";
 import { foldPermission, foldWorkerPermission } from "./fold-permission.ts";
 import { foldRunStarted, foldRunStopped } from "./fold-run.ts";
 import { foldWork } from "./fold-work.ts";
-import { infoOf, servedBy } from "./info-of.ts";
+import { infoOf, resumed, servedBy } from "./info-of.ts";
 import type { Base } from "./item.ts";
 
 interface OfTurn {
@@ -135,6 +135,8 @@ function foldText(
         conversation.push({ ...base, kind: "assistant", text, isOpen: false, isCut: false });
       const served = servedBy(payload.value);
       if (served !== undefined) conversation.push({ ...base, key: `${base.key}-served`, ...served });
+      const wentOn = resumed(payload.value);
+      if (wentOn !== undefined) conversation.push({ ...base, key: `${base.key}-resumed`, ...wentOn });
     }
   }
 }

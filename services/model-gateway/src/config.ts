@@ -4,7 +4,10 @@ import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
+import type { Keeping } from "./adapters/llama/llama-instance.ts";
 import type { Replica } from "./domain/pool/slot-share.ts";
+import { ResumeSeal } from "./domain/resume/resume-seal.ts";
+import type { ResumeSettings } from "./rpc/resumable-answers.ts";
 import { AUTO } from "./domain/routing/route.ts";
 
 const OLLAMA_PORT = "11434";
@@ -109,6 +112,19 @@ const settings = {
   vaultKey: text({ variable: "HLVM_VAULT_KEY", description: "its transit engine and key, ENGINE/KEY", fallback: "transit/hlvm" }),
   vaultTokenFile: text({ variable: "HLVM_VAULT_TOKEN_FILE", description: "path of the file with the token for it", fallback: "" }),
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
+  resumeKey: text({
+    variable: "HLVM_RESUME_KEY",
+    description:
+      "a secret that all gateways share: with it one that was started again goes on with what llama-servers answer; empty: it does not",
+    fallback: "",
+  }),
+  resumeSeconds: integer({
+    variable: "HLVM_RESUME_SECONDS",
+    description: "how long an answer waits for a service whose connection was lost; 0: it ends with its connection",
+    fallback: 15,
+    minimum: 0,
+    maximum: 300,
+  }),
   pricesFile: text({
     variable: "HLVM_PRICES_FILE",
     description: "path of a JSON file with prices that replace or add to those that come with HLVM, model by model",
@@ -116,10 +132,27 @@ const settings = {
   }),
 };
 
+/** Of the answers that are kept for callers whose connection was lost: one may take 2 MiB, all of them together 128, and there are 1,000. */
+const KEPT_ANSWERS = { bytes: 2 * 1024 * 1024, allBytes: 128 * 1024 * 1024, answers: 1_000 };
+
 export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(settings, environment);
+}
+
+/** How long answers are kept for callers whose connection was lost, by whom, and how many of them. */
+export function resumeSettings({ resumeKey, resumeSeconds, replicaName }: Config): ResumeSettings {
+  return { limits: { ...KEPT_ANSWERS, seconds: resumeSeconds }, seal: new ResumeSeal(resumeKey), replica: replicaName };
+}
+
+/** What llama-servers go on with when this gateway ends; nothing where the next one could not know it. */
+export function keeping(config: Config): Keeping {
+  const { seal, replica, limits } = resumeSettings(config);
+  return {
+    prefix: config.resumeKey === "" || limits.seconds === 0 ? "" : seal.prefixOf(replica),
+    graceMilliseconds: limits.seconds * 1_000,
+  };
 }
 
 /**

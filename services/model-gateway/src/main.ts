@@ -11,10 +11,11 @@ import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { PostgresProviderKeys } from "./adapters/keys/postgres-provider-keys.ts";
+import { LocalProvider } from "./adapters/llama/local-provider.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { readPrices } from "./adapters/read-prices.ts";
 import { readRoutes } from "./adapters/read-routes.ts";
-import { llamaReplica, readGatewayConfig, type Config } from "./config.ts";
+import { llamaReplica, readGatewayConfig, resumeSettings, type Config } from "./config.ts";
 import { CallersModels, type CallersKeys, type ModelCaller, type Models } from "./domain/keys/callers-models.ts";
 import type { KeyPorts } from "./domain/keys/change-keys.ts";
 import { ModelCatalogue, type CataloguedProvider } from "./domain/model-catalogue.ts";
@@ -24,11 +25,14 @@ import { Router } from "./domain/routing/router.ts";
 import { keyWrapper, providersWithKeys, withCallersKeys } from "./keyed-providers.ts";
 import { DEFAULT_ORDER, providers } from "./providers.ts";
 import { providerKeyMethods } from "./rpc/provider-keys.ts";
+import { ResumableAnswers } from "./rpc/resumable-answers.ts";
 import { poolRoutes } from "./rpc/pool-routes.ts";
 import { routes } from "./rpc/routes.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const PRICES = fileURLToPath(new URL("../prices.json", import.meta.url));
+/** For running answers to end when the gateway stops. */
+const GRACE_MILLISECONDS = 5_000;
 
 await runService("model-gateway", async (log, environment) => {
   const config = readGatewayConfig(environment);
@@ -45,26 +49,29 @@ await runService("model-gateway", async (log, environment) => {
   const own = modelsOf(known);
   const kept = config.databaseUrl === "" ? undefined : await openKeys(config, known, own, modelsOf, log);
   const models = (caller: ModelCaller): Promise<Models> => kept?.models.of(caller) ?? Promise.resolve(own);
+  const parts = { models, prices, log };
+  const resumable = new ResumableAnswers(parts, resumeSettings(config));
+  for (const { provider } of known) if (provider instanceof LlamaProvider || provider instanceof LocalProvider) void provider.sweep();
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
     routes: (connect) => {
-      routes({ models, prices, log })(connect);
+      routes(parts, resumable)(connect);
       poolRoutes(poolPorts)(connect);
       connect.service(ProviderKeyService, providerKeyMethods(kept?.ports));
     },
     services: [ModelService.typeName, PoolService.typeName, ProviderKeyService.typeName],
     authenticate: new TokenVerifier("model-gateway", readPublicKeys(config.tokenPublicKeys)),
+    graceMilliseconds: GRACE_MILLISECONDS,
   });
-  return {
-    port: server.port,
-    close: async () => {
-      await server.close();
-      await kept?.database.close();
-    },
+  const close = async (): Promise<void> => {
+    await server.close();
+    resumable.close();
+    await kept?.database.close();
   };
+  return { port: server.port, close };
 });
 
 /** Keys of organizations and teams, and models by them. */

@@ -8,7 +8,7 @@ import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
-import { llamaReplica, type Config } from "./config.ts";
+import { keeping, llamaReplica, type Config } from "./config.ts";
 import { endingOf } from "./domain/keys/change-keys.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { Provider } from "./domain/provider.ts";
@@ -75,7 +75,12 @@ export function compatibleProvider({ compatibleUrl, compatibleDialect }: Config,
 }
 
 function llamaProvider(config: Config): Provider {
-  const provider = new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) });
+  const provider = new LlamaProvider({
+    urls: config.llamaUrls,
+    urlsFile: config.llamaUrlsFile,
+    replica: llamaReplica(config),
+    keeping: keeping(config),
+  });
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }
 
@@ -90,9 +95,16 @@ function orNone(keys: readonly string[]): readonly string[] {
 }
 
 /** The llama-server of this machine, unless it is one of the pool's; and an Ollama, only where one is named. */
-function localProviders({ localUrl, llamaUrls, ollamaUrl }: Config): CataloguedProvider[] {
+function localProviders(config: Config): CataloguedProvider[] {
+  const { localUrl, llamaUrls, ollamaUrl } = config;
   const isOfPool = llamaUrls.some((url) => new URL(url).origin === new URL(localUrl).origin);
-  const local: CataloguedProvider = { name: "local", provider: new LocalProvider(localUrl), setUp: "", known: [], isLocal: true };
+  const local: CataloguedProvider = {
+    name: "local",
+    provider: new LocalProvider(localUrl, keeping(config)),
+    setUp: "",
+    known: [],
+    isLocal: true,
+  };
   const baseUrl = `${ollamaUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
   const ollama: CataloguedProvider = {
     name: "ollama",

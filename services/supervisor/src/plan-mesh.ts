@@ -151,6 +151,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
           ...ownDatabase("model-gateway"),
           HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]),
           HLVM_KEY_ENCRYPTION_KEYS: secrets.keyEncryptionKeys,
+          HLVM_RESUME_KEY: secrets.resumeKey,
         },
         PROVIDER_VARIABLES,
       ),

@@ -4,7 +4,7 @@ import type { Exchange } from "./exchange.ts";
 import { HttpAnswer } from "./http-answer.ts";
 
 export interface HttpRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }

@@ -20,6 +20,7 @@ import { embedHandler } from "./embed.ts";
 import { encodeModel } from "./encode-model.ts";
 import { explainRouteHandler } from "./explain-route.ts";
 import { generateHandler } from "./generate.ts";
+import type { ResumableAnswers } from "./resumable-answers.ts";
 import { streamCallsHandler } from "./stream-calls.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
@@ -30,12 +31,12 @@ export interface ModelServiceParts {
   readonly log: Log;
 }
 
-export function routes(parts: ModelServiceParts): (rpc: ConnectRouter) => void {
+export function routes(parts: ModelServiceParts, resumable: ResumableAnswers): (rpc: ConnectRouter) => void {
   const generate = generateHandler(parts);
   return (rpc) => {
     rpc.service(ModelService, {
       generate,
-      streamCalls: streamCallsHandler(generate),
+      streamCalls: streamCallsHandler(generate, resumable),
       countTokens: countTokensHandler(parts),
       embed: embedHandler(parts),
       resolveModel: resolveModelHandler(parts),

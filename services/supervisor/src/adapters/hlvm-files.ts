@@ -21,6 +21,8 @@ export interface Secrets {
   readonly meilisearchMasterKey: string;
   /** The path of the file with the keys that encrypt what the model gateway keeps. */
   readonly keyEncryptionKeys: string;
+  /** With which gateways seal how answers are resumed. */
+  readonly resumeKey: string;
 }
 
 /** A socket's path has at most 107 bytes, and PostgreSQL appends 19 of its own to its folder's. */
@@ -56,6 +58,7 @@ export async function keepSecrets(files: HlvmFiles, databases: readonly string[]
     databasePasswords: Object.fromEntries(passwords),
     meilisearchMasterKey: await secret("meilisearch-master-key"),
     keyEncryptionKeys,
+    resumeKey: await secret("resume-key"),
   };
 }
 

@@ -7,6 +7,7 @@ import { askJson } from "../ask-json.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
 import { fieldsOf } from "../fields-of.ts";
+import { NamedAnswers, type NamedAnswersSettings } from "./named-answers.ts";
 import { oneAnswer } from "./one-answer.ts";
 import { SlotGroup } from "./slot-group.ts";
 
@@ -47,6 +48,17 @@ interface ModelList {
   readonly data?: readonly ListedModel[];
 }
 
+/** Which of its answers a server goes on with when nobody reads them. */
+export type Keeping = Pick<NamedAnswersSettings, "prefix" | "graceMilliseconds">;
+
+const NOT_KEEPING: Keeping = { prefix: "", graceMilliseconds: 0 };
+
+export interface LlamaInstanceSettings {
+  readonly silenceMilliseconds?: number;
+  readonly replica?: Replica;
+  readonly keeping?: Keeping;
+}
+
 /** What ends an instance's work for good or for a while: nothing new is sent to it, and what it is at is let finish. */
 export interface Drain {
   readonly kind: "asked" | "vanished" | "distrusted";
@@ -66,13 +78,15 @@ export class LlamaInstance {
   since: Date | undefined;
   lastError = "";
   drain: Drain | undefined;
+  readonly answers: NamedAnswers;
   readonly #replica: Replica;
   #believedUntil = 0;
   #asking: Promise<void> | undefined;
 
-  constructor(url: string, silenceMilliseconds?: number, replica = ALONE) {
+  constructor(url: string, { silenceMilliseconds, replica = ALONE, keeping = NOT_KEEPING }: LlamaInstanceSettings = {}) {
     this.url = url.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#replica = replica;
+    this.answers = new NamedAnswers({ provider: LLAMA, url: this.url, ...keeping });
     this.provider = new ChatCompletionsProvider({
       name: LLAMA,
       dialect: "llama",
@@ -82,6 +96,7 @@ export class LlamaInstance {
       // An event for each piece of the prompt that it has read: reading a long one is no silence, and a caller that has gone is noticed.
       fields: { return_progress: true },
       watch: oneAnswer,
+      keepsAnswers: true,
     });
   }
 
@@ -144,6 +159,7 @@ export class LlamaInstance {
       if (properties.role === "router") await this.#readRouter(exchange, models);
       else {
         const group = this.groups[0] ?? new SlotGroup(this, "", this.#replica);
+        await this.answers.list(exchange);
         await this.#readServer(exchange, { group, models, properties, query: "" });
         this.groups = [group];
       }

@@ -8,6 +8,7 @@ import type { Lease, SlotGroup } from "./slot-group.ts";
 
 const LONGEST_QUEUE = 256;
 const SIGN_MILLISECONDS = 1_000;
+const SWEEP_MILLISECONDS = 5_000;
 
 interface Waiting extends Queued {
   readonly request: PoolRequest;
@@ -59,6 +60,12 @@ export class LlamaPool {
   async instances(): Promise<readonly LlamaInstance[]> {
     await this.#refresh(() => this.#instances.some(({ isOpen }) => isOpen));
     return this.#instances;
+  }
+
+  /** Ends what a gateway that is gone has left at the servers, unless somebody comes back for it. */
+  async sweep(): Promise<void> {
+    const instances = await this.instances();
+    if (instances.some(({ answers }) => answers.orphans > 0)) setTimeout(() => void this.sweep(), SWEEP_MILLISECONDS).unref();
   }
 
   /**

@@ -1,8 +1,12 @@
+import { messageOf } from "@hlvm/errors/message-of";
 import type { Delta, Generation } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import { WEIGHT_OF_PIECE, weightedTokens } from "../../domain/pool/weighted-tokens.ts";
-import type { Provider } from "../../domain/provider.ts";
+import type { NamedAnswer, Provider } from "../../domain/provider.ts";
+import { HANDED_OVER } from "../../domain/resume/handed-over.ts";
+import { notResumable } from "../../domain/resume/not-resumable.ts";
+import { Exchange } from "../exchange.ts";
 import { findCrossTalk } from "./canary.ts";
 import { countLlamaTokens } from "./count-llama-tokens.ts";
 import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
@@ -18,6 +22,7 @@ const UNPARSABLE_OUTPUT = /failed to parse input/i;
 /** A context size in llama-server's refusal: "the available context size (8192 tokens)". */
 const CONTEXT_SIZE = /context size \((\d+)/i;
 const ANSWERS_BETWEEN_CANARIES = 64;
+const LOOK_UP_MILLISECONDS = 2_000;
 
 export interface LlamaSettings extends ServerListSettings {
   /** After how many answers of a server it is tried whether it mixes conversations up. */
@@ -32,6 +37,11 @@ export class LlamaProvider implements Provider {
   constructor(settings: LlamaSettings) {
     this.pool = new LlamaPool(new ServerList(settings));
     this.#answersBetweenCanaries = settings.answersBetweenCanaries ?? ANSWERS_BETWEEN_CANARIES;
+  }
+
+  /** Ends what a gateway that is gone has left at the servers, unless somebody comes back for it. */
+  sweep(): Promise<void> {
+    return this.pool.sweep();
   }
 
   async list(): Promise<readonly ModelDescription[]> {
@@ -65,6 +75,42 @@ export class LlamaProvider implements Provider {
     return instance === undefined ? undefined : countLlamaTokens(instance.url, generation, signal);
   }
 
+  /** The server that has the answer gives it from its beginning, in the slot that it has. */
+  async *resume(named: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    const instance = await this.#holderOf(named, signal);
+    const group = instance.groups[0]!;
+    await instance.answers.take(named.answerName);
+    const lease = group.take(new PoolRequest({ ...named, messages: [], tools: [], maximumOutputTokens: 0, temperature: undefined }));
+    let hasBegun = false;
+    try {
+      for await (const delta of instance.provider.resume(named, signal, heard)) {
+        hasBegun = true;
+        yield delta;
+      }
+    } catch (thrown) {
+      throw hasBegun || signal.aborted ? judged(thrown, lease) : notResumable(messageOf(thrown));
+    } finally {
+      leave(instance, named.answerName, signal);
+      this.pool.release(lease, undefined);
+    }
+  }
+
+  async #holderOf({ answerName }: NamedAnswer, signal: AbortSignal): Promise<LlamaInstance> {
+    const exchange = new Exchange(LLAMA, AbortSignal.any([signal, AbortSignal.timeout(LOOK_UP_MILLISECONDS)]), () => undefined);
+    try {
+      const instances = (await this.pool.instances()).filter(({ answers, groups }) => answers.isPossible && groups.length > 0);
+      const found = await Promise.all(
+        instances.map(async (instance) => ({ instance, bytes: await instance.answers.bytesOf(answerName, exchange) })),
+      );
+      // A server that was asked first and gave up may have a beginning of it.
+      const [most] = found.toSorted((one, other) => (other.bytes ?? -1) - (one.bytes ?? -1));
+      if (most?.bytes !== undefined) return most.instance;
+    } finally {
+      exchange.close();
+    }
+    throw notResumable("no llama-server has it");
+  }
+
   async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
     const request = new PoolRequest(generation);
     for (;;) {
@@ -81,12 +127,15 @@ export class LlamaProvider implements Provider {
 
   async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, void> {
     const { group } = lease;
+    const { answers } = group.instance;
+    const answerName = answers.isPossible ? generation.answerName : undefined;
     // Where the server tells nothing, its prompt counts as it was estimated.
     let tokens = lease.request.cost;
+    const either = AbortSignal.any([signal, lease.givingWay.signal]);
+    let isWhole = false;
     try {
-      const either = AbortSignal.any([signal, lease.givingWay.signal]);
-      let isWhole = false;
-      for await (const delta of group.instance.provider.generate(generation, either, heard)) {
+      if (answerName !== undefined) await answers.take(answerName);
+      for await (const delta of group.instance.provider.generate({ ...generation, answerName }, either, heard)) {
         if (delta.kind === "usage") {
           group.settle(lease, delta);
           tokens = weightedTokens(delta);
@@ -102,6 +151,7 @@ export class LlamaProvider implements Provider {
     } catch (thrown) {
       throw judged(thrown, lease);
     } finally {
+      if (answerName !== undefined) leave(group.instance, answerName, either, isWhole);
       this.pool.release(lease, gaveWay(lease) ? undefined : tokens);
       void this.#tryForCrossTalk(group, generation.model);
     }
@@ -123,6 +173,13 @@ interface Run {
   readonly lease: Lease;
   readonly signal: AbortSignal;
   readonly heard: () => void;
+}
+
+/** Nobody reads a server's answer on: it ends, but for one that is whole, and may be asked for once more, or that the next gateway goes on with. */
+function leave({ answers }: LlamaInstance, name: string, { aborted, reason }: AbortSignal, isWhole = !aborted): void {
+  if (aborted && reason === HANDED_OVER) return;
+  if (isWhole) answers.endLater(name);
+  else void answers.end(name);
 }
 
 function gaveWay(lease: Lease): boolean {

@@ -1,21 +1,18 @@
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { messageOf } from "@hlvm/errors/message-of";
-import type { Replica } from "../../domain/pool/slot-share.ts";
-import { LlamaInstance } from "./llama-instance.ts";
+import { LlamaInstance, type LlamaInstanceSettings } from "./llama-instance.ts";
 import type { ServerSource } from "./llama-pool.ts";
 
 /** Of a name's addresses and of the file: a server that comes or goes is noticed within this time. */
 const BELIEVED_MILLISECONDS = 2_000;
 const DNS = "dns+";
 
-export interface ServerListSettings {
+export interface ServerListSettings extends LlamaInstanceSettings {
   /** Each up to and without `/v1`; `dns+http://NAME:PORT` stands for a server at each of the name's addresses. */
   readonly urls: readonly string[];
   /** A file with further ones, one on a line. */
   readonly urlsFile?: string;
-  readonly silenceMilliseconds?: number;
-  readonly replica?: Replica;
 }
 
 /**
@@ -57,8 +54,7 @@ export class ServerList implements ServerSource {
   }
 
   #take(urls: readonly string[]): void {
-    const { silenceMilliseconds, replica } = this.#settings;
-    this.#listed = [...new Set(urls)].map((url) => this.#known.get(url) ?? new LlamaInstance(url, silenceMilliseconds, replica));
+    this.#listed = [...new Set(urls)].map((url) => this.#known.get(url) ?? new LlamaInstance(url, this.#settings));
     for (const instance of this.#listed) if (instance.drain?.kind === "vanished") instance.drain = undefined;
     for (const [url, instance] of this.#known) {
       if (this.#listed.includes(instance)) continue;

@@ -38,6 +38,8 @@ function redactModels(models: Models, secrets: RunSecrets): Models {
           // A piece that is held back is a heartbeat all the same.
           if (event.case === "textDelta") yield { case: "textDelta", value: text.push(event.value) };
           else if (event.case === "thinkingDelta") yield { case: "thinkingDelta", value: thinking.push(event.value) };
+          // It may come in the middle of a secret.
+          else if (event.case === "alive") yield event;
           else {
             yield* held(text, thinking);
             yield* redactModelEvent(event, secrets);
