@@ -61,7 +61,7 @@ function listModelsHandler(router: Router, prices: PriceTable) {
   return async (_request: ListModelsRequest, context: HandlerContext): Promise<ListModelsResponse> => {
     try {
       const models = await router.list(callContext(context).signal);
-      return create(ListModelsResponseSchema, { models: models.map((model) => encodeModel(model, prices)) });
+      return create(ListModelsResponseSchema, { models: models.map((model) => encodeModel(model, prices)), routes: [...router.names] });
     } catch (thrown) {
       throw toModelConnectError(thrown);
     }
