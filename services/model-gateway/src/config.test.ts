@@ -11,7 +11,9 @@ it("sets up what has a key or a URL, this machine's llama-server and the demo al
   expect(setUp({ HLVM_LLAMA_URLS: "http://127.0.0.1:11439/v1" })).toEqual(["llama", "demo"]);
   expect(setUp({ HLVM_OLLAMA_URL: "http://127.0.0.1:11434" })).toEqual(["local", "ollama", "demo"]);
   const chosenByNobody = providers(readGatewayConfig(needed)).filter(({ isApart }) => isApart);
-  expect(chosenByNobody.map(({ name }) => name)).toEqual(["ollama"]);
+  expect(chosenByNobody.map(({ name }) => name)).toEqual(["ollama", "claude-code"]);
+  expect(setUp({ HLVM_CLAUDE_CODE_PATH: "/opt/claude" })).toEqual(["local", "claude-code", "demo"]);
+  expect(() => setUp({ HLVM_CLAUDE_CODE_PATH: "claude" })).toThrow(/HLVM_CLAUDE_CODE_PATH must be an absolute path/);
   expect(setUp({ OPENAI_API_KEY: "k", HLVM_LLAMA_URLS: "http://a, http://b" })).toEqual(["openai", "llama", "local", "demo"]);
   expect(setUp({ ANTHROPIC_API_KEY: "k", HLVM_OPENAI_COMPATIBLE_URL: "http://a/v1" })).toEqual([
     "anthropic",

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { httpUrl } from "@hlvm/config/http-url";
 import { choice, integer, list, text, type Setting } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
@@ -7,6 +8,7 @@ import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dia
 import type { Replica } from "./domain/pool/slot-share.ts";
 import { AUTO } from "./domain/routing/route.ts";
 
+export const ANTHROPIC_URL = "https://api.anthropic.com";
 const OLLAMA_PORT = "11434";
 const llamaUrls = list({
   variable: "HLVM_LLAMA_URLS",
@@ -26,7 +28,7 @@ const settings = {
   },
   anthropicApiKeys: keys("ANTHROPIC_API_KEY", "key for Anthropic, or several, separated by commas"),
   anthropicBaseUrl: {
-    ...text({ variable: "ANTHROPIC_BASE_URL", description: "where Anthropic's API is", fallback: "https://api.anthropic.com" }),
+    ...text({ variable: "ANTHROPIC_BASE_URL", description: "where Anthropic's API is", fallback: ANTHROPIC_URL }),
     parse: httpUrl,
   },
   openaiApiKeys: keys("OPENAI_API_KEY", "key for OpenAI, or several, separated by commas"),
@@ -92,6 +94,15 @@ const settings = {
     }),
     parse: modelPatterns,
   },
+  claudeCodePath: {
+    ...text({
+      variable: "HLVM_CLAUDE_CODE_PATH",
+      description: "the program claude, an absolute path, for conversations without tools; empty: none",
+      fallback: "",
+    }),
+    parse: absolutePath,
+  },
+  claudeCodeToken: text({ variable: "HLVM_CLAUDE_CODE_TOKEN", description: "what `claude setup-token` gives", fallback: "" }),
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
   pricesFile: text({
     variable: "HLVM_PRICES_FILE",
@@ -103,7 +114,18 @@ const settings = {
 export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(settings, environment);
+  return { ...readConfig(settings, environment), machine: machineOf(environment) };
+}
+
+/** What a program that is started here may know: where programs are, and how the network is reached. */
+function machineOf(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  const names = ["PATH", "LANG", "TZ", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
+  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+}
+
+function absolutePath(value: string): string {
+  if (!isAbsolute(value)) throw new Error(`must be an absolute path, not "${value}"`);
+  return value;
 }
 
 /**

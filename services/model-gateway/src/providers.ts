@@ -1,5 +1,7 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
+import { ClaudeCodeProvider } from "./adapters/claude-code/claude-code-provider.ts";
+import { CLAUDE_CODE } from "./adapters/claude-code/claude-failure.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
 import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
 import { LLAMA } from "./adapters/llama/llama-instance.ts";
@@ -8,7 +10,7 @@ import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
-import { llamaReplica, type Config } from "./config.ts";
+import { ANTHROPIC_URL, llamaReplica, type Config } from "./config.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { Provider } from "./domain/provider.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
@@ -57,6 +59,13 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       isLocal: config.compatibleUrl !== "" && isOnThisMachine(config.compatibleUrl),
     },
     {
+      name: CLAUDE_CODE,
+      provider: config.claudeCodePath === "" ? undefined : claudeCodeProvider(config),
+      setUp: "Set HLVM_CLAUDE_CODE_PATH to the path of the program claude, and start again.",
+      known: [],
+      isApart: true,
+    },
+    {
       name: "scripted",
       provider: config.scriptFile === "" ? undefined : new ScriptedProvider(readScript(config.scriptFile)),
       setUp: "Set HLVM_SCRIPT_FILE to the path of a script and start again.",
@@ -73,6 +82,11 @@ function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey
   const dialect = compatibleDialect === "" ? {} : { dialect: compatibleDialect };
   const provider = new ChatCompletionsProvider({ name, baseUrl: compatibleUrl, apiKey, ...dialect });
   return withEmbeddings(provider, { name, baseUrls: () => [compatibleUrl], apiKey });
+}
+
+function claudeCodeProvider({ claudeCodePath, claudeCodeToken, anthropicBaseUrl, machine }: Config): Provider {
+  const baseUrl = anthropicBaseUrl === ANTHROPIC_URL ? {} : { baseUrl: anthropicBaseUrl };
+  return new ClaudeCodeProvider({ path: claudeCodePath, token: claudeCodeToken, environment: machine, ...baseUrl });
 }
 
 function llamaProvider(config: Config): Provider {
