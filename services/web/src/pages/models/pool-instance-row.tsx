@@ -16,6 +16,7 @@ const TONES: Readonly<Partial<Record<InstanceState, Tone>>> = {
   [InstanceState.READY]: "ok",
   [InstanceState.FAILING]: "danger",
   [InstanceState.DRAINING]: "warn",
+  [InstanceState.STARTING]: "info",
 };
 
 interface PoolInstanceRowProps {
