@@ -64,8 +64,17 @@ it.each(["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HLVM_OPENAI_COMPATIBLE_URL", 
 );
 
 it("takes names of llama-servers to look up, and has each of several gateways say which one it is", () => {
-  const urls = "dns+http://llama.svc:8080, http://a";
-  expect(readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: urls }).llamaUrls).toEqual(["dns+http://llama.svc:8080", "http://a"]);
+  const urls = "dns+http://llama.svc:8080, http://a, k8s+http://llama.gpu";
+  expect(readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: urls }).llamaUrls).toEqual([
+    "dns+http://llama.svc:8080",
+    "http://a",
+    "k8s+http://llama.gpu",
+  ]);
+  const inCluster = { ...needed, KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+  expect([readGatewayConfig(inCluster).kubernetes?.url, readGatewayConfig(needed).kubernetes]).toEqual([
+    "https://[fd00::1]:443",
+    undefined,
+  ]);
   expect(() => readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: "dns+llama.svc" })).toThrow("HLVM_LLAMA_URLS must be a URL");
   const indexOf = (name: string): number =>
     llamaReplica(readGatewayConfig({ ...needed, HLVM_LLAMA_REPLICAS: "3", HLVM_REPLICA_NAME: name })).index;

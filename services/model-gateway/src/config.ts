@@ -5,14 +5,17 @@ import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
+import type { KubernetesSettings } from "./adapters/llama/kubernetes-endpoints.ts";
 import type { Replica } from "./domain/pool/slot-share.ts";
 import { AUTO } from "./domain/routing/route.ts";
 
 export const ANTHROPIC_URL = "https://api.anthropic.com";
+const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 const OLLAMA_PORT = "11434";
 const llamaUrls = list({
   variable: "HLVM_LLAMA_URLS",
-  description: "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses",
+  description:
+    "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses, k8s+http://SERVICE.NAMESPACE:PORT one at each ready endpoint",
   fallback: [],
 });
 
@@ -114,13 +117,19 @@ const settings = {
 export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
-  return { ...readConfig(settings, environment), machine: machineOf(environment) };
+  return { ...readConfig(settings, environment), machine: machineOf(environment), kubernetes: clusterOf(environment) };
 }
 
 /** What a program that is started here may know: where programs are, and how the network is reached. */
 function machineOf(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const names = ["PATH", "LANG", "TZ", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
   return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+}
+
+/** As each pod is told; undefined outside of a cluster. */
+function clusterOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv): KubernetesSettings | undefined {
+  if (host === undefined || port === undefined) return undefined;
+  return { url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`, folder: SERVICE_ACCOUNT };
 }
 
 function absolutePath(value: string): string {
@@ -145,7 +154,7 @@ export function llamaReplica({ llamaReplicas: count, replicaName }: Pick<Config,
 }
 
 function serverUrl(value: string): string {
-  httpUrl(value.replace(/^dns\+/, ""));
+  httpUrl(value.replace(/^(?:dns|k8s)\+/, ""));
   return value;
 }
 

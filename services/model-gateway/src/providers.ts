@@ -90,7 +90,8 @@ function claudeCodeProvider({ claudeCodePath, claudeCodeToken, anthropicBaseUrl,
 }
 
 function llamaProvider(config: Config): Provider {
-  const provider = new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) });
+  const { llamaUrls: urls, llamaUrlsFile: urlsFile, kubernetes } = config;
+  const provider = new LlamaProvider({ urls, urlsFile, kubernetes, replica: llamaReplica(config) });
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }
 
