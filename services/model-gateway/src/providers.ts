@@ -91,7 +91,7 @@ function claudeCodeProvider({ claudeCodePath, claudeCodeToken, anthropicBaseUrl,
 
 function llamaProvider(config: Config): Provider {
   const { llamaUrls: urls, llamaUrlsFile: urlsFile, kubernetes } = config;
-  const provider = new LlamaProvider({ urls, urlsFile, kubernetes, replica: llamaReplica(config) });
+  const provider = new LlamaProvider({ urls, urlsFile, kubernetes, replica: llamaReplica(config), warmsPrefixes: true });
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }
 
