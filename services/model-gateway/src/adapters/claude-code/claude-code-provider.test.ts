@@ -88,13 +88,16 @@ describe("claude as a process", () => {
 
   const begun = recordedClaude("text").slice(0, 6);
   const [inMiddle, afterIt] = failed({ api_error_type: "api_error", result: "API Error" }, "unknown");
+  const ended = recordedClaude("text")
+    .slice(8, -1)
+    .map((line) => line.replace("end_turn", "max_tokens"));
   const faults: readonly (readonly [string, Played, object])[] = [
     ["nobody is logged in", { lines: failed({ result: "Not logged in" }, "authentication_failed") }, { reason: "not_logged_in" }],
     ["it is limited", { lines: failed({ api_error_status: 429, result: "slow" }, "rate_limit") }, { class: "rate_limit" }],
     ["it is given too much", { lines: failed({ result: "Prompt is too long" }, "invalid_request") }, { class: "context_overflow" }],
     [
       "the API fails in the middle, and it ends the message all the same",
-      { lines: [...begun, inMiddle!, ...recordedClaude("text").slice(8, -1), afterIt!] },
+      { lines: [...begun, inMiddle!, ...ended, afterIt!] },
       { class: "transient" },
     ],
     ["it says nothing of its end", { lines: recordedClaude("text").slice(0, -1), exitCode: 0 }, { reason: "process_ended" }],
