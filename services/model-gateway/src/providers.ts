@@ -1,5 +1,7 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
+import { ClaudeCodeProvider } from "./adapters/claude-code/claude-code-provider.ts";
+import { CLAUDE_CODE } from "./adapters/claude-code/claude-failure.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
 import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
 import { LLAMA } from "./adapters/llama/llama-instance.ts";
@@ -8,7 +10,7 @@ import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
-import { keeping, llamaReplica, type Config } from "./config.ts";
+import { ANTHROPIC_URL, keeping, llamaReplica, type Config } from "./config.ts";
 import { endingOf } from "./domain/keys/change-keys.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { Provider } from "./domain/provider.ts";
@@ -48,6 +50,13 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       isLocal: config.compatibleUrl !== "" && isOnThisMachine(config.compatibleUrl),
     },
     {
+      name: CLAUDE_CODE,
+      provider: config.claudeCodePath === "" ? undefined : claudeCodeProvider(config),
+      setUp: "Set HLVM_CLAUDE_CODE_PATH to the path of the program claude, and start again.",
+      known: [],
+      isApart: true,
+    },
+    {
       name: "scripted",
       provider: config.scriptFile === "" ? undefined : new ScriptedProvider(readScript(config.scriptFile)),
       setUp: "Set HLVM_SCRIPT_FILE to the path of a script and start again.",
@@ -74,12 +83,20 @@ export function compatibleProvider({ compatibleUrl, compatibleDialect }: Config,
   return withEmbeddings(provider, { name, baseUrls: () => [compatibleUrl], apiKey });
 }
 
+function claudeCodeProvider({ claudeCodePath, claudeCodeToken, anthropicBaseUrl, machine }: Config): Provider {
+  const baseUrl = anthropicBaseUrl === ANTHROPIC_URL ? {} : { baseUrl: anthropicBaseUrl };
+  return new ClaudeCodeProvider({ path: claudeCodePath, token: claudeCodeToken, environment: machine, ...baseUrl });
+}
+
 function llamaProvider(config: Config): Provider {
+  const { llamaUrls: urls, llamaUrlsFile: urlsFile, kubernetes } = config;
   const provider = new LlamaProvider({
-    urls: config.llamaUrls,
-    urlsFile: config.llamaUrlsFile,
+    urls,
+    urlsFile,
+    kubernetes,
     replica: llamaReplica(config),
     keeping: keeping(config),
+    warmsPrefixes: true,
   });
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }

@@ -64,7 +64,7 @@ function listModelsHandler({ models, prices }: ModelServiceParts) {
     try {
       const { router } = await models(callerOf(context));
       const listed = await router.list(callContext(context).signal);
-      return create(ListModelsResponseSchema, { models: listed.map((model) => encodeModel(model, prices)) });
+      return create(ListModelsResponseSchema, { models: listed.map((model) => encodeModel(model, prices)), routes: [...router.names] });
     } catch (thrown) {
       throw toModelConnectError(thrown);
     }

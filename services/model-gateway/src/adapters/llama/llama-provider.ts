@@ -1,5 +1,5 @@
 import { messageOf } from "@hlvm/errors/message-of";
-import type { Delta, Generation } from "../../domain/generation.ts";
+import type { Delta, Finish, Generation, Message, Part } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import { WEIGHT_OF_PIECE, weightedTokens } from "../../domain/pool/weighted-tokens.ts";
@@ -15,6 +15,7 @@ import { CROSS_TALK } from "./one-answer.ts";
 import { PoolRequest } from "./pool-request.ts";
 import { ServerList, type ServerListSettings } from "./server-list.ts";
 import type { Lease, SlotGroup } from "./slot-group.ts";
+import { warmPrefix } from "./warm-prefix.ts";
 
 const DOWN = new Set(["provider_unreachable", "connection_lost"]);
 /** What llama-server answers where the model wrote a tool call that its template's parser cannot read. */
@@ -23,20 +24,26 @@ const UNPARSABLE_OUTPUT = /failed to parse input/i;
 const CONTEXT_SIZE = /context size \((\d+)/i;
 const ANSWERS_BETWEEN_CANARIES = 64;
 const LOOK_UP_MILLISECONDS = 2_000;
+/** Longer than reading any prompt takes. */
+const WARM_MILLISECONDS = 120_000;
 
 export interface LlamaSettings extends ServerListSettings {
   /** After how many answers of a server it is tried whether it mixes conversations up. */
   readonly answersBetweenCanaries?: number;
+  /** Whether servers read what the next request begins with while tools run. */
+  readonly warmsPrefixes?: boolean;
 }
 
 /** One or more llama-servers of one's own. */
 export class LlamaProvider implements Provider {
   readonly pool: LlamaPool;
   readonly #answersBetweenCanaries: number;
+  readonly #warmsPrefixes: boolean;
 
   constructor(settings: LlamaSettings) {
     this.pool = new LlamaPool(new ServerList(settings));
     this.#answersBetweenCanaries = settings.answersBetweenCanaries ?? ANSWERS_BETWEEN_CANARIES;
+    this.#warmsPrefixes = settings.warmsPrefixes ?? false;
   }
 
   /** Ends what a gateway that is gone has left at the servers, unless somebody comes back for it. */
@@ -116,7 +123,8 @@ export class LlamaProvider implements Provider {
     for (;;) {
       const lease = await this.pool.acquire(request, signal, heard);
       try {
-        yield* this.#run(generation, { lease, signal, heard });
+        const answer = yield* this.#run(generation, { lease, signal, heard });
+        if (answer !== undefined && this.#warmsPrefixes) void this.#warm(lease.group, generation, answer);
         return;
       } catch (thrown) {
         if (signal.aborted || !gaveWay(lease)) throw thrown;
@@ -125,14 +133,16 @@ export class LlamaProvider implements Provider {
     }
   }
 
-  async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, void> {
+  /** @returns the answer where it ended with calls, to which there will be results */
+  async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, Message | undefined> {
     const { group } = lease;
     const { answers } = group.instance;
     const answerName = answers.isPossible ? generation.answerName : undefined;
     // Where the server tells nothing, its prompt counts as it was estimated.
     let tokens = lease.request.cost;
     const either = AbortSignal.any([signal, lease.givingWay.signal]);
-    let isWhole = false;
+    const parts: Part[] = [];
+    let finish: Finish | undefined;
     try {
       if (answerName !== undefined) await answers.take(answerName);
       for await (const delta of group.instance.provider.generate({ ...generation, answerName }, either, heard)) {
@@ -143,18 +153,30 @@ export class LlamaProvider implements Provider {
           group.speak(lease);
           tokens += WEIGHT_OF_PIECE;
         }
-        isWhole ||= delta.kind === "finish";
+        if (delta.kind === "finish") finish = delta;
+        else if (delta.kind === "text" || delta.kind === "thinking" || delta.kind === "tool-call") parts.push(delta);
         yield delta;
       }
       // It ended without an end: it may have been started anew.
-      if (!isWhole) group.instance.doubt();
+      if (finish === undefined) group.instance.doubt();
+      return parts.some(({ kind }) => kind === "tool-call") ? { role: "assistant", parts: joined(parts) } : undefined;
     } catch (thrown) {
       throw judged(thrown, lease);
     } finally {
-      if (answerName !== undefined) leave(group.instance, answerName, either, isWhole);
+      if (answerName !== undefined) leave(group.instance, answerName, either, finish !== undefined);
       this.pool.release(lease, gaveWay(lease) ? undefined : tokens);
       void this.#tryForCrossTalk(group, generation.model);
     }
+  }
+
+  async #warm(group: SlotGroup, generation: Generation, answer: Message): Promise<void> {
+    const next: Generation = { ...generation, answerName: undefined, messages: [...generation.messages, answer], priority: "batch" };
+    const request = new PoolRequest(next);
+    const lease = group.serves(generation.model) ? this.pool.acquireIdle(group, request) : undefined;
+    if (lease === undefined) return;
+    const signal = AbortSignal.any([lease.givingWay.signal, AbortSignal.timeout(WARM_MILLISECONDS)]);
+    if (await warmPrefix(group.instance.url, next, signal)) group.held.add(request.blocks.hashes);
+    this.pool.release(lease, undefined);
   }
 
   async #tryForCrossTalk(group: SlotGroup, model: string): Promise<void> {
@@ -167,6 +189,13 @@ export class LlamaProvider implements Provider {
     if (found !== undefined) distrust(group.instance, found);
     this.pool.release(lease, undefined);
   }
+}
+
+/** A text that came in pieces is one. */
+function joined(parts: readonly Part[]): readonly Part[] {
+  const texts = parts.filter((part) => part.kind === "text");
+  const text = texts.map((part) => part.text).join("");
+  return [...(text === "" ? [] : [{ kind: "text", text } as const]), ...parts.filter((part) => part.kind !== "text")];
 }
 
 interface Run {

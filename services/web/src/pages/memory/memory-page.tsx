@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
+import { shellWord } from "../../parts/shell-word.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
@@ -12,7 +13,6 @@ import {
   flagsOf,
   MEMORY_VIEWS,
   questionOfAddress,
-  shellWord,
   viewOfAddress,
   type MemoryQuestion,
   type MemoryView,

@@ -3,6 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { parseTime } from "@hlvm/ndjson/parse-time";
 import { FactOrigin, FactScope, FactType, type FactFilterSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { factOriginWords, factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
+import { shellWord } from "../../parts/shell-word.ts";
 
 export const MEMORY_VIEWS = { live: "Live", pulse: "Pulse", river: "River", search: "Search", facts: "Facts" } as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
@@ -69,9 +70,4 @@ function fits(name: FactFilterName, value: string): boolean {
   if (name === "since" || name === "until") return parseTime(value, new Date()) !== undefined;
   const words: readonly string[] = FACT_FILTERS[name];
   return words.length === 0 || words.includes(value);
-}
-
-/** As one word, whatever a shell would read in it. */
-export function shellWord(value: string): string {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }
