@@ -58,4 +58,39 @@ export function modelsCases(web: () => WebMesh, pool: () => PagePool): void {
     expect([refused, errors]).toEqual([[], []]);
     await page.close();
   });
+
+  it("takes a key for a provider, calls with it at once, and shows and records nothing of it but its end", async () => {
+    const { page, refused, errors } = await web().open();
+    const [first, second] = ["sk-first-of-the-page-1111", "sk-second-of-the-page-2222"];
+    const keyUsed = async (): Promise<unknown> => {
+      const { mesh, workspace } = web();
+      const { code, stderr } = await mesh.hlvm(["ask", "--model", "openai-compatible/m", "Say hello"], { cwd: workspace });
+      expect([code, stderr]).toEqual([0, expect.anything()]);
+      return pool().hosted.chats.at(-1)!.headers.authorization;
+    };
+    await page.goto(new URL("/models?view=keys", page.url()).href);
+    await page.getByText("Your organization has given no keys").waitFor();
+    await page.getByLabel("Provider").selectOption("openai-compatible");
+    await page.getByLabel("Key", { exact: true }).fill(first);
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("region", { name: "Keys" }).getByRole("row", { name: /openai-compatible/ });
+    await row.getByText("…1111").waitFor();
+    expect(await keyUsed()).toBe(`Bearer ${first}`);
+
+    await row.getByRole("button", { name: "Rotate default" }).click();
+    await page.getByLabel("Key", { exact: true }).fill(second);
+    await page.keyboard.press("Enter");
+    await row.getByText("…2222").waitFor();
+    expect(await keyUsed()).toBe(`Bearer ${second}`);
+    expect(await page.content()).not.toMatch(/first-of-the-page|second-of-the-page/);
+    const audit = await web().mesh.hlvm(["audit", "query", "--kind", "administered", "--json"]);
+    expect(audit.stdout).toMatch(/AddProviderKey[^]*RotateProviderKey|RotateProviderKey[^]*AddProviderKey/);
+    expect(audit.stdout).not.toMatch(/first-of-the-page|second-of-the-page/);
+
+    page.once("dialog", (dialog) => void dialog.accept());
+    await row.getByRole("button", { name: "Remove default" }).click();
+    await page.getByText("Your organization has given no keys").waitFor();
+    expect([refused, errors]).toEqual([[], []]);
+    await page.close();
+  });
 }

@@ -1,15 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FakeLlama } from "@hlvm/service-model-gateway/src/testing/fake-llama.ts";
+import { answerChat, FakeLlama } from "@hlvm/service-model-gateway/src/testing/fake-llama.ts";
 
 const PROPERTIES = { total_slots: 4, default_generation_settings: { n_ctx: 32_768 }, chat_template_caps: { supports_tools: true } };
 /** The mesh's default stays what it is without servers. */
 const DEFAULT_MODEL = "demo/rules";
 
-/** Two llama-servers with four slots each, which hold every answer until they are told to give it, and a route over them. */
+/** Two llama-servers with four slots each, which hold every answer until they are told to give it, a route over them, and a provider with a key. */
 export interface PagePool {
   readonly servers: readonly [FakeLlama, FakeLlama];
+  /** A provider that wants a key. */
+  readonly hosted: FakeLlama;
   /** What a mesh is started with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly stop: () => void;
@@ -17,6 +19,9 @@ export interface PagePool {
 
 export async function startPagePool(): Promise<PagePool> {
   const servers = [serverWith("held"), serverWith("other")] as const;
+  const hosted = new FakeLlama({});
+  hosted.onChat = answerChat;
+  const hostedUrl = await hosted.start();
   const urls = await Promise.all(servers.map((server) => server.start()));
   const folder = mkdtempSync(join(tmpdir(), "hlvm-routes-"));
   const routesFile = join(folder, "routes.json");
@@ -27,9 +32,15 @@ export async function startPagePool(): Promise<PagePool> {
   writeFileSync(routesFile, JSON.stringify({ routes: { stable: { models: ["llama/held", "scripted/script"] }, canary: { models } } }));
   return {
     servers,
-    environment: { HLVM_LLAMA_URLS: urls.join(","), HLVM_ROUTES_FILE: routesFile, HLVM_MODEL: DEFAULT_MODEL },
+    hosted,
+    environment: {
+      HLVM_LLAMA_URLS: urls.join(","),
+      HLVM_ROUTES_FILE: routesFile,
+      HLVM_MODEL: DEFAULT_MODEL,
+      HLVM_OPENAI_COMPATIBLE_URL: `${hostedUrl}/v1`,
+    },
     stop: () => {
-      for (const server of servers) server.stop();
+      for (const server of [...servers, hosted]) server.stop();
       rmSync(folder, { recursive: true });
     },
   };

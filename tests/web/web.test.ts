@@ -50,6 +50,7 @@ const PLACES = [
   "/models",
   "/models?view=explain",
   "/models?view=pool",
+  "/models?view=keys",
   "/settings",
   "/memory",
   "/memory/pulse",

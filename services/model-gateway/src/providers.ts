@@ -25,13 +25,13 @@ export function providers(config: Config): readonly CataloguedProvider[] {
     {
       name: "anthropic",
       ...withKeys(config.anthropicApiKeys, (apiKey) => anthropicProvider(config, apiKey)),
-      setUp: "Set ANTHROPIC_API_KEY and start again.",
+      setUp: "Set ANTHROPIC_API_KEY and start again, or give a key: `hlvm model key add anthropic`.",
       known: HOSTED_MODELS.anthropic,
     },
     {
       name: "openai",
       ...withKeys(config.openaiApiKeys, (apiKey) => openaiProvider(config, apiKey)),
-      setUp: "Set OPENAI_API_KEY and start again.",
+      setUp: "Set OPENAI_API_KEY and start again, or give a key: `hlvm model key add openai`.",
       known: HOSTED_MODELS.openai,
     },
     {

@@ -34,8 +34,6 @@ export interface CallersModelsParts {
   /** What keys can be given for here. */
   readonly providers: readonly string[];
   readonly build: (keys: CallersKeys) => Models;
-  /** Milliseconds. */
-  readonly now?: () => number;
 }
 
 type OpenedKey = Pick<StoredKey, "id" | "team" | "provider" | "version"> & { readonly secret: string | HlvmError };
@@ -51,14 +49,12 @@ interface Known {
  */
 export class CallersModels {
   readonly #parts: CallersModelsParts;
-  readonly #now: () => number;
   readonly #known = new Map<string, Known>();
   readonly #lastGood = new Map<string, Known>();
   readonly #models = new Map<string, Models>();
 
   constructor(parts: CallersModelsParts) {
     this.#parts = parts;
-    this.#now = parts.now ?? Date.now;
   }
 
   async of({ organization, teams }: ModelCaller): Promise<Models> {
@@ -80,8 +76,8 @@ export class CallersModels {
 
   async #keysOf(organization: string): Promise<readonly OpenedKey[]> {
     const known = this.#known.get(organization);
-    if (known !== undefined && this.#now() - known.at < KNOWN_MILLISECONDS) return known.keys;
-    const read: Known = { at: this.#now(), keys: this.#read(organization) };
+    if (known !== undefined && Date.now() - known.at < KNOWN_MILLISECONDS) return known.keys;
+    const read: Known = { at: Date.now(), keys: this.#read(organization) };
     remember(this.#known, organization, read, MOST_ORGANIZATIONS);
     try {
       const keys = await read.keys;
@@ -90,7 +86,7 @@ export class CallersModels {
     } catch (thrown) {
       if (this.#known.get(organization) === read) this.#known.delete(organization);
       const good = this.#lastGood.get(organization);
-      if (good !== undefined && this.#now() - good.at < KEPT_MILLISECONDS) return good.keys;
+      if (good !== undefined && Date.now() - good.at < KEPT_MILLISECONDS) return good.keys;
       throw thrown;
     }
   }

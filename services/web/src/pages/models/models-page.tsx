@@ -7,15 +7,16 @@ import { shellWord } from "../../parts/shell-word.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { usePage } from "../../store/page-context.ts";
 import { ExplainView, type RouteQuestion } from "./explain-view.tsx";
+import { KeysView } from "./keys-view.tsx";
 import { ModelTable } from "./model-table.tsx";
 import styles from "./models.module.css";
 import { PoolView } from "./pool-view.tsx";
 
-const VIEWS = { models: "Models", explain: "Try a task", pool: "Pool" } as const;
+const VIEWS = { models: "Models", explain: "Try a task", pool: "Pool", keys: "Keys" } as const;
 type View = keyof typeof VIEWS;
 const NOTHING_ASKED: RouteQuestion = { route: "auto", task: "", needs: ["tools"] };
 
-/** The models that can be asked, which one a route takes for a task, and the servers of the pool. */
+/** The models that can be asked, which one a route takes for a task, the servers of the pool, and keys for providers. */
 export function ModelsPage() {
   const { clients } = usePage();
   const [search, setSearch] = useSearchParams();
@@ -42,6 +43,8 @@ export function ModelsPage() {
       </div>
       {view === "pool" ? (
         <PoolView />
+      ) : view === "keys" ? (
+        <KeysView />
       ) : (
         <>
           <TroubleNote trouble={trouble} onAgain={again} />
@@ -63,6 +66,7 @@ export function ModelsPage() {
 function commandOf(view: View, { route, task }: RouteQuestion): string {
   if (view === "models") return "hlvm model list";
   if (view === "pool") return "hlvm model pool";
+  if (view === "keys") return "hlvm model key list";
   const flag = route === "auto" ? "" : ` --route ${shellWord(route.slice("route/".length))}`;
   return `hlvm model explain ${shellWord(task || "a task")}${flag}`;
 }
