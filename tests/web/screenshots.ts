@@ -120,6 +120,7 @@ try {
     models: "/models",
     "models-explain": "/models?view=explain",
     "models-pool": "/models?view=pool",
+    "models-keys": "/models?view=keys",
     "memory-live": "/memory",
     "memory-pulse": "/memory/pulse",
     "memory-river": "/memory/river",

@@ -2,7 +2,7 @@ import type { CommandContext } from "../command.ts";
 import { readPipedInput } from "../options/read-piped-input.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { Interrupts } from "./interrupts.ts";
-import { readLine } from "./read-line.ts";
+import { LineEditor } from "./line-editor.ts";
 import { TerminalInput } from "./terminal-input.ts";
 
 /**
@@ -19,9 +19,24 @@ export async function readSecret(what: string, { screen }: CommandContext): Prom
   }
   using asked = screen.question();
   using input = new TerminalInput(process.stdin, { write: screen.control, onControlC: () => interrupts.interrupt(130) });
+  const typed = hiddenLine(input, interrupts.signal);
   asked.line([{ text: `Paste ${what} and press Enter; it is not shown.`, tone: "warning" }]);
-  const line = await readLine(input, { show: () => undefined, end: () => undefined }, interrupts.signal);
+  const line = await typed;
   return line === undefined ? undefined : demand(line.trim(), what);
+}
+
+/** The terminal shows nothing from its first step on. */
+async function hiddenLine(input: TerminalInput, signal: AbortSignal): Promise<string | undefined> {
+  const answered = Promise.withResolvers<string | undefined>();
+  const editor = new LineEditor();
+  const onAbort = (): void => answered.resolve(undefined);
+  signal.addEventListener("abort", onAbort);
+  using _ = input.read({ key: (key) => (key.name === "enter" ? answered.resolve(editor.text) : void editor.press(key)) });
+  try {
+    return await answered.promise;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 function demand(secret: string, what: string): string {
