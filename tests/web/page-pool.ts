@@ -30,12 +30,16 @@ export async function startPagePool(): Promise<PagePool> {
     { model: "demo/rules", weight: 1 },
   ];
   writeFileSync(routesFile, JSON.stringify({ routes: { stable: { models: ["llama/held", "scripted/script"] }, canary: { models } } }));
+  const pricesFile = join(folder, "prices.json");
+  const price = { model: "openai-compatible/m", from: "2026-01-01", source: "test", input: "1", output: "2" };
+  writeFileSync(pricesFile, JSON.stringify({ prices: [price] }));
   return {
     servers,
     hosted,
     environment: {
       HLVM_LLAMA_URLS: urls.join(","),
       HLVM_ROUTES_FILE: routesFile,
+      HLVM_PRICES_FILE: pricesFile,
       HLVM_MODEL: DEFAULT_MODEL,
       HLVM_OPENAI_COMPATIBLE_URL: `${hostedUrl}/v1`,
     },
