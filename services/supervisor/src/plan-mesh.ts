@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
+import { backUpMesh } from "./adapters/back-up-mesh.ts";
 import { databaseUrl, postgresProcess, POSTGRES, type PostgresPlace } from "./adapters/postgres-process.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
@@ -131,6 +132,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     tokenFile: files.tokenFile,
     controlSocket: join(files.sockets, "control.sock"),
     rotateKeys: () => keys.rotate(),
+    backUp: (folder) => backUpMesh(folder, files, postgres),
     policy: { restart: RESTART_POLICY, health: HEALTH_POLICY },
     processes: [
       postgresProcess(postgres, databases, createLog("supervisor", config.logLevel)),
