@@ -17,7 +17,7 @@ export async function readManifest(folder: string, postgres: string): Promise<Ba
   } catch (cause) {
     throw damaged(`${MANIFEST_FILE} is no JSON`, cause);
   }
-  if (manifest.format !== BACKUP_FORMAT) throw otherKind(`has the format ${String(manifest.format)}, and this hlvm knows ${BACKUP_FORMAT}`);
+  if (manifest.format !== BACKUP_FORMAT) throw otherKind(`has the format ${String(manifest.format)}, and this hlvm knows another`);
   if (manifest.postgres !== postgres) throw otherKind(`was made by PostgreSQL ${manifest.postgres}, and here is ${postgres}`);
   if (manifest.machine !== thisMachine()) throw otherKind(`was made on ${manifest.machine}, and this is ${thisMachine()}`);
   demandContained(manifest.entries);

@@ -46,9 +46,9 @@ describe("backUpMesh", () => {
     writeFileSync(join(files.keys, "edge.jwk"), "a key");
     writeFileSync(files.tokenFile, "a token");
     let written = 0;
-    let isOver = false;
+    const over = new AbortController();
     const writing = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const text = "x".repeat(2_000);
         await client.query("WITH first AS (INSERT INTO one VALUES ($1, $2)) INSERT INTO two VALUES ($1)", [written + 1, text]);
         written++;
@@ -59,7 +59,7 @@ describe("backUpMesh", () => {
     const folder = join(place, "backup");
     const summary = await backUpMesh(folder, files, placeOf(files));
     const after = written;
-    isOver = true;
+    over.abort();
     await writing;
     expect(after).toBeGreaterThan(before);
     expect(summary).toMatchObject({ folder });
