@@ -178,6 +178,8 @@ describe("what a session costs", () => {
     expect((await last(["session", "list", "--json"])).cost).toMatchObject({ nano_dollars: expect.any(Number) });
     expect((await mesh.hlvm(["session", "show", sessionId])).stdout).toMatch(/cost \$0\.\d+/);
     expect(await last(["cost", "--by", "tool,model", "--json"])).toMatchObject({ tool: expect.any(String), model: "scripted/script" });
+    expect((await mesh.hlvm(["cost", "--by", "team"])).stdout).toMatch(/^TEAM +CALLS.*\n\(no team\) +[1-9]/);
+    expect(await last(["cost", "--by", "team", "--json"])).toMatchObject({ team: "" });
     expect((await mesh.hlvm(["cost", "--by", "day,session"])).stdout).toMatch(/DAY +SESSION +CALLS.*\n\d{4}-\d{2}-\d{2}/);
 
     const budget = { kind: "turns", scope: "run", limit: 1, used: 1 };

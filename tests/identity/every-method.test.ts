@@ -32,6 +32,8 @@ const VALUES = {
   definitionHash: "a".repeat(64),
   argumentsJson: "{}",
   changeJson: "{}",
+  requestJson: "{}",
+  method: "hlvm.x.v1.XService/X",
   path: "/workspace",
   workspace: "/workspace",
   grant: "x",

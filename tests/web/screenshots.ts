@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
+import { startPagePool } from "./page-pool.ts";
 import { askInPage, hasBrowser, startWebMesh } from "./web-mesh.ts";
 
 const FOLDER = join(repositoryRoot, "tests", "web", "pictures");
@@ -73,7 +74,8 @@ if (!hasBrowser) throw new Error("There is no Chromium: apt-get install chromium
 const only = process.argv.slice(2);
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-const web = await startWebMesh(CONVERSATIONS);
+const pool = await startPagePool();
+const web = await startWebMesh(CONVERSATIONS, pool.environment);
 try {
   for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", ...fact], { cwd: web.workspace });
   const first = await web.open();
@@ -94,6 +96,10 @@ try {
     .first()
     .waitFor();
   await first.page.close();
+  // Two slots are busy, and a server has gone.
+  for (const question of ["Say hello", "Say more"]) void web.mesh.hlvm(["ask", "--model", "llama/held", question], { cwd: web.workspace });
+  await pool.servers[0].chat(1);
+  pool.servers[1].stop();
 
   const places: Readonly<Record<string, string>> = {
     sessions: "/",
@@ -112,7 +118,11 @@ try {
     "audit-nothing": "/audit?text=nonsense&since=1d",
     cost: "/cost",
     models: "/models",
+    "models-explain": "/models?view=explain",
+    "models-pool": "/models?view=pool",
+    "models-keys": "/models?view=keys",
     "memory-live": "/memory",
+    "memory-pulse": "/memory/pulse",
     "memory-river": "/memory/river",
     "memory-opened": "/memory/river",
     "memory-search": "/memory/search?q=idempotency",
@@ -141,6 +151,7 @@ try {
   console.log(`The pictures are in ${FOLDER}`);
 } finally {
   await web.stop();
+  pool.stop();
 }
 
 /** What has to be done before a place looks as its picture is called. */

@@ -31,12 +31,12 @@ export interface OpenedPage {
 }
 
 /** A whole mesh with its page and a scripted model, and one browser. */
-export async function startWebMesh(conversations: readonly object[]): Promise<WebMesh> {
+export async function startWebMesh(conversations: readonly object[], more: Readonly<Record<string, string>> = {}): Promise<WebMesh> {
   spawnSync(process.execPath, [join(repositoryRoot, "scripts", "build-page.mjs")], { stdio: "inherit" });
   const scripts = mkdtempSync(join(tmpdir(), "hlvm-script-"));
   writeFileSync(join(scripts, "script.json"), JSON.stringify({ conversations }));
   const [mesh, workspace, browser] = await Promise.all([
-    startTestMesh({ HLVM_SCRIPT_FILE: join(scripts, "script.json") }),
+    startTestMesh({ HLVM_SCRIPT_FILE: join(scripts, "script.json"), ...more }),
     createWorkspace({ "a.txt": "hello\nworld\n", "b.txt": "x\n" }),
     chromium.launch({ executablePath: CHROMIUM, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] }),
   ]);

@@ -7,6 +7,8 @@ import { auditCases } from "./audit-cases.ts";
 import { MEMORY_CONVERSATIONS, memoryCases } from "./memory-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { keyboardCases } from "./keyboard-cases.ts";
+import { modelsCases } from "./models-cases.ts";
+import { startPagePool, type PagePool } from "./page-pool.ts";
 import { ROBUST_CONVERSATIONS, robustCases } from "./robust-cases.ts";
 import { SESSION_CONVERSATIONS, sessionCases } from "./session-cases.ts";
 import { askInPage, hasBrowser, startWebMesh, type WebMesh } from "./web-mesh.ts";
@@ -46,8 +48,12 @@ const PLACES = [
   "/approvals",
   "/cost",
   "/models",
+  "/models?view=explain",
+  "/models?view=pool",
+  "/models?view=keys",
   "/settings",
   "/memory",
+  "/memory/pulse",
   "/memory/river",
   "/memory/search?q=greeting",
   "/memory/facts",
@@ -63,14 +69,19 @@ interface AxeResult {
 }
 
 let web: WebMesh;
+let pool: PagePool;
 let session: string;
 
 describe.skipIf(!hasBrowser)("the page", () => {
   beforeAll(async () => {
-    web = await startWebMesh(CONVERSATIONS);
+    pool = await startPagePool();
+    web = await startWebMesh(CONVERSATIONS, pool.environment);
   });
 
-  afterAll(() => web.stop());
+  afterAll(async () => {
+    await web.stop();
+    pool.stop();
+  });
 
   it("goes from a question over its approvals to the diff, and shows the decision in the audit log", async () => {
     const { page, refused, errors } = await web.open();
@@ -228,6 +239,10 @@ describe.skipIf(!hasBrowser)("the page", () => {
   robustCases(() => web);
 
   costCases(() => web);
+  modelsCases(
+    () => web,
+    () => pool,
+  );
   keyboardCases(
     () => web,
     () => session,

@@ -48,6 +48,8 @@ export class Conversation {
   thinkingSequence = 0n;
   /** The run that an answer was last given in. */
   answeredRunId: string | undefined;
+  /** Which model gave the last answer of a run in the place of the run's own; the model is empty where its own did. */
+  served = { runId: "", model: "" };
   lastSequence = 0n;
   /** Grows with every event. */
   version = 0;

@@ -119,6 +119,17 @@ describe("the fold", () => {
     ]);
   });
 
+  it("says once which model answers in the place of the run's own, and again where that changes", () => {
+    const answers = ["openai/a", "openai/a", "openai/b", "", "openai/b", "openai/b"].map((servedBy) => ({
+      case: "assistantMessage" as const,
+      value: { text: "So.", servedBy, servedWhy: servedBy && "overloaded" },
+    }));
+    const events = eventsOf(answers, [1, 2, 3, 4, 5, 6]);
+    const nextRun = create(EventSchema, { ...events.at(-1)!, sequence: 7n, runId: "s" });
+    const told = itemsOf([...events, nextRun]).filter((item) => item.kind === "info" && item.topic === "fallback");
+    expect(told.map(({ runId, turn }) => `${runId}${turn}`)).toEqual(["r1", "r3", "r5", "s6"]);
+  });
+
   it("forgets what was undone", () => {
     const items = itemsOf(
       eventsOf([

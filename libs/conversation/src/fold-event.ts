@@ -1,11 +1,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { InstructionState, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { InstructionState, type AssistantMessage, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import type { Conversation } from "./conversation.ts";
 import { foldCall } from "./fold-call.ts";
 import { foldPermission, foldWorkerPermission } from "./fold-permission.ts";
 import { foldRunStarted, foldRunStopped } from "./fold-run.ts";
 import { foldWork } from "./fold-work.ts";
-import { infoOf, servedBy } from "./info-of.ts";
+import { infoOf, resumed, servedBy } from "./info-of.ts";
 import type { Base } from "./item.ts";
 
 interface OfTurn {
@@ -133,10 +133,20 @@ function foldText(
         conversation.push({ ...base, key: `${base.key}-thinking`, kind: "thinking", text: thoughts, isOpen: false });
       if (!conversation.change("assistant", isOpen, () => ({ text, isOpen: false })) && text !== "")
         conversation.push({ ...base, kind: "assistant", text, isOpen: false, isCut: false });
-      const served = servedBy(payload.value);
-      if (served !== undefined) conversation.push({ ...base, key: `${base.key}-served`, ...served });
+      foldServed(conversation, base, payload.value);
+      const wentOn = resumed(payload.value);
+      if (wentOn !== undefined) conversation.push({ ...base, key: `${base.key}-resumed`, ...wentOn });
     }
   }
+}
+
+/** As long as the same model goes on answering in a run, that is said once. */
+function foldServed(conversation: Conversation, base: Base, message: AssistantMessage): void {
+  const { served: before } = conversation;
+  const isSame = before.runId === base.runId && before.model === message.servedBy;
+  conversation.served = { runId: base.runId, model: message.servedBy };
+  const served = isSame ? undefined : servedBy(message);
+  if (served !== undefined) conversation.push({ ...base, key: `${base.key}-served`, ...served });
 }
 
 function baseOf({ sequence, runId, turn, at }: Event): Base {

@@ -55,6 +55,11 @@ export function servedBy({ servedBy: model, servedWhy }: AssistantMessage): Info
   return model === "" ? undefined : info("fallback", `${model} answered in the place of this run's model`, servedWhy);
 }
 
+/** Of an answer whose connection was lost. */
+export function resumed({ resumed: times }: AssistantMessage): Info | undefined {
+  return times === 0 ? undefined : info("resumption", "The connection to the model was lost, and the answer went on");
+}
+
 function callReplayed({ tool, argumentsSummary, recorded, now }: CallReplayed): Info {
   const [then, today] = [recorded, now].map((ruled) => (ruled === undefined ? "not decided" : enumWord(DecisionSchema, ruled.decision)));
   const why = now === undefined || then === today ? "" : [now.rule, now.reason].filter((part) => part !== "").join(": ");

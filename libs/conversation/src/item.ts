@@ -159,6 +159,7 @@ export interface ErrorItem extends ItemBase {
 export type InfoTopic =
   | "compaction"
   | "fallback"
+  | "resumption"
   | "takeover"
   | "handover"
   | "fork"

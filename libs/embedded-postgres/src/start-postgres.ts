@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { launchPostgres } from "./launch-postgres.ts";
 import { makeData } from "./make-data.ts";
 import { postgresFailed } from "./postgres-failed.ts";
+import { PORT, SUPERUSER, superuserPasswordFile } from "./superuser-url.ts";
 
 export interface PostgresOptions {
   /** Holds the data and the superuser's password; made when missing. */
@@ -26,8 +27,6 @@ export interface RunningPostgres {
   readonly stop: () => Promise<void>;
 }
 
-const SUPERUSER = "postgres";
-const PORT = 5432;
 const START_DEADLINE_MILLISECONDS = 20_000;
 const POLL_MILLISECONDS = 10;
 const STOP_DEADLINE_MILLISECONDS = 5_000;
@@ -43,7 +42,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const { logFile, durable, signal } = options;
   signal?.throwIfAborted();
   const data = join(options.directory, "data");
-  const passwordFile = join(options.directory, "superuser-password");
+  const passwordFile = superuserPasswordFile(options.directory);
   for (const directory of [options.directory, options.socketDirectory]) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     chmodSync(directory, 0o700);

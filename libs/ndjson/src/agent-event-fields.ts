@@ -201,7 +201,7 @@ function runBudget({ tokens, nanoDollars, turns, milliseconds }: RunBudget): Jso
   return { tokens: number(tokens), nanoDollars: number(nanoDollars), turns: number(turns), durationMs: number(milliseconds) };
 }
 
-function assistantMessage({ text, thinking, toolCalls, finish, servedBy, servedWhy }: AssistantMessage): JsonObject {
+function assistantMessage({ text, thinking, toolCalls, finish, servedBy, servedWhy, resumed }: AssistantMessage): JsonObject {
   return {
     text,
     thinking: thinking.map((piece) => piece.text),
@@ -209,6 +209,7 @@ function assistantMessage({ text, thinking, toolCalls, finish, servedBy, servedW
     finishReason: finish && enumWord(FinishReasonSchema, finish.reason),
     finishDetail: finish?.detail,
     ...(servedBy === "" ? {} : { servedBy, servedWhy }),
+    ...(resumed === 0 ? {} : { resumed }),
   };
 }
 

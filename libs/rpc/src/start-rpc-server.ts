@@ -22,9 +22,9 @@ import { traceServerInterceptor } from "@hlvm/telemetry/trace-interceptors";
 
 /** For streams of calls to go elsewhere, and for whoever asks for the health, before connections are closed. */
 const NOTICE_MILLISECONDS = 100;
-/** How long calls that are under way may go on when the server closes; then their signal is aborted. */
 const CLOSE_GRACE_MILLISECONDS = 500;
-const CUT_MILLISECONDS = 1_000;
+/** From there on. */
+const CUT_MILLISECONDS = 500;
 const MAXIMUM_DEADLINE_MILLISECONDS = 60 * 60 * 1000;
 
 export interface RpcServerOptions {
@@ -43,6 +43,8 @@ export interface RpcServerOptions {
   readonly before?: (...request: Parameters<NodeHandlerFn>) => Promise<boolean>;
   /** `CONNECTION_LIMITS` where none are given. */
   readonly limits?: ConnectionLimits;
+  /** How long calls that are under way may go on when the server closes; then their signal is aborted. 500 where none is given. */
+  readonly graceMilliseconds?: number;
 }
 
 export interface RpcServer {
@@ -55,7 +57,7 @@ export interface RpcServer {
  * @throws HlvmError `port_taken`
  */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
-  const { authenticate } = options;
+  const { authenticate, graceMilliseconds: grace = CLOSE_GRACE_MILLISECONDS } = options;
   keepTraceContext();
   const shutdown = new AbortController();
   const validator = createValidator({ regexMatch: matchesPattern });
@@ -96,13 +98,13 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const handler: NodeHandlerFn = (request, response) => void handle(request, response);
   const { server, close: closeConnections } = bothProtocols(handler, {
     limits: options.limits ?? CONNECTION_LIMITS,
-    closeGraceMilliseconds: CUT_MILLISECONDS,
+    closeGraceMilliseconds: grace + CUT_MILLISECONDS,
     isMesh,
   });
   const close = async (): Promise<void> => {
     draining.abort();
     await sleep(NOTICE_MILLISECONDS);
-    const graceOver = setTimeout(() => shutdown.abort(), CLOSE_GRACE_MILLISECONDS);
+    const graceOver = setTimeout(() => shutdown.abort(), grace);
     await closeConnections();
     clearTimeout(graceOver);
   };

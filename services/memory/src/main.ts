@@ -5,6 +5,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
@@ -15,6 +16,7 @@ import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
 import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
 import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
+import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
@@ -40,8 +42,10 @@ await runService("memory", async (log, environment) => {
 
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);
-  const routes = memoryRoutes({ store, index, gate, projects: new PostgresProjects(database) });
-  const server = await startRpcServer({ host, port, limits, log, routes, services: [MemoryService.typeName], authenticate });
+  const projects = new PostgresProjects(database);
+  const routes = memoryRoutes({ store, index, gate, projects, usage: new PostgresUsageLog(database, log) });
+  const services = [MemoryService.typeName, MemoryStatsService.typeName];
+  const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {
     port: server.port,

@@ -11,7 +11,9 @@ it("sets up what has a key or a URL, this machine's llama-server and the demo al
   expect(setUp({ HLVM_LLAMA_URLS: "http://127.0.0.1:11439/v1" })).toEqual(["llama", "demo"]);
   expect(setUp({ HLVM_OLLAMA_URL: "http://127.0.0.1:11434" })).toEqual(["local", "ollama", "demo"]);
   const chosenByNobody = providers(readGatewayConfig(needed)).filter(({ isApart }) => isApart);
-  expect(chosenByNobody.map(({ name }) => name)).toEqual(["ollama"]);
+  expect(chosenByNobody.map(({ name }) => name)).toEqual(["ollama", "claude-code"]);
+  expect(setUp({ HLVM_CLAUDE_CODE_PATH: "/opt/claude" })).toEqual(["local", "claude-code", "demo"]);
+  expect(() => setUp({ HLVM_CLAUDE_CODE_PATH: "claude" })).toThrow(/HLVM_CLAUDE_CODE_PATH must be an absolute path/);
   expect(setUp({ OPENAI_API_KEY: "k", HLVM_LLAMA_URLS: "http://a, http://b" })).toEqual(["openai", "llama", "local", "demo"]);
   expect(setUp({ ANTHROPIC_API_KEY: "k", HLVM_OPENAI_COMPATIBLE_URL: "http://a/v1" })).toEqual([
     "anthropic",
@@ -62,8 +64,17 @@ it.each(["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HLVM_OPENAI_COMPATIBLE_URL", 
 );
 
 it("takes names of llama-servers to look up, and has each of several gateways say which one it is", () => {
-  const urls = "dns+http://llama.svc:8080, http://a";
-  expect(readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: urls }).llamaUrls).toEqual(["dns+http://llama.svc:8080", "http://a"]);
+  const urls = "dns+http://llama.svc:8080, http://a, k8s+http://llama.gpu";
+  expect(readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: urls }).llamaUrls).toEqual([
+    "dns+http://llama.svc:8080",
+    "http://a",
+    "k8s+http://llama.gpu",
+  ]);
+  const inCluster = { ...needed, KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+  expect([readGatewayConfig(inCluster).kubernetes?.url, readGatewayConfig(needed).kubernetes]).toEqual([
+    "https://[fd00::1]:443",
+    undefined,
+  ]);
   expect(() => readGatewayConfig({ ...needed, HLVM_LLAMA_URLS: "dns+llama.svc" })).toThrow("HLVM_LLAMA_URLS must be a URL");
   const indexOf = (name: string): number =>
     llamaReplica(readGatewayConfig({ ...needed, HLVM_LLAMA_REPLICAS: "3", HLVM_REPLICA_NAME: name })).index;

@@ -1,16 +1,24 @@
+import { isAbsolute } from "node:path";
 import { httpUrl } from "@hlvm/config/http-url";
 import { choice, integer, list, text, type Setting } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DIALECT_NAMES, type DialectName } from "./adapters/chat-completions/dialect.ts";
+import type { Keeping } from "./adapters/llama/llama-instance.ts";
+import type { KubernetesSettings } from "./adapters/llama/kubernetes-endpoints.ts";
 import type { Replica } from "./domain/pool/slot-share.ts";
+import { ResumeSeal } from "./domain/resume/resume-seal.ts";
+import type { ResumeSettings } from "./rpc/resumable-answers.ts";
 import { AUTO } from "./domain/routing/route.ts";
 
+export const ANTHROPIC_URL = "https://api.anthropic.com";
+const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 const OLLAMA_PORT = "11434";
 const llamaUrls = list({
   variable: "HLVM_LLAMA_URLS",
-  description: "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses",
+  description:
+    "llama-servers, separated by commas; dns+http://NAME:PORT is one at each of the name's addresses, k8s+http://SERVICE.NAMESPACE:PORT one at each ready endpoint",
   fallback: [],
 });
 
@@ -26,7 +34,7 @@ const settings = {
   },
   anthropicApiKeys: keys("ANTHROPIC_API_KEY", "key for Anthropic, or several, separated by commas"),
   anthropicBaseUrl: {
-    ...text({ variable: "ANTHROPIC_BASE_URL", description: "where Anthropic's API is", fallback: "https://api.anthropic.com" }),
+    ...text({ variable: "ANTHROPIC_BASE_URL", description: "where Anthropic's API is", fallback: ANTHROPIC_URL }),
     parse: httpUrl,
   },
   openaiApiKeys: keys("OPENAI_API_KEY", "key for OpenAI, or several, separated by commas"),
@@ -92,7 +100,45 @@ const settings = {
     }),
     parse: modelPatterns,
   },
+  databaseUrl: text({
+    variable: "HLVM_DATABASE_URL",
+    description: "the gateway's own PostgreSQL database, for keys of organizations and teams; empty: it keeps none",
+    fallback: "",
+  }),
+  keyEncryptionKeys: text({
+    variable: "HLVM_KEY_ENCRYPTION_KEYS",
+    description: "path of a file with the keys that encrypt what is kept: a name and 32 bytes in base64 a line, the first one encrypts",
+    fallback: "",
+  }),
+  vaultUrl: {
+    ...text({ variable: "HLVM_VAULT_URL", description: "a Vault or OpenBao that encrypts in the place of that file", fallback: "" }),
+    parse: httpUrl,
+  },
+  vaultKey: text({ variable: "HLVM_VAULT_KEY", description: "its transit engine and key, ENGINE/KEY", fallback: "transit/hlvm" }),
+  vaultTokenFile: text({ variable: "HLVM_VAULT_TOKEN_FILE", description: "path of the file with the token for it", fallback: "" }),
+  claudeCodePath: {
+    ...text({
+      variable: "HLVM_CLAUDE_CODE_PATH",
+      description: "the program claude, an absolute path, for conversations without tools; empty: none",
+      fallback: "",
+    }),
+    parse: absolutePath,
+  },
+  claudeCodeToken: text({ variable: "HLVM_CLAUDE_CODE_TOKEN", description: "what `claude setup-token` gives", fallback: "" }),
   scriptFile: text({ variable: "HLVM_SCRIPT_FILE", description: "path of the script that scripted/script plays", fallback: "" }),
+  resumeKey: text({
+    variable: "HLVM_RESUME_KEY",
+    description:
+      "a secret that all gateways share: with it one that was started again goes on with what llama-servers answer; empty: it does not",
+    fallback: "",
+  }),
+  resumeSeconds: integer({
+    variable: "HLVM_RESUME_SECONDS",
+    description: "how long an answer waits for a service whose connection was lost; 0: it ends with its connection",
+    fallback: 15,
+    minimum: 0,
+    maximum: 300,
+  }),
   pricesFile: text({
     variable: "HLVM_PRICES_FILE",
     description: "path of a JSON file with prices that replace or add to those that come with HLVM, model by model",
@@ -100,10 +146,44 @@ const settings = {
   }),
 };
 
+/** Of the answers that are kept for callers whose connection was lost: one may take 2 MiB, all of them together 128, and there are 1,000. */
+const KEPT_ANSWERS = { bytes: 2 * 1024 * 1024, allBytes: 128 * 1024 * 1024, answers: 1_000 };
+
 export type Config = ReturnType<typeof readGatewayConfig>;
 
 export function readGatewayConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(settings, environment);
+  return { ...readConfig(settings, environment), machine: machineOf(environment), kubernetes: clusterOf(environment) };
+}
+
+/** What a program that is started here may know: where programs are, and how the network is reached. */
+function machineOf(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  const names = ["PATH", "LANG", "TZ", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
+  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+}
+
+/** As each pod is told; undefined outside of a cluster. */
+function clusterOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv): KubernetesSettings | undefined {
+  if (host === undefined || port === undefined) return undefined;
+  return { url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`, folder: SERVICE_ACCOUNT };
+}
+
+function absolutePath(value: string): string {
+  if (!isAbsolute(value)) throw new Error(`must be an absolute path, not "${value}"`);
+  return value;
+}
+
+/** How long answers are kept for callers whose connection was lost, by whom, and how many of them. */
+export function resumeSettings({ resumeKey, resumeSeconds, replicaName }: Config): ResumeSettings {
+  return { limits: { ...KEPT_ANSWERS, seconds: resumeSeconds }, seal: new ResumeSeal(resumeKey), replica: replicaName };
+}
+
+/** What llama-servers go on with when this gateway ends; nothing where the next one could not know it. */
+export function keeping(config: Config): Keeping {
+  const { seal, replica, limits } = resumeSettings(config);
+  return {
+    prefix: config.resumeKey === "" || limits.seconds === 0 ? "" : seal.prefixOf(replica),
+    graceMilliseconds: limits.seconds * 1_000,
+  };
 }
 
 /**
@@ -123,7 +203,7 @@ export function llamaReplica({ llamaReplicas: count, replicaName }: Pick<Config,
 }
 
 function serverUrl(value: string): string {
-  httpUrl(value.replace(/^dns\+/, ""));
+  httpUrl(value.replace(/^(?:dns|k8s)\+/, ""));
   return value;
 }
 

@@ -1,5 +1,7 @@
 import { AnthropicProvider } from "./adapters/anthropic/anthropic-provider.ts";
 import { ChatCompletionsProvider } from "./adapters/chat-completions/chat-completions-provider.ts";
+import { ClaudeCodeProvider } from "./adapters/claude-code/claude-code-provider.ts";
+import { CLAUDE_CODE } from "./adapters/claude-code/claude-failure.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
 import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
 import { LLAMA } from "./adapters/llama/llama-instance.ts";
@@ -8,14 +10,11 @@ import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";
 import { readScript } from "./adapters/scripted/script.ts";
 import { ScriptedProvider } from "./adapters/scripted/scripted-provider.ts";
-import { llamaReplica, type Config } from "./config.ts";
+import { ANTHROPIC_URL, keeping, llamaReplica, type Config } from "./config.ts";
+import { endingOf } from "./domain/keys/change-keys.ts";
 import { HOSTED_MODELS } from "./domain/hosted-models.ts";
 import type { Provider } from "./domain/provider.ts";
 import type { CataloguedProvider } from "./domain/model-catalogue.ts";
-
-const SHOWN_OF_KEY = 4;
-/** Of a shorter key its end would tell too much. */
-const SHORTEST_SHOWN_KEY = 20;
 
 /** Which set-up provider gives the default model, where none is named. */
 export const DEFAULT_ORDER = ["anthropic", "openai", "llama", "demo"] as const;
@@ -25,20 +24,14 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   return [
     {
       name: "anthropic",
-      ...withKeys(config.anthropicApiKeys, (apiKey) => new AnthropicProvider({ apiKey, baseUrl: config.anthropicBaseUrl })),
-      setUp: "Set ANTHROPIC_API_KEY and start again.",
+      ...withKeys(config.anthropicApiKeys, (apiKey) => anthropicProvider(config, apiKey)),
+      setUp: "Set ANTHROPIC_API_KEY and start again, or give a key: `hlvm model key add anthropic`.",
       known: HOSTED_MODELS.anthropic,
     },
     {
       name: "openai",
-      ...withKeys(config.openaiApiKeys, (apiKey) =>
-        withEmbeddings(new OpenaiProvider({ apiKey, baseUrl: config.openaiBaseUrl }), {
-          name: "openai",
-          baseUrls: () => [config.openaiBaseUrl],
-          apiKey,
-        }),
-      ),
-      setUp: "Set OPENAI_API_KEY and start again.",
+      ...withKeys(config.openaiApiKeys, (apiKey) => openaiProvider(config, apiKey)),
+      setUp: "Set OPENAI_API_KEY and start again, or give a key: `hlvm model key add openai`.",
       known: HOSTED_MODELS.openai,
     },
     {
@@ -57,6 +50,13 @@ export function providers(config: Config): readonly CataloguedProvider[] {
       isLocal: config.compatibleUrl !== "" && isOnThisMachine(config.compatibleUrl),
     },
     {
+      name: CLAUDE_CODE,
+      provider: config.claudeCodePath === "" ? undefined : claudeCodeProvider(config),
+      setUp: "Set HLVM_CLAUDE_CODE_PATH to the path of the program claude, and start again.",
+      known: [],
+      isApart: true,
+    },
+    {
       name: "scripted",
       provider: config.scriptFile === "" ? undefined : new ScriptedProvider(readScript(config.scriptFile)),
       setUp: "Set HLVM_SCRIPT_FILE to the path of a script and start again.",
@@ -68,20 +68,42 @@ export function providers(config: Config): readonly CataloguedProvider[] {
   ];
 }
 
-function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey: string): Provider {
+export function anthropicProvider({ anthropicBaseUrl: baseUrl }: Config, apiKey: string): Provider {
+  return new AnthropicProvider({ apiKey, baseUrl });
+}
+
+export function openaiProvider({ openaiBaseUrl: baseUrl }: Config, apiKey: string): Provider {
+  return withEmbeddings(new OpenaiProvider({ apiKey, baseUrl }), { name: "openai", baseUrls: () => [baseUrl], apiKey });
+}
+
+export function compatibleProvider({ compatibleUrl, compatibleDialect }: Config, apiKey: string): Provider {
   const name = "openai-compatible";
   const dialect = compatibleDialect === "" ? {} : { dialect: compatibleDialect };
   const provider = new ChatCompletionsProvider({ name, baseUrl: compatibleUrl, apiKey, ...dialect });
   return withEmbeddings(provider, { name, baseUrls: () => [compatibleUrl], apiKey });
 }
 
+function claudeCodeProvider({ claudeCodePath, claudeCodeToken, anthropicBaseUrl, machine }: Config): Provider {
+  const baseUrl = anthropicBaseUrl === ANTHROPIC_URL ? {} : { baseUrl: anthropicBaseUrl };
+  return new ClaudeCodeProvider({ path: claudeCodePath, token: claudeCodeToken, environment: machine, ...baseUrl });
+}
+
 function llamaProvider(config: Config): Provider {
-  const provider = new LlamaProvider({ urls: config.llamaUrls, urlsFile: config.llamaUrlsFile, replica: llamaReplica(config) });
+  const { llamaUrls: urls, llamaUrlsFile: urlsFile, kubernetes } = config;
+  const provider = new LlamaProvider({
+    urls,
+    urlsFile,
+    kubernetes,
+    replica: llamaReplica(config),
+    keeping: keeping(config),
+    warmsPrefixes: true,
+  });
   return withEmbeddings(provider, { name: LLAMA, baseUrls: (model) => provider.urlsFor(model), apiKey: "" });
 }
 
-function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {
-  const keyed = keys.map((key) => ({ ending: key.length < SHORTEST_SHOWN_KEY ? "" : key.slice(-SHOWN_OF_KEY), provider: create(key) }));
+/** It with each of these keys; none where there are none. */
+export function withKeys(keys: readonly string[], create: (key: string) => Provider): Pick<CataloguedProvider, "provider" | "keyed"> {
+  const keyed = keys.map((key) => ({ ending: endingOf(key), provider: create(key) }));
   return { provider: keyed[0]?.provider, keyed };
 }
 
@@ -90,9 +112,16 @@ function orNone(keys: readonly string[]): readonly string[] {
 }
 
 /** The llama-server of this machine, unless it is one of the pool's; and an Ollama, only where one is named. */
-function localProviders({ localUrl, llamaUrls, ollamaUrl }: Config): CataloguedProvider[] {
+function localProviders(config: Config): CataloguedProvider[] {
+  const { localUrl, llamaUrls, ollamaUrl } = config;
   const isOfPool = llamaUrls.some((url) => new URL(url).origin === new URL(localUrl).origin);
-  const local: CataloguedProvider = { name: "local", provider: new LocalProvider(localUrl), setUp: "", known: [], isLocal: true };
+  const local: CataloguedProvider = {
+    name: "local",
+    provider: new LocalProvider(localUrl, keeping(config)),
+    setUp: "",
+    known: [],
+    isLocal: true,
+  };
   const baseUrl = `${ollamaUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
   const ollama: CataloguedProvider = {
     name: "ollama",

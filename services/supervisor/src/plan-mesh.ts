@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
+import { backUpMesh } from "./adapters/back-up-mesh.ts";
 import { databaseUrl, postgresProcess, POSTGRES, type PostgresPlace } from "./adapters/postgres-process.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
 import { keepHlvmFiles, keepLocalToken, keepSecrets } from "./adapters/hlvm-files.ts";
@@ -34,6 +35,7 @@ const PROVIDER_VARIABLES = [
   "HLVM_OPENAI_COMPATIBLE_API_KEY",
   "HLVM_LLAMA_URLS",
   "HLVM_LLAMA_URLS_FILE",
+  "HLVM_CLAUDE_CODE_TOKEN",
   "HLVM_LOCAL_URL",
   "HLVM_OLLAMA_URL",
   "HTTPS_PROXY",
@@ -130,6 +132,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     tokenFile: files.tokenFile,
     controlSocket: join(files.sockets, "control.sock"),
     rotateKeys: () => keys.rotate(),
+    backUp: (folder) => backUpMesh(folder, files, postgres),
     policy: { restart: RESTART_POLICY, health: HEALTH_POLICY },
     processes: [
       postgresProcess(postgres, databases, createLog("supervisor", config.logLevel)),
@@ -144,7 +147,17 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
         HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
       }),
-      ...replicated("model-gateway", "back", { HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]) }, PROVIDER_VARIABLES),
+      ...replicated(
+        "model-gateway",
+        "back",
+        {
+          ...ownDatabase("model-gateway"),
+          HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]),
+          HLVM_KEY_ENCRYPTION_KEYS: secrets.keyEncryptionKeys,
+          HLVM_RESUME_KEY: secrets.resumeKey,
+        },
+        PROVIDER_VARIABLES,
+      ),
       ...replicated("sandbox", "back", {
         ...ownDatabase("sandbox"),
         HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,

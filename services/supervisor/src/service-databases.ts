@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { ServiceDatabase } from "./adapters/prepare-databases.ts";
 
-export const WITH_DATABASE = ["orchestrator", "policy", "memory", "sandbox"] as const;
+export const WITH_DATABASE = ["orchestrator", "policy", "memory", "sandbox", "model-gateway"] as const;
 
 /** The audit log is safe from policy's service only while another role owns it. */
 const POLICY_OWNER = {
@@ -12,7 +12,7 @@ const POLICY_OWNER = {
 const MEMORY_VIEWER = "hlvm_memory_viewer";
 
 export function databaseName(service: string): string {
-  return `hlvm_${service}`;
+  return `hlvm_${service.replaceAll("-", "_")}`;
 }
 
 /** @param passwords of the databases, by name */

@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { createLog, type Log } from "@hlvm/log/create-log";
+import type { BackupAnswer, BackupSummary } from "@hlvm/mesh/back-up";
 import { meshStateFile, type MeshState } from "@hlvm/mesh/mesh-state";
 import type { RotatedKeys, RotationAnswer } from "@hlvm/mesh/rotate-keys";
 import type { SupervisorMessage } from "@hlvm/mesh/supervisor-message";
@@ -26,6 +27,8 @@ export interface MeshPlan {
   readonly controlSocket: string;
   /** Gives every service that signs a new key, while it runs. */
   readonly rotateKeys: () => Promise<RotatedKeys>;
+  /** Writes all data of the mesh into a new folder, while it runs. */
+  readonly backUp: (folder: string) => Promise<BackupSummary>;
 }
 
 const FIRST_REFERENCE_MILLISECONDS = 10_000;
@@ -90,6 +93,7 @@ class Supervisor {
       onReference: () => references.take(),
       onDown: () => void this.stop("told to"),
       onRotateKeys: () => this.#rotateKeys(planned),
+      onBackUp: (folder) => this.#backUp(planned, folder),
     });
     const state = this.#writeState(planned);
     this.#ready = true;
@@ -122,6 +126,17 @@ class Supervisor {
       return answer;
     } catch (cause) {
       this.#log.error({ err: cause }, "keys were not rotated");
+      return { failed: failure(cause) };
+    }
+  }
+
+  async #backUp(planned: MeshPlan, folder: string): Promise<BackupAnswer> {
+    try {
+      const answer = await planned.backUp(folder);
+      this.#log.info(answer, "a backup was written");
+      return answer;
+    } catch (cause) {
+      this.#log.error({ err: cause, folder }, "no backup was written");
       return { failed: failure(cause) };
     }
   }

@@ -6,7 +6,9 @@ import { TeamResolverService, TeamService, TokenResolverService, TokenService } 
 import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
 import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ProviderKeyService } from "@hlvm/proto/hlvm/model/v1/provider_key_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { RunPolicyService } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
@@ -27,10 +29,12 @@ const SERVICES = [
   LoginService,
   MemberService,
   MemoryService,
+  MemoryStatsService,
   ModelCallService,
   ModelService,
   PolicyService,
   PoolService,
+  ProviderKeyService,
   RunPolicyService,
   SandboxService,
   SessionService,

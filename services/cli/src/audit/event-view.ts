@@ -1,8 +1,11 @@
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { isPending } from "@hlvm/ndjson/is-pending";
 import { AuditKind, AuditKindSchema, OutcomeStatus, OutcomeStatusSchema, type AuditEvent } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import { DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
+import { DecidingStep, DecidingStepSchema, Decision, DecisionSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { localTime } from "../output/local-time.ts";
+
+/** Of an event that is no decision: a model's call, a login. */
+const NOT_DECIDED = "-";
 
 export function outcomeWord(event: AuditEvent): string {
   if (isPending(event)) return "pending";
@@ -16,8 +19,8 @@ export function eventRow(event: AuditEvent): string[] {
     localTime(event.at),
     principal,
     tool,
-    enumWord(DecisionSchema, decision),
-    enumWord(DecidingStepSchema, step),
+    decision === Decision.UNSPECIFIED ? NOT_DECIDED : enumWord(DecisionSchema, decision),
+    step === DecidingStep.UNSPECIFIED ? NOT_DECIDED : enumWord(DecidingStepSchema, step),
     rule,
     outcomeWord(event),
     argumentsJson,

@@ -49,16 +49,19 @@ describe("hlvm audit query", () => {
     const allowed = { kind: AuditKind.INTENT, principal: "user:ada", decision: Decision.ALLOW, argumentsJson: "{}" };
     edge.audit.push({ ...allowed, tool: "write_file" }, { ...allowed, tool: "shell_exec", outcome: OutcomeStatus.UNKNOWN });
     edge.audit.push({ ...allowed, tool: "move_file", decision: Decision.DENY });
+    edge.audit.push({ kind: AuditKind.MODEL_CALLED, principal: "user:ada", tool: "demo/rules", argumentsJson: "{}" });
     const rows = runHlvm(["audit", "query"], { edgeUrl: edge.url });
     const lines = runHlvm(["audit", "query", "--json"], { edgeUrl: edge.url });
     expect(await rows.ended).toBe(0);
-    expect(rows.stdout).toMatch(/write_file +allow .*pending .*\n.*shell_exec +allow .*unknown .*\n.*move_file +deny +\S+ +\{\}\n$/);
+    expect(rows.stdout).toMatch(
+      /write_file +allow .*pending .*\n.*shell_exec +allow .*unknown .*\n.*move_file +deny +- +\{\}\n.*demo\/rules +- +- +\{\}\n$/,
+    );
     expect(await lines.ended).toBe(0);
     const outcomes = lines.stdout
       .trim()
       .split("\n")
       .map((line) => (JSON.parse(line) as { outcome?: string }).outcome);
-    expect(outcomes).toEqual(["pending", "unknown", "unspecified"]);
+    expect(outcomes).toEqual(["pending", "unknown", "unspecified", "unspecified"]);
   });
 
   it("shows the grants that were given again, and those that were denied by then", async () => {

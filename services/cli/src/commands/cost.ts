@@ -29,7 +29,13 @@ export async function cost(flags: CostFlags, context: CommandContext): Promise<n
   if (flags.json === true) for (const row of rows) process.stdout.write(jsonLine(json(row, by)));
   else if (flags.csv === true) process.stdout.write(csvOf(rows, by));
   else if (rows.length === 0) context.screen.note("No model call in that time. Prices come from the model gateway's table.");
-  else process.stdout.write(table([...by.map((word) => word.toUpperCase()), ...HEADINGS], rows.map(line)));
+  else
+    process.stdout.write(
+      table(
+        [...by.map((word) => word.toUpperCase()), ...HEADINGS],
+        rows.map((row) => line(row, by)),
+      ),
+    );
   if (flags.json !== true && flags.csv !== true && rows.length > 0 && !ofEverybody) context.screen.note("These are yours.", "dim");
   return EXIT_OK;
 }
@@ -37,14 +43,15 @@ export async function cost(flags: CostFlags, context: CommandContext): Promise<n
 const COST = "cost_nano_dollars";
 const HEADINGS = ["CALLS", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "COST", "NOTE"];
 
-function line(row: UsageRow): string[] {
-  const { keys, calls, usage, estimatedCalls } = row;
+function line(row: UsageRow, by: readonly string[]): string[] {
+  const { calls, usage, estimatedCalls } = row;
   const counts = [usage?.inputTokens, usage?.cacheReadTokens, usage?.cacheWriteTokens, usage?.outputTokens];
   const unpriced = row.cost?.unpricedCalls ?? 0;
   const notes = [
     unpriced > 0 ? `${unpriced} without a known price` : "",
     estimatedCalls > 0n ? `${estimatedCalls} cut, estimated` : "",
   ].filter((note) => note !== "");
+  const keys = by.map((word, index) => row.keys[index] || `(no ${word})`);
   return [...keys, String(calls), ...counts.map((count) => String(count ?? 0n)), costText(row.cost), notes.join(", ")];
 }
 

@@ -30,6 +30,23 @@ export function meshCommands(context: CommandContext, finish: Finish): Command[]
         const { status } = await import("../commands/status.ts");
         finish(await status(flags, context));
       }),
+    new Command("backup")
+      .description("write all data of this machine's mesh into a folder, while it runs: databases, keys, checkpoints")
+      .argument("<folder>", "one that does not exist yet")
+      .addOption(new Option("--json", "as one JSON object"))
+      .action(async (folder: string, flags: { json?: boolean }) => {
+        const { backup } = await import("../commands/backup.ts");
+        finish(await backup(folder, flags, context));
+      }),
+    new Command("restore")
+      .description("bring a backup back into the HLVM directory; no mesh may be up there")
+      .argument("<folder>", "that `hlvm backup` has written")
+      .option("--replace", "put the data that are there aside")
+      .addOption(new Option("--json", "as one JSON object"))
+      .action(async (folder: string, flags: { replace?: boolean; json?: boolean }) => {
+        const { restore } = await import("../commands/backup.ts");
+        finish(await restore(folder, flags, context));
+      }),
     new Command("doctor")
       .description("check what HLVM needs on this machine, and say what to do")
       .addOption(jsonOption())

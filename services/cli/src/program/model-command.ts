@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
 import { oneJson } from "./login-commands.ts";
 import { modelExplainCommand } from "./model-explain-command.ts";
+import { modelKeyCommand } from "./model-key-command.ts";
 import { jsonOption, wholeNumber } from "./values.ts";
 
 const ABOUT_POOL = `
@@ -23,6 +24,7 @@ export function modelCommand(context: CommandContext, finish: Finish): Command {
       finish(await modelList(flags, context));
     });
   model.addCommand(modelExplainCommand(context, finish));
+  model.addCommand(modelKeyCommand(context, finish));
   const pool = model.command("pool").description("the llama-servers that requests are given to").addHelpText("after", ABOUT_POOL);
   pool
     .command("list", { isDefault: true })

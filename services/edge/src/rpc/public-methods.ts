@@ -1,9 +1,11 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
+import { ProviderKeyService } from "@hlvm/proto/hlvm/model/v1/provider_key_pb";
 import { PolicyService } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
@@ -29,6 +31,8 @@ export interface PublicService {
 export interface Access {
   readonly scopes: NeededScopes;
   readonly roles: readonly Role[];
+  /** Put on record before it is handed on, since the service that answers it does not. */
+  readonly isRecorded?: boolean;
 }
 
 const LOOK: Access = { scopes: ["read", "run"], roles: ROLES };
@@ -36,6 +40,7 @@ const LOOK_AT_POOL: Access = { scopes: ["read", "run"], roles: ["developer", "ad
 const LOOK_AT_MODELS: Access = { scopes: ["read", "run", "model"], roles: ROLES };
 const ASK: Access = { scopes: ["run"], roles: ["developer", "admin"] };
 const ADMINISTER: Access = { scopes: ["admin"], roles: ["admin"] };
+const ADMINISTER_ON_RECORD: Access = { ...ADMINISTER, isRecorded: true };
 /** Of a session of one's own everybody sets the budget who may ask. */
 const SPEND: Access = { scopes: ["admin"], roles: ["developer", "admin"] };
 const SEE_APPROVALS: Access = { scopes: ["read", "run", "approve"], roles: ROLES };
@@ -126,8 +131,15 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     addProjectMember: ADMINISTER,
     removeProjectMember: ADMINISTER,
   }),
+  open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
-  open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER, resumeInstance: ADMINISTER }),
+  open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER_ON_RECORD, resumeInstance: ADMINISTER_ON_RECORD }),
+  open(ProviderKeyService, "model-gateway", {
+    listProviderKeys: ADMINISTER,
+    addProviderKey: ADMINISTER_ON_RECORD,
+    rotateProviderKey: ADMINISTER_ON_RECORD,
+    removeProviderKey: ADMINISTER_ON_RECORD,
+  }),
   open(SandboxService, "sandbox", {
     describeIsolation: LOOK,
     listProcesses: LOOK,

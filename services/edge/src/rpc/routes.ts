@@ -18,6 +18,7 @@ import type { DelegateRun } from "../domain/delegate-run.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { forwardServerStreaming, forwardUnary } from "./forward.ts";
 import { PUBLIC_SERVICES } from "./public-methods.ts";
+import { recordedFirst } from "./recorded-first.ts";
 import { workspaceGrant } from "./workspace-grant.ts";
 
 type StartRun = typeof SessionService.method.startRun;
@@ -56,6 +57,8 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
       else if (isOpen && method === PolicyService.method.answerApproval)
         router.rpc(PolicyService.method.answerApproval, answerMethod(backend, minter, delegate));
       else if (isOpen && isUnary(method) && OF_WORKSPACES.has(method)) router.rpc(method, forwardUnary(method, backend, minter, granted));
+      else if (isUnary(method) && methods.get(method.localName)?.isRecorded === true)
+        router.rpc(method, forwardUnary(method, backend, minter, recordedFirst(method, backends.policy, minter)));
       else if (isUnary(method)) router.rpc(method, isOpen ? forwardUnary(method, backend, minter) : () => refuse(method));
       else if (isServerStreaming(method))
         router.rpc(method, isOpen ? forwardServerStreaming(method, backend, minter) : () => refuse(method));

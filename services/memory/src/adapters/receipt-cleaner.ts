@@ -2,7 +2,7 @@ import type { Database } from "@hlvm/postgres/database";
 
 const BETWEEN_MILLISECONDS = 3_600_000;
 
-/** Forgets the receipts of tool calls that nobody asks for any more: a call is sent again within its run. */
+/** Forgets the receipts of tool calls that nobody asks for any more, a call is sent again within its run, and what was recalled long ago. */
 export class ReceiptCleaner {
   readonly #database: Database;
   #notBefore = 0;
@@ -16,5 +16,7 @@ export class ReceiptCleaner {
     if (performance.now() < this.#notBefore) return;
     this.#notBefore = performance.now() + BETWEEN_MILLISECONDS;
     await this.#database.query("DELETE FROM tool_receipt WHERE created_at < now() - interval '7 days'");
+    await this.#database.query("DELETE FROM recall_log WHERE recalled_at < now() - interval '90 days'");
+    await this.#database.query("DELETE FROM answered_run WHERE answered_at < now() - interval '400 days'");
   }
 }

@@ -5,8 +5,7 @@ import { checkArguments } from "@hlvm/tools/check-arguments";
 import { definitionHash } from "@hlvm/tools/definition-hash";
 import { findNativeTool } from "@hlvm/tools/native-tools";
 import type { ToolDefinition } from "@hlvm/tools/tool-definition";
-import { memoryTool } from "./memory-tools.ts";
-import type { SearchPorts } from "./search-facts.ts";
+import { memoryTool, type MemoryToolPorts } from "./memory-tools.ts";
 import { failedOutcome } from "./failed-outcome.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { Viewer } from "./viewer.ts";
@@ -34,7 +33,7 @@ export interface Gate {
  * `call_id_reused`
  */
 export async function executeTool(
-  ports: SearchPorts & { readonly gate: Gate },
+  ports: MemoryToolPorts & { readonly gate: Gate },
   viewer: Viewer,
   call: ToolCall,
   grant: string,

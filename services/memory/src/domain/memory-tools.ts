@@ -7,6 +7,8 @@ import { removeFact } from "./remove-fact.ts";
 import { replaceFact } from "./replace-fact.ts";
 import { searchFacts, type SearchPorts } from "./search-facts.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
+import { recordRecall } from "./usage/record-recall.ts";
+import type { UsageLog } from "./usage/usage-log.ts";
 import type { Viewer } from "./viewer.ts";
 import { writeFact } from "./write-fact.ts";
 
@@ -30,19 +32,21 @@ interface EditArguments {
   readonly text?: string;
 }
 
+export type MemoryToolPorts = SearchPorts & { readonly usage: UsageLog };
+
 const DEFAULT_LIMIT = 10;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Runs one memory tool with arguments that fit its schema; a writing call that was made before does nothing again. */
 export async function memoryTool(
   tool: string,
-  ports: SearchPorts,
+  ports: MemoryToolPorts,
   viewer: Viewer,
   given: CanonicalArguments,
   call: ToolCall,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  if (tool === "memory_search") return search(ports, viewer, given.value as unknown as SearchArguments, signal);
+  if (tool === "memory_search") return search(ports, viewer, given.value as unknown as SearchArguments, call, signal);
   const reference = { sessionId: call.sessionId, callId: call.callId, argumentsHash: given.hash };
   const { sessionId, runId, callId } = call;
   return ports.store.inScope({ ...viewer, call: { sessionId, runId, callId } }, async (facts) => {
@@ -76,10 +80,18 @@ async function write(facts: ScopedFacts, viewer: Viewer, given: WriteArguments, 
   return succeeded(`Remembered as fact ${fact.id} (${fact.scope}): ${fact.text}${replaced}`, `remembered: ${fact.text}`);
 }
 
-async function search(ports: SearchPorts, viewer: Viewer, given: SearchArguments, signal: AbortSignal): Promise<ToolOutcome> {
-  const found = await searchFacts(ports, viewer, given.query, signal);
-  const facts = found.facts.slice(0, given.limit ?? DEFAULT_LIMIT).map(({ fact }) => lineOf(fact));
-  const lines = facts.length === 0 ? ["Nothing that was remembered holds these words. Try other words for the same."] : facts;
+async function search(
+  ports: MemoryToolPorts,
+  viewer: Viewer,
+  { query, limit = DEFAULT_LIMIT }: SearchArguments,
+  { sessionId, runId }: ToolCall,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const begun = performance.now();
+  const found = await searchFacts(ports, viewer, query, signal);
+  const facts = found.facts.slice(0, limit).map(({ fact }) => fact);
+  await recordRecall(ports.usage, viewer, { kind: "tool", query, sessionId, runId, begun }, facts);
+  const lines = facts.length === 0 ? ["Nothing that was remembered holds these words. Try other words for the same."] : facts.map(lineOf);
   if (found.notice !== "") lines.push(`Note: ${found.notice}`);
   return succeeded(lines.join("\n"), `${facts.length} ${facts.length === 1 ? "fact" : "facts"} found`);
 }

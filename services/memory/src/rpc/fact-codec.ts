@@ -63,6 +63,10 @@ export function encodeFact(fact: Fact): EncodedFact {
   });
 }
 
+export function encodeOrigin(origin: FactOrigin): EncodedOrigin {
+  return ORIGINS[origin];
+}
+
 export function encodeSource(source: FactSearch["source"]): SearchSource {
   return SOURCES[source];
 }

@@ -18,6 +18,7 @@ import { MeilisearchConnection } from "../adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "../adapters/meilisearch-fact-index.ts";
 import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "../adapters/postgres-projects.ts";
+import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Nobody listens there: every answer here comes from the database. */
@@ -38,7 +39,13 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: memoryRoutes({ store, index, gate: identity.gate(), projects: new PostgresProjects(test.database) }),
+    routes: memoryRoutes({
+      store,
+      index,
+      gate: identity.gate(),
+      projects: new PostgresProjects(test.database),
+      usage: new PostgresUsageLog(test.database, testLog),
+    }),
     services: [MemoryService.typeName],
     authenticate: identity.verifier("memory"),
   });

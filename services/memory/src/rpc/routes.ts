@@ -1,8 +1,9 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import type { Gate } from "../domain/execute-tool.ts";
+import type { MemoryToolPorts } from "../domain/memory-tools.ts";
 import type { FactPorts } from "../domain/projects.ts";
-import type { SearchPorts } from "../domain/search-facts.ts";
 import { editFactHandler } from "./edit-fact.ts";
 import { executeToolHandler } from "./execute-tool.ts";
 import { getFactHandler } from "./get-fact.ts";
@@ -10,12 +11,13 @@ import { listFactChangesHandler, listFactsHandler } from "./list-facts.ts";
 import { listProjectsHandler, registerProjectHandler, setProjectMemberHandler } from "./projects.ts";
 import { acceptProposalHandler, listProposalsHandler, rejectProposalHandler } from "./proposals.ts";
 import { recallHandler } from "./recall.ts";
+import { auditFactsHandler, getMemoryStatsHandler, listRecallsHandler, recordAnswerHandler } from "./memory-stats.ts";
 import { searchFactsHandler } from "./search-facts.ts";
 import { undoFactChangeHandler } from "./undo-fact-change.ts";
 import { watchFactsHandler } from "./watch-facts.ts";
 import { writeFactHandler } from "./write-fact.ts";
 
-export function memoryRoutes(ports: SearchPorts & FactPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
+export function memoryRoutes(ports: MemoryToolPorts & FactPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
   return (router) => {
     router.service(MemoryService, {
       writeFact: writeFactHandler(ports),
@@ -35,6 +37,12 @@ export function memoryRoutes(ports: SearchPorts & FactPorts & { readonly gate: G
       removeProjectMember: setProjectMemberHandler(ports.projects, false),
       recall: recallHandler(ports),
       executeTool: executeToolHandler(ports),
+    });
+    router.service(MemoryStatsService, {
+      recordAnswer: recordAnswerHandler(ports),
+      getMemoryStats: getMemoryStatsHandler(ports),
+      listRecalls: listRecallsHandler(ports),
+      auditFacts: auditFactsHandler(ports),
     });
   };
 }

@@ -2,26 +2,32 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { SearchFactsRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { FactPorts } from "../domain/projects.ts";
-import { searchFacts, type RankedFact, type SearchPorts } from "../domain/search-facts.ts";
 import { MINIMUM_COVERAGE } from "../domain/recall.ts";
+import { searchFacts, type RankedFact, type SearchPorts } from "../domain/search-facts.ts";
+import { recordRecall } from "../domain/usage/record-recall.ts";
+import type { UsageLog } from "../domain/usage/usage-log.ts";
 import { encodeFact, encodeSource } from "./fact-codec.ts";
 import { viewerOf } from "./viewer-of.ts";
 
 const DEFAULT_LIMIT = 10;
 
-export function searchFactsHandler(ports: SearchPorts & FactPorts) {
+export function searchFactsHandler(ports: SearchPorts & FactPorts & { readonly usage: UsageLog }) {
   return async (request: SearchFactsRequest, context: HandlerContext) => {
     const { signal } = callContext(context);
-    const { facts, source, notice } = await searchFacts(
-      ports,
-      await viewerOf(context, ports.projects, request.project),
-      request.query,
-      signal,
+    const begun = performance.now();
+    const viewer = await viewerOf(context, ports.projects, request.project);
+    const { query } = request;
+    const { facts, source, notice } = await searchFacts(ports, viewer, query, signal);
+    const shown = facts.slice(0, request.limit || DEFAULT_LIMIT);
+    const asked = { kind: "search", query, sessionId: "", runId: "", begun } as const;
+    await recordRecall(
+      ports.usage,
+      viewer,
+      asked,
+      shown.map(({ fact }) => fact),
     );
     return {
-      facts: facts
-        .slice(0, request.limit || DEFAULT_LIMIT)
-        .map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
+      facts: shown.map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
       source: encodeSource(source),
       notice,
     };

@@ -4,9 +4,11 @@ import type { Exchange } from "./exchange.ts";
 import { HttpAnswer } from "./http-answer.ts";
 
 export interface HttpRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Whose certificates are trusted; left out: those that Node trusts. */
+  readonly ca?: string;
 }
 
 /** Some gateways in front of a model server turn away whoever does not say what it is. */
@@ -18,12 +20,12 @@ const OWN_HEADERS = { "user-agent": "hlvm", "accept-encoding": "identity" };
  * request, and go through the proxy of the environment where NODE_USE_ENV_PROXY says so, as `fetch` does.
  * @throws the network's error, with its `code`
  */
-export function sendHttp(exchange: Exchange, url: string, { method, headers, body }: HttpRequest): Promise<HttpAnswer> {
+export function sendHttp(exchange: Exchange, url: string, { method, headers, body, ca }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     exchange.signal.throwIfAborted();
     const target = new URL(url);
     const start = target.protocol === "https:" ? requestHttps : requestHttp;
-    const request = start(target, { method, headers: { ...OWN_HEADERS, ...headers } });
+    const request = start(target, { method, headers: { ...OWN_HEADERS, ...headers }, ...(ca === undefined ? {} : { ca }) });
     const end = (): void => void request.destroy(exchange.signal.reason as Error);
     exchange.signal.addEventListener("abort", end, { once: true });
     request.once("close", () => exchange.signal.removeEventListener("abort", end));

@@ -119,7 +119,9 @@ class Call {
       lease.answering();
     };
     try {
-      const deltas = lease.provider.generate({ ...this.#generation, model: target.name }, limit.signal, this.#heard);
+      // What stands before the answer of another model is not in what its server keeps.
+      const answerName = target.servedBy === undefined ? this.#generation.answerName : undefined;
+      const deltas = lease.provider.generate({ ...this.#generation, model: target.name, answerName }, limit.signal, this.#heard);
       yield* attemptOnce({ target, deltas, onContent });
       lease.succeeded();
       return undefined;

@@ -20,6 +20,8 @@ export interface GenerationOptions {
   readonly priority?: "interactive" | "batch";
   /** Whose share of a pool the call takes. */
   readonly fairShare?: string;
+  /** What a server that can go on with the answer while nobody reads it shall call it. It ends where the call is aborted, but for a gateway that stops. */
+  readonly answerName?: string;
 }
 
 /** How long a model thinks before it answers. */

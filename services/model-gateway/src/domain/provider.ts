@@ -10,6 +10,13 @@ export interface EmbeddingQuestion {
   readonly dimensions: number | undefined;
 }
 
+/** An answer that was asked for with an `answerName`. */
+export interface NamedAnswer {
+  /** The model's name within the provider. */
+  readonly model: string;
+  readonly answerName: string;
+}
+
 export interface Embeddings {
   /** In the order of the texts. */
   readonly vectors: readonly (readonly number[])[];
@@ -31,6 +38,12 @@ export interface Provider {
    * @param heard called for whatever shows that the call goes on, whether or not a delta comes of it
    */
   generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncIterable<Delta>;
+
+  /**
+   * An answer from its beginning that a server goes on with, begun by a gateway that is gone. Left out where none can.
+   * @throws HlvmError `resume_not_possible`
+   */
+  resume?(named: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncIterable<Delta>;
 
   /**
    * What the request would count as input, once: no retries, and no model answers. Left out where the provider cannot tell.

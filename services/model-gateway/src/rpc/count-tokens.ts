@@ -7,7 +7,8 @@ import {
   type CountTokensResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import type { ModelCatalogue } from "../domain/model-catalogue.ts";
+import { callerOf } from "./caller-of.ts";
+import type { ModelServiceParts } from "./routes.ts";
 import { decodeGeneration } from "./decode-generation.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
@@ -15,9 +16,10 @@ import { toModelConnectError } from "./to-model-connect-error.ts";
  * What the provider counts of a request before it is asked to answer it. Whoever wants to know has an estimate to fall back on,
  * so nothing is tried again.
  */
-export function countTokensHandler(catalogue: ModelCatalogue) {
+export function countTokensHandler({ models }: Pick<ModelServiceParts, "models">) {
   return async ({ model, messages, tools }: CountTokensRequest, context: HandlerContext): Promise<CountTokensResponse> => {
     try {
+      const { catalogue } = await models(callerOf(context));
       const { name, provider } = catalogue.find(model);
       const generation = decodeGeneration(create(GenerateRequestSchema, { model, messages, tools }), name);
       const count = await provider.countTokens?.(generation, callContext(context).signal);

@@ -3,15 +3,17 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { EmbedResponseSchema, type EmbedRequest, type EmbedResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import type { ModelCatalogue } from "../domain/model-catalogue.ts";
+import { callerOf } from "./caller-of.ts";
+import type { ModelServiceParts } from "./routes.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
 const LONGEST_CALL_MILLISECONDS = 300_000;
 
 /** Texts as vectors, from a provider that has models for it. */
-export function embedHandler(catalogue: ModelCatalogue) {
+export function embedHandler({ models }: Pick<ModelServiceParts, "models">) {
   return async ({ model, texts, dimensions }: EmbedRequest, context: HandlerContext): Promise<EmbedResponse> => {
     try {
+      const { catalogue } = await models(callerOf(context));
       const { name, providerName, provider } = catalogue.find(model);
       if (provider.embed === undefined) throw embeddingsNotSupported(providerName);
       const signal = AbortSignal.any([callContext(context).signal, AbortSignal.timeout(LONGEST_CALL_MILLISECONDS)]);

@@ -3,14 +3,16 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { ExplainRouteResponseSchema, type ExplainRouteRequest, type ExplainRouteResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { AUTO } from "../domain/routing/route.ts";
-import type { Router } from "../domain/routing/router.ts";
+import { callerOf } from "./caller-of.ts";
+import type { ModelServiceParts } from "./routes.ts";
 import { decodeNeeds } from "./decode-needs.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
 /** What a route would choose for a task, and why. */
-export function explainRouteHandler(router: Router) {
+export function explainRouteHandler({ models }: Pick<ModelServiceParts, "models">) {
   return async ({ route, task, needs }: ExplainRouteRequest, context: HandlerContext): Promise<ExplainRouteResponse> => {
     try {
+      const { router } = await models(callerOf(context));
       const told = await router.explain(route || AUTO, { task, needs: decodeNeeds(needs) }, callContext(context).signal);
       return create(ExplainRouteResponseSchema, {
         route: told.route,

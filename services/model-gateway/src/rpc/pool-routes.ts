@@ -77,13 +77,13 @@ export function poolRoutes({ pool, replica, log }: PoolPorts): (router: ConnectR
 }
 
 function encodeInstance(instance: LlamaInstance): MessageInitShape<typeof PoolInstanceSchema> {
-  const { groups, drain, failure, since } = instance;
+  const { groups, drain, since } = instance;
   const total = (of: (group: (typeof groups)[number]) => number): number => groups.reduce((sum, group) => sum + of(group), 0);
   const tokens = (of: (group: (typeof groups)[number]) => number): bigint => BigInt(Math.round(total(of)));
   const known = drain?.since ?? since;
   return {
     url: instance.name,
-    state: drain !== undefined ? InstanceState.DRAINING : failure === undefined ? InstanceState.READY : InstanceState.FAILING,
+    state: stateOf(instance),
     ...(known === undefined ? {} : { since: timestampFromDate(known) }),
     lastError: drain?.why ?? instance.lastError,
     drainReason: drain === undefined ? DrainReason.UNSPECIFIED : REASONS[drain.kind],
@@ -97,6 +97,12 @@ function encodeInstance(instance: LlamaInstance): MessageInitShape<typeof PoolIn
     expectedCachedTokens: tokens(({ prompts }) => prompts.expected),
     cachedTokens: tokens(({ prompts }) => prompts.cached),
   };
+}
+
+function stateOf({ drain, failure, isStarting }: LlamaInstance): InstanceState {
+  if (drain !== undefined) return InstanceState.DRAINING;
+  if (failure === undefined) return InstanceState.READY;
+  return isStarting ? InstanceState.STARTING : InstanceState.FAILING;
 }
 
 function unknownInstance(url: string): HlvmError {

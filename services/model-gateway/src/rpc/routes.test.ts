@@ -16,7 +16,11 @@ import { PriceTable } from "../domain/price-table.ts";
 import type { ModelDescription } from "../domain/model.ts";
 import type { Provider } from "../domain/provider.ts";
 import { Router } from "../domain/routing/router.ts";
+import { ResumeSeal } from "../domain/resume/resume-seal.ts";
+import { ResumableAnswers } from "./resumable-answers.ts";
 import { routes } from "./routes.ts";
+
+const LIMITS = { seconds: 1, bytes: 1_000_000, allBytes: 1_000_000, answers: 10 };
 
 let server: RpcServer;
 let client: Client<typeof ModelService>;
@@ -81,11 +85,12 @@ beforeAll(async () => {
   ]);
   const models = [{ id: "anthropic/big" }, { id: "scripted/script" }, { id: "demo/rules" }];
   const router = new Router({ catalogue, routes: new Map([["r", { name: "r", models, needs: {} }]]), prices });
+  const parts = { models: () => Promise.resolve({ catalogue, router }), prices, log: testLog };
   server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: routes({ catalogue, router, prices, log: testLog }),
+    routes: routes(parts, new ResumableAnswers(parts, { limits: LIMITS, seal: new ResumeSeal(""), replica: "" })),
     services: [ModelService.typeName],
     authenticate: verifier("model-gateway"),
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Code } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -84,6 +84,23 @@ describe("StartRun", () => {
     expect(conversation.map(({ role }) => role)).toEqual([Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT, Role.USER]);
     expect(conversation.slice(0, 3)).toEqual(requests[1]!.messages.filter(({ role }) => role !== Role.SYSTEM));
     expect(second.sequence).toBe(BigInt(first.events.length + 1));
+  });
+
+  it("tells memory what its answer was, once, and nothing of a session that is stateless or of a run that failed", async () => {
+    const before = test.fake.seen.answers.length;
+    test.answers(["hi"]);
+    await test.run("secret", { stateless: true });
+    test.fake.behaviour.generate = () => {
+      throw new ConnectError("no model", Code.InvalidArgument);
+    };
+    await test.run("in vain");
+    test.answers(["The branch is main."]);
+    const { sessionId } = await test.run("Which branch?");
+    await expect
+      .poll(() => test.fake.seen.answers.slice(before))
+      .toMatchObject([
+        { sessionId, question: "Which branch?", answer: "The branch is main.", project: "/work", runId: expect.stringMatching(/./) },
+      ]);
   });
 
   it("refuses a second run while one is going on, and says how to follow it", async () => {

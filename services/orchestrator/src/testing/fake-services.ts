@@ -5,6 +5,7 @@ import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
 import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService, type RecordAnswerRequest } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ModelService, type CountTokensRequest, type GenerateRequest, type ResolveModelRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { TeamResolverService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
@@ -27,6 +28,8 @@ export interface Seen {
   readonly outcomes: RecordOutcomeRequest[];
   /** Runs whose approvals were withdrawn. */
   readonly withdrawn: string[];
+  /** Answers that memory was told of. */
+  readonly answers: RecordAnswerRequest[];
   readonly opened: string[];
   readonly closed: string[];
   readonly principals: Set<string>;
@@ -68,6 +71,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     executed: [],
     outcomes: [],
     withdrawn: [],
+    answers: [],
     opened: [],
     closed: [],
     principals: new Set(),
@@ -253,6 +257,13 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         return { result: behaviour.executeMemory(request) };
       },
     });
+    router.service(MemoryStatsService, {
+      recordAnswer: (request, context) => {
+        note(context);
+        seen.answers.push(request);
+        return {};
+      },
+    });
   };
   const servers = await Promise.all(
     SERVICES.map((service) =>
@@ -277,6 +288,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       seen.executed,
       seen.outcomes,
       seen.withdrawn,
+      seen.answers,
       seen.opened,
       seen.closed,
     ])

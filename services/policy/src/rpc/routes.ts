@@ -14,6 +14,7 @@ import { watchAnswers } from "../domain/approval/watch-answers.ts";
 import { withdrawApprovals } from "../domain/approval/withdraw-approvals.ts";
 import type { AuditLog } from "../domain/audit/audit-log.ts";
 import type { AuditReports } from "../domain/audit/audit-reports.ts";
+import { recordAdministration } from "../domain/audit/record-administration.ts";
 import { recordBudgetChange } from "../domain/audit/record-budget-change.ts";
 import { recordOutcome } from "../domain/audit/record-outcome.ts";
 import type { DecideCallPorts } from "../domain/decide-call.ts";
@@ -94,6 +95,11 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
         return { id: await recordBudgetChange(ports.audit, principal, traceId, { json: changeJson, ofOwnSession, sessionId }) };
       },
       recordModelCall: recordModelCallMethod(ports.audit),
+      recordAdministration: async ({ method, requestJson }, context) => {
+        const { principal, traceId } = callContext(context);
+        refuseControlCharacters({ method, request_json: requestJson });
+        return { id: await recordAdministration(ports.audit, principal, traceId, { method, requestJson }) };
+      },
       ...sharingRecordMethods(ports.shares),
       query: queryMethod(ports.audit),
       whoApproved: whoApprovedMethod(ports.audit),

@@ -1,7 +1,8 @@
 import { chmodSync, rmSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { DOWN, GREETING, line, ROTATE_KEYS } from "@hlvm/mesh/control-protocol";
+import type { BackupAnswer } from "@hlvm/mesh/back-up";
+import { backUpFolder, DOWN, GREETING, line, ROTATE_KEYS } from "@hlvm/mesh/control-protocol";
 import type { RotationAnswer } from "@hlvm/mesh/rotate-keys";
 
 export interface ControlEvents {
@@ -9,6 +10,7 @@ export interface ControlEvents {
   readonly onReference: () => () => void;
   readonly onDown: () => void;
   readonly onRotateKeys: () => Promise<RotationAnswer>;
+  readonly onBackUp: (folder: string) => Promise<BackupAnswer>;
 }
 
 export interface ControlSocket {
@@ -16,9 +18,9 @@ export interface ControlSocket {
   readonly close: () => void;
 }
 
-const MAXIMUM_COMMAND_BYTES = 1_024;
+const MAXIMUM_COMMAND_BYTES = 8_192;
 
-/** Listens on the Unix socket that `referenceMesh`, `stopMesh` and `rotateKeys` connect to. One left by a supervisor that died is replaced. */
+/** Listens on the Unix socket that `referenceMesh`, `stopMesh`, `rotateKeys` and `backUp` connect to. One left by a supervisor that died is replaced. */
 export async function openControlSocket(path: string, events: ControlEvents): Promise<ControlSocket> {
   const references = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -40,6 +42,8 @@ export async function openControlSocket(path: string, events: ControlEvents): Pr
         events.onDown();
       }
       if (command === line(ROTATE_KEYS)) void events.onRotateKeys().then((answer) => socket.write(line(answer)));
+      const folder = backUpFolder(command);
+      if (folder !== undefined) void events.onBackUp(folder).then((answer) => socket.write(line(answer)));
     });
     socket.write(line(GREETING));
   });

@@ -19,6 +19,10 @@ export interface Secrets {
   /** The password of each database role. */
   readonly databasePasswords: Readonly<Record<string, string>>;
   readonly meilisearchMasterKey: string;
+  /** The path of the file with the keys that encrypt what the model gateway keeps. */
+  readonly keyEncryptionKeys: string;
+  /** With which gateways seal how answers are resumed. */
+  readonly resumeKey: string;
 }
 
 /** A socket's path has at most 107 bytes, and PostgreSQL appends 19 of its own to its folder's. */
@@ -48,7 +52,14 @@ export async function keepLocalToken(files: HlvmFiles, notice: Notice): Promise<
 export async function keepSecrets(files: HlvmFiles, databases: readonly string[], notice: Notice): Promise<Secrets> {
   const secret = (name: string): Promise<string> => keepPrivateFile(join(files.keys, name), () => randomBytes(24).toString("hex"), notice);
   const passwords = await Promise.all(databases.map(async (name) => [name, await secret(`${name}-password`)] as const));
-  return { databasePasswords: Object.fromEntries(passwords), meilisearchMasterKey: await secret("meilisearch-master-key") };
+  const keyEncryptionKeys = join(files.keys, "key-encryption-keys");
+  await keepPrivateFile(keyEncryptionKeys, () => `first ${randomBytes(32).toString("base64")}\n`, notice);
+  return {
+    databasePasswords: Object.fromEntries(passwords),
+    meilisearchMasterKey: await secret("meilisearch-master-key"),
+    keyEncryptionKeys,
+    resumeKey: await secret("resume-key"),
+  };
 }
 
 function socketFolder(directory: string): string {

@@ -15,6 +15,7 @@ await supervise(
       if (process.env.FAKE_BEHAVIOUR === "keeps-its-keys") throw new Error("the disk is full");
       return { rotated: [{ service: "edge", kid: "edge.2", replaced: "edge.1" }], replacedCountUntil: "2026-01-01T00:00:00.000Z" };
     },
+    backUp: () => Promise.reject(new Error("the disk is full")),
     policy: {
       restart: { firstPauseMilliseconds: 200, maximumPauseMilliseconds: 400, resetAfterMilliseconds: 60_000 },
       health: { intervalMilliseconds: 300, deadlineMilliseconds: 500, maximumMisses: 3 },

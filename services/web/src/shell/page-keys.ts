@@ -25,6 +25,8 @@ export const PAGE_KEYS: readonly PageKey[] = [
   ["Del z", "end it, undo what was done to it last", "/memory"],
   ["t", "live tail", "/audit"],
   ["e", "export", "/audit"],
+  ["t", "try a task: which model a route takes", "/models"],
+  ["d", "drain or resume the server that has the focus", "/models"],
 ];
 
 /** Those that do something at an address. */

@@ -25,7 +25,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/audit/v1/audit.proto.
  */
 export const file_hlvm_audit_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQiXQoUUmVjb3JkU2hhcmluZ1JlcXVlc3QSNAoFZ3JhbnQYASABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50Qga6SAPIAQESDwoHcmVtb3ZlZBgCIAEoCCIjChVSZWNvcmRTaGFyaW5nUmVzcG9uc2USCgoCaWQYASABKAQiFwoVUmVjb3JkSGFuZE92ZXJSZXF1ZXN0IiQKFlJlY29yZEhhbmRPdmVyUmVzcG9uc2USCgoCaWQYASABKAQiywIKFlJlY29yZE1vZGVsQ2FsbFJlcXVlc3QSGQoHY2FsbF9pZBgBIAEoCUIIukgFcgOwAQESNAoEZG9vchgCIAEoDjIaLmhsdm0uc2Vzc2lvbi52MS5Nb2RlbERvb3JCCrpIB4IBBBABIAASFwoFbW9kZWwYAyABKAlCCLpIBXIDGIACEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIXCgZyZWFzb24YBSABKAlCB7pIBHICGGQSIwoFdXNhZ2UYBiABKAsyFC5obHZtLm1vZGVsLnYxLlVzYWdlEhQKDGlzX2VzdGltYXRlZBgHIAEoCBIRCgRjb3N0GAggASgDSACIAQESHQoVZHVyYXRpb25fbWlsbGlzZWNvbmRzGAkgASgNQgcKBV9jb3N0IiUKF1JlY29yZE1vZGVsQ2FsbFJlc3BvbnNlEgoKAmlkGAEgASgEIuoFCgxRdWVyeVJlcXVlc3QSDAoEdG9vbBgBIAEoCRIRCglwcmluY2lwYWwYAiABKAkSHwoKc2Vzc2lvbl9pZBgDIAEoCUILukgI2AEBcgOwAQESNAoIZGVjaXNpb24YBCABKA4yGC5obHZtLnBvbGljeS52MS5EZWNpc2lvbkIIukgFggECEAESNAoEc3RlcBgFIAEoDjIcLmhsdm0ucG9saWN5LnYxLkRlY2lkaW5nU3RlcEIIukgFggECEAESKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCgR0ZXh0GAggASgJQgi6SAVyAxjIARIwCgRraW5kGAkgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmRCCLpIBYIBAhABEhcKBWxpbWl0GAogASgNQgi6SAUqAxjoBxIRCgliZWZvcmVfaWQYCyABKAQSFgoEcGF0aBgMIAEoCUIIukgFcgMYgCASOAoHb3V0Y29tZRigASABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXNCCLpIBYIBAhABEjoKDHNhZmV0eV9sZXZlbBihASABKA4yGS5obHZtLnRvb2wudjEuU2FmZXR5TGV2ZWxCCLpIBYIBAhABEjcKBG1vZGUYogEgASgOMh4uaGx2bS5wb2xpY3kudjEuUGVybWlzc2lvbk1vZGVCCLpIBYIBAhABEhcKBHJ1bGUYowEgASgJQgi6SAVyAxjIARJGCgRob3N0GKQBIAEoCUI3ukg02AEBci8Y/QEyKl5bQS1aYS16MC05XShbQS1aYS16MC05Ll8tXSpbQS1aYS16MC05XSk/JBIcCgZydW5faWQYpQEgASgJQgu6SAjYAQFyA7ABARIaCgdjYWxsX2lkGKYBIAEoCUIIukgFcgMYgAEiUgoNUXVlcnlSZXNwb25zZRIpCgZldmVudHMYASADKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQSFgoObmV4dF9iZWZvcmVfaWQYAiABKAQitQIKEldob0FwcHJvdmVkUmVxdWVzdBIfCgpzZXNzaW9uX2lkGAEgASgJQgu6SAjYAQFyA7ABARIZCgdjYWxsX2lkGAIgASgJQgi6SAVyAxiAARIMCgR0b29sGAMgASgJEhEKCXByaW5jaXBhbBgEIAEoCRIQCghhcHByb3ZlchgFIAEoCRIWCgRwYXRoGAYgASgJQgi6SAVyAxiAIBIWCgR0ZXh0GAcgASgJQgi6SAVyAxjIARIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKBWxpbWl0GAogASgNQgi6SAUqAxjoBxIRCgliZWZvcmVfaWQYCyABKAQiYgoMQXBwcm92ZWRDYWxsEicKBGNhbGwYASABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQSKQoGYW5zd2VyGAIgASgLMhkuaGx2bS5hdWRpdC52MS5BdWRpdEV2ZW50IlkKE1dob0FwcHJvdmVkUmVzcG9uc2USKgoFY2FsbHMYASADKAsyGy5obHZtLmF1ZGl0LnYxLkFwcHJvdmVkQ2FsbBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCKzAQoQQWdncmVnYXRlUmVxdWVzdBIyCgVxdWVyeRgBIAEoCzIbLmhsdm0uYXVkaXQudjEuUXVlcnlSZXF1ZXN0Qga6SAPIAQESOgoCYnkYAiADKA4yGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RmllbGRCE7pIEJIBDRAJGAEiB4IBBBABIAASFAoDdG9wGAMgASgNQge6SAQqAhhkEhkKB2J1Y2tldHMYBCABKA1CCLpIBSoDGPQDIssDChFBZ2dyZWdhdGVSZXNwb25zZRIOCgZldmVudHMYASABKAQSNgoGZmFjZXRzGAIgAygLMiYuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZS5GYWNldBI4CgdidWNrZXRzGAMgAygLMicuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZS5CdWNrZXQSFgoOYnVja2V0X3NlY29uZHMYBCABKA0aJgoFQ291bnQSDQoFdmFsdWUYASABKAkSDgoGZXZlbnRzGAIgASgEGn8KBUZhY2V0EigKBWZpZWxkGAEgASgOMhkuaGx2bS5hdWRpdC52MS5BdWRpdEZpZWxkEjYKBmNvdW50cxgCIAMoCzImLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVzcG9uc2UuQ291bnQSFAoMb3RoZXJfZXZlbnRzGAMgASgEGnMKBkJ1Y2tldBIpCgVzdGFydBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZXZlbnRzGAIgASgEEg8KB2FsbG93ZWQYAyABKAQSDQoFYXNrZWQYBCABKAQSDgoGZGVuaWVkGAUgASgEImEKFlNlc3Npb25UaW1lbGluZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESFwoFbGltaXQYAiABKA1CCLpIBSoDGOgHEhAKCGFmdGVyX2lkGAMgASgEIlsKF1Nlc3Npb25UaW1lbGluZVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIVCg1uZXh0X2FmdGVyX2lkGAIgASgEIlMKC1RhaWxSZXF1ZXN0EjIKBXF1ZXJ5GAEgASgLMhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3RCBrpIA8gBARIQCghhZnRlcl9pZBgCIAEoBCI5CgxUYWlsUmVzcG9uc2USKQoGZXZlbnRzGAEgAygLMhkuaGx2bS5hdWRpdC52MS5BdWRpdEV2ZW50KusICglBdWRpdEtpbmQSGgoWQVVESVRfS0lORF9VTlNQRUNJRklFRBAAEhUKEUFVRElUX0tJTkRfSU5URU5UEAESFgoSQVVESVRfS0lORF9PVVRDT01FEAISIQodQVVESVRfS0lORF9BUFBST1ZBTF9SRVFVRVNURUQQAxIgChxBVURJVF9LSU5EX0FQUFJPVkFMX0FOU1dFUkVEEAQSGQoVQVVESVRfS0lORF9BVURJVF9SRUFEEAUSIQodQVVESVRfS0lORF9BUFBST1ZBTF9XSVRIRFJBV04QBhIcChhBVURJVF9LSU5EX0dSQU5UX1JFTkVXRUQQBxIdChlBVURJVF9LSU5EX1JFTkVXQUxfREVOSUVEEAgSGgoWQVVESVRfS0lORF9UUlVTVF9BRERFRBBuEhwKGEFVRElUX0tJTkRfVFJVU1RfUkVNT1ZFRBBvEh0KGUFVRElUX0tJTkRfQlVER0VUX0NIQU5HRUQQZBIdChhBVURJVF9LSU5EX1RPS0VOX0NSRUFURUQQvgESHQoYQVVESVRfS0lORF9UT0tFTl9SRVZPS0VEEL8BEhwKF0FVRElUX0tJTkRfVEVBTV9DUkVBVEVEEMABEhwKF0FVRElUX0tJTkRfVEVBTV9ERUxFVEVEEMEBEiEKHEFVRElUX0tJTkRfVEVBTV9NRU1CRVJfQURERUQQwgESIwoeQVVESVRfS0lORF9URUFNX01FTUJFUl9SRU1PVkVEEMMBEiAKG0FVRElUX0tJTkRfTUVNQkVSX0xPR0dFRF9JThDIARIcChdBVURJVF9LSU5EX0xPR0lOX0ZBSUxFRBDJARIhChxBVURJVF9LSU5EX01FTUJFUl9MT0dHRURfT1VUEMoBEiEKHEFVRElUX0tJTkRfTUVNQkVSX1JPTEVfQURERUQQywESIwoeQVVESVRfS0lORF9NRU1CRVJfUk9MRV9SRU1PVkVEEMwBEhwKF0FVRElUX0tJTkRfR1JPVVBfTUFQUEVEEM0BEh4KGUFVRElUX0tJTkRfR1JPVVBfVU5NQVBQRUQQzgESIAobQVVESVRfS0lORF9NRU1CRVJfU1VTUEVOREVEEM8BEh4KGUFVRElUX0tJTkRfTUVNQkVSX1JFU1VNRUQQ0AESJQogQVVESVRfS0lORF9NRU1CRVJfR1JPVVBTX0NIQU5HRUQQ0QESIwoeQVVESVRfS0lORF9BRE1JTklTVFJBVE9SX05BTUVEENIBEh8KGkFVRElUX0tJTkRfREVWSUNFX0FOU1dFUkVEENMBEiEKHEFVRElUX0tJTkRfQ1JFREVOVElBTF9SRVVTRUQQ1AESHgoZQVVESVRfS0lORF9TRVNTSU9OX1NIQVJFRBCOAhIgChtBVURJVF9LSU5EX1NFU1NJT05fVU5TSEFSRUQQjwISHQoYQVVESVRfS0lORF9TRVNTSU9OX1RBS0VOEJACEhwKF0FVRElUX0tJTkRfTU9ERUxfQ0FMTEVEEMUCKtwBCg1PdXRjb21lU3RhdHVzEh4KGk9VVENPTUVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYT1VUQ09NRV9TVEFUVVNfU1VDQ0VFREVEEAESGQoVT1VUQ09NRV9TVEFUVVNfRkFJTEVEEAISHAoYT1VUQ09NRV9TVEFUVVNfVElNRURfT1VUEAMSHAoYT1VUQ09NRV9TVEFUVVNfQ0FOQ0VMTEVEEAQSGgoWT1VUQ09NRV9TVEFUVVNfUkVGVVNFRBAFEhoKFk9VVENPTUVfU1RBVFVTX1VOS05PV04QBiqGAgoKQXVkaXRGaWVsZBIbChdBVURJVF9GSUVMRF9VTlNQRUNJRklFRBAAEhQKEEFVRElUX0ZJRUxEX1RPT0wQARIZChVBVURJVF9GSUVMRF9QUklOQ0lQQUwQAhIXChNBVURJVF9GSUVMRF9TRVNTSU9OEAMSGAoUQVVESVRfRklFTERfREVDSVNJT04QBBIUChBBVURJVF9GSUVMRF9TVEVQEAUSFAoQQVVESVRfRklFTERfUlVMRRAGEhwKGEFVRElUX0ZJRUxEX1NBRkVUWV9MRVZFTBAHEhQKEEFVRElUX0ZJRUxEX01PREUQCBIXChNBVURJVF9GSUVMRF9PVVRDT01FEAkylQcKDEF1ZGl0U2VydmljZRJTCglBZ2dyZWdhdGUSHy5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlcXVlc3QaIC5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlIgOQAgISZQoPU2Vzc2lvblRpbWVsaW5lEiUuaGx2bS5hdWRpdC52MS5TZXNzaW9uVGltZWxpbmVSZXF1ZXN0GiYuaGx2bS5hdWRpdC52MS5TZXNzaW9uVGltZWxpbmVSZXNwb25zZSIDkAICEkEKBFRhaWwSGi5obHZtLmF1ZGl0LnYxLlRhaWxSZXF1ZXN0GhsuaGx2bS5hdWRpdC52MS5UYWlsUmVzcG9uc2UwARJZCgtXaG9BcHByb3ZlZBIhLmhsdm0uYXVkaXQudjEuV2hvQXBwcm92ZWRSZXF1ZXN0GiIuaGx2bS5hdWRpdC52MS5XaG9BcHByb3ZlZFJlc3BvbnNlIgOQAgISWgoNUmVjb3JkT3V0Y29tZRIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZE91dGNvbWVSZXNwb25zZRJpChJSZWNvcmRCdWRnZXRDaGFuZ2USKC5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QaKS5obHZtLmF1ZGl0LnYxLlJlY29yZEJ1ZGdldENoYW5nZVJlc3BvbnNlEloKDVJlY29yZFNoYXJpbmcSIy5obHZtLmF1ZGl0LnYxLlJlY29yZFNoYXJpbmdSZXF1ZXN0GiQuaGx2bS5hdWRpdC52MS5SZWNvcmRTaGFyaW5nUmVzcG9uc2USXQoOUmVjb3JkSGFuZE92ZXISJC5obHZtLmF1ZGl0LnYxLlJlY29yZEhhbmRPdmVyUmVxdWVzdBolLmhsdm0uYXVkaXQudjEuUmVjb3JkSGFuZE92ZXJSZXNwb25zZRJgCg9SZWNvcmRNb2RlbENhbGwSJS5obHZtLmF1ZGl0LnYxLlJlY29yZE1vZGVsQ2FsbFJlcXVlc3QaJi5obHZtLmF1ZGl0LnYxLlJlY29yZE1vZGVsQ2FsbFJlc3BvbnNlEkcKBVF1ZXJ5EhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3QaHC5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_session_v1_model_call, file_hlvm_session_v1_sharing, file_hlvm_tool_v1_tool]);
+  fileDesc("ChlobHZtL2F1ZGl0L3YxL2F1ZGl0LnByb3RvEg1obHZtLmF1ZGl0LnYxIo8FCgpBdWRpdEV2ZW50EgoKAmlkGAEgASgEEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhguaGx2bS5hdWRpdC52MS5BdWRpdEtpbmQSEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSDAoEdG9vbBgIIAEoCRIWCg5hcmd1bWVudHNfanNvbhgJIAEoCRIWCg5hcmd1bWVudHNfaGFzaBgKIAEoCRIqCghkZWNpc2lvbhgLIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uEioKBHN0ZXAYDCABKA4yHC5obHZtLnBvbGljeS52MS5EZWNpZGluZ1N0ZXASDAoEcnVsZRgNIAEoCRIOCgZyZWFzb24YDiABKAkSLAoEbW9kZRgPIAEoDjIeLmhsdm0ucG9saWN5LnYxLlBlcm1pc3Npb25Nb2RlEi8KDHNhZmV0eV9sZXZlbBgQIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbBItCgp0cnVzdF90aWVyGBEgASgOMhkuaGx2bS5wb2xpY3kudjEuVHJ1c3RUaWVyEi0KB291dGNvbWUYEiABKA4yHC5obHZtLmF1ZGl0LnYxLk91dGNvbWVTdGF0dXMSFwoPb3V0Y29tZV9zdW1tYXJ5GBMgASgJEh0KFWR1cmF0aW9uX21pbGxpc2Vjb25kcxgUIAEoDRITCgthcHByb3ZhbF9pZBgVIAEoCRIQCgh0cmFjZV9pZBgWIAEoCRINCgVxdWVyeRgXIAEoCSLfAQoUUmVjb3JkT3V0Y29tZVJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcnVuX2lkGAIgASgJQgi6SAVyA7ABARIbCgdjYWxsX2lkGAMgASgJQgq6SAdyBRABGIABEjgKBnN0YXR1cxgEIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IKukgHggEEEAEgABIZCgdzdW1tYXJ5GAUgASgJQgi6SAVyAxjQDxIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYBiABKA0iIwoVUmVjb3JkT3V0Y29tZVJlc3BvbnNlEgoKAmlkGAEgASgEIlQKGVJlY29yZEJ1ZGdldENoYW5nZVJlcXVlc3QSHwoLY2hhbmdlX2pzb24YASABKAlCCrpIB3IFEAIogCASFgoOb2Zfb3duX3Nlc3Npb24YAiABKAgiKAoaUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USCgoCaWQYASABKAQiXQoUUmVjb3JkU2hhcmluZ1JlcXVlc3QSNAoFZ3JhbnQYASABKAsyHS5obHZtLnNlc3Npb24udjEuU2Vzc2lvbkdyYW50Qga6SAPIAQESDwoHcmVtb3ZlZBgCIAEoCCIjChVSZWNvcmRTaGFyaW5nUmVzcG9uc2USCgoCaWQYASABKAQiFwoVUmVjb3JkSGFuZE92ZXJSZXF1ZXN0IiQKFlJlY29yZEhhbmRPdmVyUmVzcG9uc2USCgoCaWQYASABKAQiWwobUmVjb3JkQWRtaW5pc3RyYXRpb25SZXF1ZXN0EhoKBm1ldGhvZBgBIAEoCUIKukgHcgUQAxjIARIgCgxyZXF1ZXN0X2pzb24YAiABKAlCCrpIB3IFEAIogEAiKgocUmVjb3JkQWRtaW5pc3RyYXRpb25SZXNwb25zZRIKCgJpZBgBIAEoBCLLAgoWUmVjb3JkTW9kZWxDYWxsUmVxdWVzdBIZCgdjYWxsX2lkGAEgASgJQgi6SAVyA7ABARI0CgRkb29yGAIgASgOMhouaGx2bS5zZXNzaW9uLnYxLk1vZGVsRG9vckIKukgHggEEEAEgABIXCgVtb2RlbBgDIAEoCUIIukgFcgMYgAISOAoGc3RhdHVzGAQgASgOMhwuaGx2bS5hdWRpdC52MS5PdXRjb21lU3RhdHVzQgq6SAeCAQQQASAAEhcKBnJlYXNvbhgFIAEoCUIHukgEcgIYZBIjCgV1c2FnZRgGIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2USFAoMaXNfZXN0aW1hdGVkGAcgASgIEhEKBGNvc3QYCCABKANIAIgBARIdChVkdXJhdGlvbl9taWxsaXNlY29uZHMYCSABKA1CBwoFX2Nvc3QiJQoXUmVjb3JkTW9kZWxDYWxsUmVzcG9uc2USCgoCaWQYASABKAQi6gUKDFF1ZXJ5UmVxdWVzdBIMCgR0b29sGAEgASgJEhEKCXByaW5jaXBhbBgCIAEoCRIfCgpzZXNzaW9uX2lkGAMgASgJQgu6SAjYAQFyA7ABARI0CghkZWNpc2lvbhgEIAEoDjIYLmhsdm0ucG9saWN5LnYxLkRlY2lzaW9uQgi6SAWCAQIQARI0CgRzdGVwGAUgASgOMhwuaGx2bS5wb2xpY3kudjEuRGVjaWRpbmdTdGVwQgi6SAWCAQIQARIpCgVzaW5jZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCCABKAlCCLpIBXIDGMgBEjAKBGtpbmQYCSABKA4yGC5obHZtLmF1ZGl0LnYxLkF1ZGl0S2luZEIIukgFggECEAESFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBBIWCgRwYXRoGAwgASgJQgi6SAVyAxiAIBI4CgdvdXRjb21lGKABIAEoDjIcLmhsdm0uYXVkaXQudjEuT3V0Y29tZVN0YXR1c0IIukgFggECEAESOgoMc2FmZXR5X2xldmVsGKEBIAEoDjIZLmhsdm0udG9vbC52MS5TYWZldHlMZXZlbEIIukgFggECEAESNwoEbW9kZRiiASABKA4yHi5obHZtLnBvbGljeS52MS5QZXJtaXNzaW9uTW9kZUIIukgFggECEAESFwoEcnVsZRijASABKAlCCLpIBXIDGMgBEkYKBGhvc3QYpAEgASgJQje6SDTYAQFyLxj9ATIqXltBLVphLXowLTldKFtBLVphLXowLTkuXy1dKltBLVphLXowLTldKT8kEhwKBnJ1bl9pZBilASABKAlCC7pICNgBAXIDsAEBEhoKB2NhbGxfaWQYpgEgASgJQgi6SAVyAxiAASJSCg1RdWVyeVJlc3BvbnNlEikKBmV2ZW50cxgBIAMoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIWCg5uZXh0X2JlZm9yZV9pZBgCIAEoBCK1AgoSV2hvQXBwcm92ZWRSZXF1ZXN0Eh8KCnNlc3Npb25faWQYASABKAlCC7pICNgBAXIDsAEBEhkKB2NhbGxfaWQYAiABKAlCCLpIBXIDGIABEgwKBHRvb2wYAyABKAkSEQoJcHJpbmNpcGFsGAQgASgJEhAKCGFwcHJvdmVyGAUgASgJEhYKBHBhdGgYBiABKAlCCLpIBXIDGIAgEhYKBHRleHQYByABKAlCCLpIBXIDGMgBEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbGltaXQYCiABKA1CCLpIBSoDGOgHEhEKCWJlZm9yZV9pZBgLIAEoBCJiCgxBcHByb3ZlZENhbGwSJwoEY2FsbBgBIAEoCzIZLmhsdm0uYXVkaXQudjEuQXVkaXRFdmVudBIpCgZhbnN3ZXIYAiABKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQiWQoTV2hvQXBwcm92ZWRSZXNwb25zZRIqCgVjYWxscxgBIAMoCzIbLmhsdm0uYXVkaXQudjEuQXBwcm92ZWRDYWxsEhYKDm5leHRfYmVmb3JlX2lkGAIgASgEIrMBChBBZ2dyZWdhdGVSZXF1ZXN0EjIKBXF1ZXJ5GAEgASgLMhsuaGx2bS5hdWRpdC52MS5RdWVyeVJlcXVlc3RCBrpIA8gBARI6CgJieRgCIAMoDjIZLmhsdm0uYXVkaXQudjEuQXVkaXRGaWVsZEITukgQkgENEAkYASIHggEEEAEgABIUCgN0b3AYAyABKA1CB7pIBCoCGGQSGQoHYnVja2V0cxgEIAEoDUIIukgFKgMY9AMiywMKEUFnZ3JlZ2F0ZVJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBI2CgZmYWNldHMYAiADKAsyJi5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkZhY2V0EjgKB2J1Y2tldHMYAyADKAsyJy5obHZtLmF1ZGl0LnYxLkFnZ3JlZ2F0ZVJlc3BvbnNlLkJ1Y2tldBIWCg5idWNrZXRfc2Vjb25kcxgEIAEoDRomCgVDb3VudBINCgV2YWx1ZRgBIAEoCRIOCgZldmVudHMYAiABKAQafwoFRmFjZXQSKAoFZmllbGQYASABKA4yGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RmllbGQSNgoGY291bnRzGAIgAygLMiYuaGx2bS5hdWRpdC52MS5BZ2dyZWdhdGVSZXNwb25zZS5Db3VudBIUCgxvdGhlcl9ldmVudHMYAyABKAQacwoGQnVja2V0EikKBXN0YXJ0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZldmVudHMYAiABKAQSDwoHYWxsb3dlZBgDIAEoBBINCgVhc2tlZBgEIAEoBBIOCgZkZW5pZWQYBSABKAQiYQoWU2Vzc2lvblRpbWVsaW5lUmVxdWVzdBIcCgpzZXNzaW9uX2lkGAEgASgJQgi6SAVyA7ABARIXCgVsaW1pdBgCIAEoDUIIukgFKgMY6AcSEAoIYWZ0ZXJfaWQYAyABKAQiWwoXU2Vzc2lvblRpbWVsaW5lUmVzcG9uc2USKQoGZXZlbnRzGAEgAygLMhkuaGx2bS5hdWRpdC52MS5BdWRpdEV2ZW50EhUKDW5leHRfYWZ0ZXJfaWQYAiABKAQiUwoLVGFpbFJlcXVlc3QSMgoFcXVlcnkYASABKAsyGy5obHZtLmF1ZGl0LnYxLlF1ZXJ5UmVxdWVzdEIGukgDyAEBEhAKCGFmdGVyX2lkGAIgASgEIjkKDFRhaWxSZXNwb25zZRIpCgZldmVudHMYASADKAsyGS5obHZtLmF1ZGl0LnYxLkF1ZGl0RXZlbnQqiQkKCUF1ZGl0S2luZBIaChZBVURJVF9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRQVVESVRfS0lORF9JTlRFTlQQARIWChJBVURJVF9LSU5EX09VVENPTUUQAhIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1JFUVVFU1RFRBADEiAKHEFVRElUX0tJTkRfQVBQUk9WQUxfQU5TV0VSRUQQBBIZChVBVURJVF9LSU5EX0FVRElUX1JFQUQQBRIhCh1BVURJVF9LSU5EX0FQUFJPVkFMX1dJVEhEUkFXThAGEhwKGEFVRElUX0tJTkRfR1JBTlRfUkVORVdFRBAHEh0KGUFVRElUX0tJTkRfUkVORVdBTF9ERU5JRUQQCBIaChZBVURJVF9LSU5EX1RSVVNUX0FEREVEEG4SHAoYQVVESVRfS0lORF9UUlVTVF9SRU1PVkVEEG8SHQoZQVVESVRfS0lORF9CVURHRVRfQ0hBTkdFRBBkEh0KGEFVRElUX0tJTkRfVE9LRU5fQ1JFQVRFRBC+ARIdChhBVURJVF9LSU5EX1RPS0VOX1JFVk9LRUQQvwESHAoXQVVESVRfS0lORF9URUFNX0NSRUFURUQQwAESHAoXQVVESVRfS0lORF9URUFNX0RFTEVURUQQwQESIQocQVVESVRfS0lORF9URUFNX01FTUJFUl9BRERFRBDCARIjCh5BVURJVF9LSU5EX1RFQU1fTUVNQkVSX1JFTU9WRUQQwwESIAobQVVESVRfS0lORF9NRU1CRVJfTE9HR0VEX0lOEMgBEhwKF0FVRElUX0tJTkRfTE9HSU5fRkFJTEVEEMkBEiEKHEFVRElUX0tJTkRfTUVNQkVSX0xPR0dFRF9PVVQQygESIQocQVVESVRfS0lORF9NRU1CRVJfUk9MRV9BRERFRBDLARIjCh5BVURJVF9LSU5EX01FTUJFUl9ST0xFX1JFTU9WRUQQzAESHAoXQVVESVRfS0lORF9HUk9VUF9NQVBQRUQQzQESHgoZQVVESVRfS0lORF9HUk9VUF9VTk1BUFBFRBDOARIgChtBVURJVF9LSU5EX01FTUJFUl9TVVNQRU5ERUQQzwESHgoZQVVESVRfS0lORF9NRU1CRVJfUkVTVU1FRBDQARIlCiBBVURJVF9LSU5EX01FTUJFUl9HUk9VUFNfQ0hBTkdFRBDRARIjCh5BVURJVF9LSU5EX0FETUlOSVNUUkFUT1JfTkFNRUQQ0gESHwoaQVVESVRfS0lORF9ERVZJQ0VfQU5TV0VSRUQQ0wESIQocQVVESVRfS0lORF9DUkVERU5USUFMX1JFVVNFRBDUARIeChlBVURJVF9LSU5EX1NFU1NJT05fU0hBUkVEEI4CEiAKG0FVRElUX0tJTkRfU0VTU0lPTl9VTlNIQVJFRBCPAhIdChhBVURJVF9LSU5EX1NFU1NJT05fVEFLRU4QkAISHAoXQVVESVRfS0lORF9NT0RFTF9DQUxMRUQQxQISHAoXQVVESVRfS0lORF9BRE1JTklTVEVSRUQQ4AMq3AEKDU91dGNvbWVTdGF0dXMSHgoaT1VUQ09NRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIcChhPVVRDT01FX1NUQVRVU19TVUNDRUVERUQQARIZChVPVVRDT01FX1NUQVRVU19GQUlMRUQQAhIcChhPVVRDT01FX1NUQVRVU19USU1FRF9PVVQQAxIcChhPVVRDT01FX1NUQVRVU19DQU5DRUxMRUQQBBIaChZPVVRDT01FX1NUQVRVU19SRUZVU0VEEAUSGgoWT1VUQ09NRV9TVEFUVVNfVU5LTk9XThAGKoYCCgpBdWRpdEZpZWxkEhsKF0FVRElUX0ZJRUxEX1VOU1BFQ0lGSUVEEAASFAoQQVVESVRfRklFTERfVE9PTBABEhkKFUFVRElUX0ZJRUxEX1BSSU5DSVBBTBACEhcKE0FVRElUX0ZJRUxEX1NFU1NJT04QAxIYChRBVURJVF9GSUVMRF9ERUNJU0lPThAEEhQKEEFVRElUX0ZJRUxEX1NURVAQBRIUChBBVURJVF9GSUVMRF9SVUxFEAYSHAoYQVVESVRfRklFTERfU0FGRVRZX0xFVkVMEAcSFAoQQVVESVRfRklFTERfTU9ERRAIEhcKE0FVRElUX0ZJRUxEX09VVENPTUUQCTKGCAoMQXVkaXRTZXJ2aWNlElMKCUFnZ3JlZ2F0ZRIfLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVxdWVzdBogLmhsdm0uYXVkaXQudjEuQWdncmVnYXRlUmVzcG9uc2UiA5ACAhJlCg9TZXNzaW9uVGltZWxpbmUSJS5obHZtLmF1ZGl0LnYxLlNlc3Npb25UaW1lbGluZVJlcXVlc3QaJi5obHZtLmF1ZGl0LnYxLlNlc3Npb25UaW1lbGluZVJlc3BvbnNlIgOQAgISQQoEVGFpbBIaLmhsdm0uYXVkaXQudjEuVGFpbFJlcXVlc3QaGy5obHZtLmF1ZGl0LnYxLlRhaWxSZXNwb25zZTABElkKC1dob0FwcHJvdmVkEiEuaGx2bS5hdWRpdC52MS5XaG9BcHByb3ZlZFJlcXVlc3QaIi5obHZtLmF1ZGl0LnYxLldob0FwcHJvdmVkUmVzcG9uc2UiA5ACAhJaCg1SZWNvcmRPdXRjb21lEiMuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVxdWVzdBokLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlc3BvbnNlEmkKElJlY29yZEJ1ZGdldENoYW5nZRIoLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVxdWVzdBopLmhsdm0uYXVkaXQudjEuUmVjb3JkQnVkZ2V0Q2hhbmdlUmVzcG9uc2USWgoNUmVjb3JkU2hhcmluZxIjLmhsdm0uYXVkaXQudjEuUmVjb3JkU2hhcmluZ1JlcXVlc3QaJC5obHZtLmF1ZGl0LnYxLlJlY29yZFNoYXJpbmdSZXNwb25zZRJdCg5SZWNvcmRIYW5kT3ZlchIkLmhsdm0uYXVkaXQudjEuUmVjb3JkSGFuZE92ZXJSZXF1ZXN0GiUuaGx2bS5hdWRpdC52MS5SZWNvcmRIYW5kT3ZlclJlc3BvbnNlEm8KFFJlY29yZEFkbWluaXN0cmF0aW9uEiouaGx2bS5hdWRpdC52MS5SZWNvcmRBZG1pbmlzdHJhdGlvblJlcXVlc3QaKy5obHZtLmF1ZGl0LnYxLlJlY29yZEFkbWluaXN0cmF0aW9uUmVzcG9uc2USYAoPUmVjb3JkTW9kZWxDYWxsEiUuaGx2bS5hdWRpdC52MS5SZWNvcmRNb2RlbENhbGxSZXF1ZXN0GiYuaGx2bS5hdWRpdC52MS5SZWNvcmRNb2RlbENhbGxSZXNwb25zZRJHCgVRdWVyeRIbLmhsdm0uYXVkaXQudjEuUXVlcnlSZXF1ZXN0GhwuaGx2bS5hdWRpdC52MS5RdWVyeVJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_model_v1_model, file_hlvm_policy_v1_policy, file_hlvm_session_v1_model_call, file_hlvm_session_v1_sharing, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.audit.v1.AuditEvent
@@ -589,6 +589,82 @@ export const RecordHandOverResponseSchema: GenMessage<RecordHandOverResponse, {j
   messageDesc(file_hlvm_audit_v1_audit, 8);
 
 /**
+ * For the edge, in the name of whoever calls the method, before it hands the call on.
+ *
+ * @generated from message hlvm.audit.v1.RecordAdministrationRequest
+ */
+export type RecordAdministrationRequest = Message<"hlvm.audit.v1.RecordAdministrationRequest"> & {
+  /**
+   * `hlvm.model.v1.PoolService/DrainInstance`.
+   *
+   * @generated from field: string method = 1;
+   */
+  method: string;
+
+  /**
+   * What is asked, as ProtoJSON, without secrets.
+   *
+   * @generated from field: string request_json = 2;
+   */
+  requestJson: string;
+};
+
+/**
+ * For the edge, in the name of whoever calls the method, before it hands the call on.
+ *
+ * @generated from message hlvm.audit.v1.RecordAdministrationRequest
+ */
+export type RecordAdministrationRequestJson = {
+  /**
+   * `hlvm.model.v1.PoolService/DrainInstance`.
+   *
+   * @generated from field: string method = 1;
+   */
+  method?: string;
+
+  /**
+   * What is asked, as ProtoJSON, without secrets.
+   *
+   * @generated from field: string request_json = 2;
+   */
+  requestJson?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.RecordAdministrationRequest.
+ * Use `create(RecordAdministrationRequestSchema)` to create a new message.
+ */
+export const RecordAdministrationRequestSchema: GenMessage<RecordAdministrationRequest, {jsonType: RecordAdministrationRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 9);
+
+/**
+ * @generated from message hlvm.audit.v1.RecordAdministrationResponse
+ */
+export type RecordAdministrationResponse = Message<"hlvm.audit.v1.RecordAdministrationResponse"> & {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id: bigint;
+};
+
+/**
+ * @generated from message hlvm.audit.v1.RecordAdministrationResponse
+ */
+export type RecordAdministrationResponseJson = {
+  /**
+   * @generated from field: uint64 id = 1;
+   */
+  id?: string;
+};
+
+/**
+ * Describes the message hlvm.audit.v1.RecordAdministrationResponse.
+ * Use `create(RecordAdministrationResponseSchema)` to create a new message.
+ */
+export const RecordAdministrationResponseSchema: GenMessage<RecordAdministrationResponse, {jsonType: RecordAdministrationResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_audit_v1_audit, 10);
+
+/**
  * For the orchestrator, in the name of whoever called a model through a door: with which token, their delegation says.
  *
  * @generated from message hlvm.audit.v1.RecordModelCallRequest
@@ -713,7 +789,7 @@ export type RecordModelCallRequestJson = {
  * Use `create(RecordModelCallRequestSchema)` to create a new message.
  */
 export const RecordModelCallRequestSchema: GenMessage<RecordModelCallRequest, {jsonType: RecordModelCallRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 9);
+  messageDesc(file_hlvm_audit_v1_audit, 11);
 
 /**
  * @generated from message hlvm.audit.v1.RecordModelCallResponse
@@ -740,7 +816,7 @@ export type RecordModelCallResponseJson = {
  * Use `create(RecordModelCallResponseSchema)` to create a new message.
  */
 export const RecordModelCallResponseSchema: GenMessage<RecordModelCallResponse, {jsonType: RecordModelCallResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 10);
+  messageDesc(file_hlvm_audit_v1_audit, 12);
 
 /**
  * @generated from message hlvm.audit.v1.QueryRequest
@@ -979,7 +1055,7 @@ export type QueryRequestJson = {
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export const QueryRequestSchema: GenMessage<QueryRequest, {jsonType: QueryRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 11);
+  messageDesc(file_hlvm_audit_v1_audit, 13);
 
 /**
  * @generated from message hlvm.audit.v1.QueryResponse
@@ -1024,7 +1100,7 @@ export type QueryResponseJson = {
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export const QueryResponseSchema: GenMessage<QueryResponse, {jsonType: QueryResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 12);
+  messageDesc(file_hlvm_audit_v1_audit, 14);
 
 /**
  * @generated from message hlvm.audit.v1.WhoApprovedRequest
@@ -1171,7 +1247,7 @@ export type WhoApprovedRequestJson = {
  * Use `create(WhoApprovedRequestSchema)` to create a new message.
  */
 export const WhoApprovedRequestSchema: GenMessage<WhoApprovedRequest, {jsonType: WhoApprovedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 13);
+  messageDesc(file_hlvm_audit_v1_audit, 15);
 
 /**
  * @generated from message hlvm.audit.v1.ApprovedCall
@@ -1216,7 +1292,7 @@ export type ApprovedCallJson = {
  * Use `create(ApprovedCallSchema)` to create a new message.
  */
 export const ApprovedCallSchema: GenMessage<ApprovedCall, {jsonType: ApprovedCallJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 14);
+  messageDesc(file_hlvm_audit_v1_audit, 16);
 
 /**
  * @generated from message hlvm.audit.v1.WhoApprovedResponse
@@ -1261,7 +1337,7 @@ export type WhoApprovedResponseJson = {
  * Use `create(WhoApprovedResponseSchema)` to create a new message.
  */
 export const WhoApprovedResponseSchema: GenMessage<WhoApprovedResponse, {jsonType: WhoApprovedResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 15);
+  messageDesc(file_hlvm_audit_v1_audit, 17);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateRequest
@@ -1330,7 +1406,7 @@ export type AggregateRequestJson = {
  * Use `create(AggregateRequestSchema)` to create a new message.
  */
 export const AggregateRequestSchema: GenMessage<AggregateRequest, {jsonType: AggregateRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 16);
+  messageDesc(file_hlvm_audit_v1_audit, 18);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse
@@ -1395,7 +1471,7 @@ export type AggregateResponseJson = {
  * Use `create(AggregateResponseSchema)` to create a new message.
  */
 export const AggregateResponseSchema: GenMessage<AggregateResponse, {jsonType: AggregateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 17);
+  messageDesc(file_hlvm_audit_v1_audit, 19);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse.Count
@@ -1436,7 +1512,7 @@ export type AggregateResponse_CountJson = {
  * Use `create(AggregateResponse_CountSchema)` to create a new message.
  */
 export const AggregateResponse_CountSchema: GenMessage<AggregateResponse_Count, {jsonType: AggregateResponse_CountJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 17, 0);
+  messageDesc(file_hlvm_audit_v1_audit, 19, 0);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse.Facet
@@ -1491,7 +1567,7 @@ export type AggregateResponse_FacetJson = {
  * Use `create(AggregateResponse_FacetSchema)` to create a new message.
  */
 export const AggregateResponse_FacetSchema: GenMessage<AggregateResponse_Facet, {jsonType: AggregateResponse_FacetJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 17, 1);
+  messageDesc(file_hlvm_audit_v1_audit, 19, 1);
 
 /**
  * @generated from message hlvm.audit.v1.AggregateResponse.Bucket
@@ -1558,7 +1634,7 @@ export type AggregateResponse_BucketJson = {
  * Use `create(AggregateResponse_BucketSchema)` to create a new message.
  */
 export const AggregateResponse_BucketSchema: GenMessage<AggregateResponse_Bucket, {jsonType: AggregateResponse_BucketJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 17, 2);
+  messageDesc(file_hlvm_audit_v1_audit, 19, 2);
 
 /**
  * @generated from message hlvm.audit.v1.SessionTimelineRequest
@@ -1613,7 +1689,7 @@ export type SessionTimelineRequestJson = {
  * Use `create(SessionTimelineRequestSchema)` to create a new message.
  */
 export const SessionTimelineRequestSchema: GenMessage<SessionTimelineRequest, {jsonType: SessionTimelineRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 18);
+  messageDesc(file_hlvm_audit_v1_audit, 20);
 
 /**
  * @generated from message hlvm.audit.v1.SessionTimelineResponse
@@ -1658,7 +1734,7 @@ export type SessionTimelineResponseJson = {
  * Use `create(SessionTimelineResponseSchema)` to create a new message.
  */
 export const SessionTimelineResponseSchema: GenMessage<SessionTimelineResponse, {jsonType: SessionTimelineResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 19);
+  messageDesc(file_hlvm_audit_v1_audit, 21);
 
 /**
  * @generated from message hlvm.audit.v1.TailRequest
@@ -1703,7 +1779,7 @@ export type TailRequestJson = {
  * Use `create(TailRequestSchema)` to create a new message.
  */
 export const TailRequestSchema: GenMessage<TailRequest, {jsonType: TailRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 20);
+  messageDesc(file_hlvm_audit_v1_audit, 22);
 
 /**
  * @generated from message hlvm.audit.v1.TailResponse
@@ -1734,7 +1810,7 @@ export type TailResponseJson = {
  * Use `create(TailResponseSchema)` to create a new message.
  */
 export const TailResponseSchema: GenMessage<TailResponse, {jsonType: TailResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_audit_v1_audit, 21);
+  messageDesc(file_hlvm_audit_v1_audit, 23);
 
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
@@ -1954,6 +2030,13 @@ export const AuditKind = {
    * @generated from enum value: AUDIT_KIND_MODEL_CALLED = 325;
    */
   MODEL_CALLED: 325,
+
+  /**
+   * A person changed something that a service behind the edge keeps and does not put on record itself: by which method, with what.
+   *
+   * @generated from enum value: AUDIT_KIND_ADMINISTERED = 480;
+   */
+  ADMINISTERED: 480,
 } as const;
 
 /**
@@ -1964,7 +2047,7 @@ export type AuditKind = (typeof AuditKind)[keyof typeof AuditKind] | UnknownEnum
 /**
  * @generated from enum hlvm.audit.v1.AuditKind
  */
-export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED" | "AUDIT_KIND_TOKEN_CREATED" | "AUDIT_KIND_TOKEN_REVOKED" | "AUDIT_KIND_TEAM_CREATED" | "AUDIT_KIND_TEAM_DELETED" | "AUDIT_KIND_TEAM_MEMBER_ADDED" | "AUDIT_KIND_TEAM_MEMBER_REMOVED" | "AUDIT_KIND_MEMBER_LOGGED_IN" | "AUDIT_KIND_LOGIN_FAILED" | "AUDIT_KIND_MEMBER_LOGGED_OUT" | "AUDIT_KIND_MEMBER_ROLE_ADDED" | "AUDIT_KIND_MEMBER_ROLE_REMOVED" | "AUDIT_KIND_GROUP_MAPPED" | "AUDIT_KIND_GROUP_UNMAPPED" | "AUDIT_KIND_MEMBER_SUSPENDED" | "AUDIT_KIND_MEMBER_RESUMED" | "AUDIT_KIND_MEMBER_GROUPS_CHANGED" | "AUDIT_KIND_ADMINISTRATOR_NAMED" | "AUDIT_KIND_DEVICE_ANSWERED" | "AUDIT_KIND_CREDENTIAL_REUSED" | "AUDIT_KIND_SESSION_SHARED" | "AUDIT_KIND_SESSION_UNSHARED" | "AUDIT_KIND_SESSION_TAKEN" | "AUDIT_KIND_MODEL_CALLED";
+export type AuditKindJson = "AUDIT_KIND_UNSPECIFIED" | "AUDIT_KIND_INTENT" | "AUDIT_KIND_OUTCOME" | "AUDIT_KIND_APPROVAL_REQUESTED" | "AUDIT_KIND_APPROVAL_ANSWERED" | "AUDIT_KIND_AUDIT_READ" | "AUDIT_KIND_APPROVAL_WITHDRAWN" | "AUDIT_KIND_GRANT_RENEWED" | "AUDIT_KIND_RENEWAL_DENIED" | "AUDIT_KIND_TRUST_ADDED" | "AUDIT_KIND_TRUST_REMOVED" | "AUDIT_KIND_BUDGET_CHANGED" | "AUDIT_KIND_TOKEN_CREATED" | "AUDIT_KIND_TOKEN_REVOKED" | "AUDIT_KIND_TEAM_CREATED" | "AUDIT_KIND_TEAM_DELETED" | "AUDIT_KIND_TEAM_MEMBER_ADDED" | "AUDIT_KIND_TEAM_MEMBER_REMOVED" | "AUDIT_KIND_MEMBER_LOGGED_IN" | "AUDIT_KIND_LOGIN_FAILED" | "AUDIT_KIND_MEMBER_LOGGED_OUT" | "AUDIT_KIND_MEMBER_ROLE_ADDED" | "AUDIT_KIND_MEMBER_ROLE_REMOVED" | "AUDIT_KIND_GROUP_MAPPED" | "AUDIT_KIND_GROUP_UNMAPPED" | "AUDIT_KIND_MEMBER_SUSPENDED" | "AUDIT_KIND_MEMBER_RESUMED" | "AUDIT_KIND_MEMBER_GROUPS_CHANGED" | "AUDIT_KIND_ADMINISTRATOR_NAMED" | "AUDIT_KIND_DEVICE_ANSWERED" | "AUDIT_KIND_CREDENTIAL_REUSED" | "AUDIT_KIND_SESSION_SHARED" | "AUDIT_KIND_SESSION_UNSHARED" | "AUDIT_KIND_SESSION_TAKEN" | "AUDIT_KIND_MODEL_CALLED" | "AUDIT_KIND_ADMINISTERED";
 
 /**
  * Describes the enum hlvm.audit.v1.AuditKind.
@@ -2190,6 +2273,14 @@ export const AuditService: GenService<{
     methodKind: "unary";
     input: typeof RecordHandOverRequestSchema;
     output: typeof RecordHandOverResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.audit.v1.AuditService.RecordAdministration
+   */
+  recordAdministration: {
+    methodKind: "unary";
+    input: typeof RecordAdministrationRequestSchema;
+    output: typeof RecordAdministrationResponseSchema;
   },
   /**
    * @generated from rpc hlvm.audit.v1.AuditService.RecordModelCall

@@ -17,7 +17,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/model/v1/model.proto.
  */
 export const file_hlvm_model_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMImoKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhYKDXByb3ZpZGVyX2RhdGEYtgIgASgMIosBCg5Ub29sUmVzdWx0UGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIMCgR0b29sGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoGaW1hZ2VzGLYCIAMoCzIYLmhsdm0ubW9kZWwudjEuSW1hZ2VQYXJ0Qgi6SAWSAQIQECJxCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACEg8KBnN0cmljdBi2AiABKAgiagoKVG9vbENob2ljZRIXCgRub25lGAEgASgIQge6SARqAggBSAASFgoDYW55GAIgASgIQge6SARqAggBSAASGgoEdG9vbBgDIAEoCUIKukgHcgUQARiAAkgAQg8KBmNob2ljZRIFukgCCAEiaQoMT3V0cHV0Rm9ybWF0EikKBG5hbWUYASABKAlCG7pIGHIWEAEYQDIQXlthLXpBLVowLTlfLV0rJBIeCgtzY2hlbWFfanNvbhgCIAEoCUIJukgGcgQYgIBAEg4KBnN0cmljdBgDIAEoCCKCBwoPR2VuZXJhdGVSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24SJAoRbWF4X291dHB1dF90b2tlbnMYBCABKA1CCbpIBioEGMCEPRIxCgt0ZW1wZXJhdHVyZRgFIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARISCgpzZXNzaW9uX2lkGAYgASgJEg4KBnJ1bl9pZBgHIAEoCRIvCgt0b29sX2Nob2ljZRi2AiABKAsyGS5obHZtLm1vZGVsLnYxLlRvb2xDaG9pY2USIQoTcGFyYWxsZWxfdG9vbF9jYWxscxi3AiABKAhIAYgBARIqCg5zdG9wX3NlcXVlbmNlcxi4AiADKAlCEbpIDpIBCxAQIgdyBRABGIACEjMKDW91dHB1dF9mb3JtYXQYuQIgASgLMhsuaGx2bS5tb2RlbC52MS5PdXRwdXRGb3JtYXQSMAoGZWZmb3J0GLoCIAEoDjIVLmhsdm0ubW9kZWwudjEuRWZmb3J0Qgi6SAWCAQIQARIbCgljYWNoZV9rZXkYuwIgASgJQge6SARyAhhAEhMKCmNhY2hlX2hvdXIYvAIgASgIEhsKCXVzZXJfaGFzaBi9AiABKAlCB7pIBHICGEASOwoMc2VydmljZV90aWVyGL4CIAEoDjIaLmhsdm0ubW9kZWwudjEuU2VydmljZVRpZXJCCLpIBYIBAhABEjgKCHByaW9yaXR5GL8CIAEoDjIbLmhsdm0ubW9kZWwudjEuQ2FsbFByaW9yaXR5Qgi6SAWCAQIQARIdCgpmYWlyX3NoYXJlGMACIAEoCUIIukgFcgMYgAISLAoFdG9wX3AYwQIgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgCiAEBEhgKBXJvdXRlGMUCIAEoCUIIukgFcgMYgAISMgoOZmFsbGJhY2tfbmVlZHMYxgIgASgLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbE5lZWRzQg4KDF90ZW1wZXJhdHVyZUIWChRfcGFyYWxsZWxfdG9vbF9jYWxsc0IICgZfdG9wX3AipgEKBVVzYWdlEhQKDGlucHV0X3Rva2VucxgBIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAIgASgEEhkKEWNhY2hlX3JlYWRfdG9rZW5zGAMgASgEEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgEIAEoBBIYChByZWFzb25pbmdfdG9rZW5zGAUgASgEEh8KF2NhY2hlX3dyaXRlX2hvdXJfdG9rZW5zGGQgASgEIkUKBkZpbmlzaBIrCgZyZWFzb24YASABKA4yGy5obHZtLm1vZGVsLnYxLkZpbmlzaFJlYXNvbhIOCgZkZXRhaWwYAiABKAkiBwoFQWxpdmUiPAoIU2VydmVkQnkSIwoFbW9kZWwYASABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsEgsKA3doeRgCIAEoCSLXAgoQR2VuZXJhdGVSZXNwb25zZRIUCgp0ZXh0X2RlbHRhGAEgASgJSAASGAoOdGhpbmtpbmdfZGVsdGEYAiABKAlIABIrCgh0aGlua2luZxgDIAEoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmdIABIwCgl0b29sX2NhbGwYBCABKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydEgAEiUKBXVzYWdlGAUgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZUgAEicKBmZpbmlzaBgGIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoSAASJQoFYWxpdmUYByABKAsyFC5obHZtLm1vZGVsLnYxLkFsaXZlSAASLQoJc2VydmVkX2J5GMUCIAEoCzIXLmhsdm0ubW9kZWwudjEuU2VydmVkQnlIAEIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJIpQBCgpUb2tlblJhdGVzEg0KBWlucHV0GAEgASgEEg4KBm91dHB1dBgCIAEoBBISCgpjYWNoZV9yZWFkGAMgASgEEhMKC2NhY2hlX3dyaXRlGAQgASgEEhgKEGNhY2hlX3dyaXRlX2hvdXIYBSABKAQSFgoJcmVhc29uaW5nGAYgASgESACIAQFCDAoKX3JlYXNvbmluZyK2AQoKTW9kZWxQcmljZRIuCgp2YWxpZF9mcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgVyYXRlcxgCIAEoCzIZLmhsdm0ubW9kZWwudjEuVG9rZW5SYXRlcxIZChFsb25nX2lucHV0X3Rva2VucxgDIAEoBBIzChBsb25nX2lucHV0X3JhdGVzGAQgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzItkCCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJEikKBnByaWNlcxhkIAMoCzIZLmhsdm0ubW9kZWwudjEuTW9kZWxQcmljZRIVCgx0YWtlc19pbWFnZXMYggEgASgIEhgKD3Rha2VzX2RvY3VtZW50cxiDASABKAgSDgoFcm91dGUYxQIgASgJEhAKB2d1ZXNzZWQYxgIgASgIIsABCgpNb2RlbE5lZWRzEg0KBXRvb2xzGAEgASgIEg4KBmltYWdlcxgCIAEoCBIRCglkb2N1bWVudHMYAyABKAgSFgoOY29udGV4dF93aW5kb3cYBCABKA0SEgoKbG9jYWxfb25seRgFIAEoCBIYCgtpbnB1dF9wcmljZRgGIAEoBEgAiAEBEhkKDG91dHB1dF9wcmljZRgHIAEoBEgBiAEBQg4KDF9pbnB1dF9wcmljZUIPCg1fb3V0cHV0X3ByaWNlInMKE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACEhgKBHRhc2sYxQIgASgJQgm6SAZyBBiAgAESKQoFbmVlZHMYxgIgASgLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbE5lZWRzIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCI6ChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCJxChNFeHBsYWluUm91dGVSZXF1ZXN0EhcKBXJvdXRlGAEgASgJQgi6SAVyAxiAAhIXCgR0YXNrGAIgASgJQgm6SAZyBBiAgAESKAoFbmVlZHMYAyABKAsyGS5obHZtLm1vZGVsLnYxLk1vZGVsTmVlZHMiOAoJU2NvcmVQYXJ0EgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAESDgoGd2VpZ2h0GAMgASgBImYKDlJvdXRlQ2FuZGlkYXRlEg0KBW1vZGVsGAEgASgJEg0KBXNjb3JlGAIgASgBEicKBXBhcnRzGAMgAygLMhguaGx2bS5tb2RlbC52MS5TY29yZVBhcnQSDQoFc2hhcmUYBCABKAEiOwoNRmlsdGVyZWRNb2RlbBINCgVtb2RlbBgBIAEoCRIOCgZyZWFzb24YAiABKAkSCwoDd2h5GAMgASgJIiYKCFRhc2tXb3JkEgwKBHdvcmQYASABKAkSDAoEcGFydBgCIAEoCSKwAQoURXhwbGFpblJvdXRlUmVzcG9uc2USDQoFcm91dGUYASABKAkSMQoKY2FuZGlkYXRlcxgCIAMoCzIdLmhsdm0ubW9kZWwudjEuUm91dGVDYW5kaWRhdGUSLgoIZmlsdGVyZWQYAyADKAsyHC5obHZtLm1vZGVsLnYxLkZpbHRlcmVkTW9kZWwSJgoFd29yZHMYBCADKAsyFy5obHZtLm1vZGVsLnYxLlRhc2tXb3JkIo4BChJDb3VudFRva2Vuc1JlcXVlc3QSFgoFbW9kZWwYASABKAlCB7pIBHICEAMSMgoIbWVzc2FnZXMYAiADKAsyFi5obHZtLm1vZGVsLnYxLk1lc3NhZ2VCCLpIBZIBAggBEiwKBXRvb2xzGAMgAygLMh0uaGx2bS5tb2RlbC52MS5Ub29sRGVmaW5pdGlvbiJBChNDb3VudFRva2Vuc1Jlc3BvbnNlEhkKDGlucHV0X3Rva2VucxgBIAEoBEgAiAEBQg8KDV9pbnB1dF90b2tlbnMiZwoMRW1iZWRSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEiAKBXRleHRzGAIgAygJQhG6SA6SAQsIARCAECIEcgIQARIdCgpkaW1lbnNpb25zGAMgASgNQgm6SAYqBBiAgAQiGwoJRW1iZWRkaW5nEg4KBnZhbHVlcxgBIAMoAiJiCg1FbWJlZFJlc3BvbnNlEiwKCmVtYmVkZGluZ3MYASADKAsyGC5obHZtLm1vZGVsLnYxLkVtYmVkZGluZxIjCgV1c2FnZRgCIAEoCzIULmhsdm0ubW9kZWwudjEuVXNhZ2UiuAEKElN0cmVhbUNhbGxzUmVxdWVzdBIsCgRoZWFkGAEgASgLMhYuaGx2bS5jYWxsLnYxLkNhbGxIZWFkQga6SAPIAQESOgoIZ2VuZXJhdGUYAiABKAsyHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdEIGukgD2AEDSAASJgoGY2FuY2VsGAMgASgLMhQuaGx2bS5jYWxsLnYxLkNhbmNlbEgAQhAKB3JlcXVlc3QSBbpIAggBIrUBChNTdHJlYW1DYWxsc1Jlc3BvbnNlEgoKAmlkGAEgASgNEjMKCGdlbmVyYXRlGAIgASgLMh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlSAASJQoFZXJyb3IYAyABKAsyFC5obHZtLmNhbGwudjEuU3RhdHVzSAASKgoIZHJhaW5pbmcYBCABKAsyFi5obHZtLmNhbGwudjEuRHJhaW5pbmdIAEIKCghyZXNwb25zZSpfCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1NZU1RFTRABEg0KCVJPTEVfVVNFUhACEhIKDlJPTEVfQVNTSVNUQU5UEAMSDQoJUk9MRV9UT09MEAQqjQEKBkVmZm9ydBIWChJFRkZPUlRfVU5TUEVDSUZJRUQQABIPCgtFRkZPUlRfTk9ORRABEhIKDkVGRk9SVF9NSU5JTUFMEAISDgoKRUZGT1JUX0xPVxADEhEKDUVGRk9SVF9NRURJVU0QBBIPCgtFRkZPUlRfSElHSBAFEhIKDkVGRk9SVF9NQVhJTVVNEAYqeAoLU2VydmljZVRpZXISHAoYU0VSVklDRV9USUVSX1VOU1BFQ0lGSUVEEAASGQoVU0VSVklDRV9USUVSX1NUQU5EQVJEEAESFQoRU0VSVklDRV9USUVSX0ZMRVgQAhIZChVTRVJWSUNFX1RJRVJfUFJJT1JJVFkQAyplCgxDYWxsUHJpb3JpdHkSHQoZQ0FMTF9QUklPUklUWV9VTlNQRUNJRklFRBAAEh0KGUNBTExfUFJJT1JJVFlfSU5URVJBQ1RJVkUQARIXChNDQUxMX1BSSU9SSVRZX0JBVENIEAIqmAEKDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAISGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAxIZChVGSU5JU0hfUkVBU09OX1JFRlVTQUwQBCrmAQoKRXJyb3JDbGFzcxIbChdFUlJPUl9DTEFTU19VTlNQRUNJRklFRBAAEhUKEUVSUk9SX0NMQVNTX0FCT1JUEAESFwoTRVJST1JfQ0xBU1NfVElNRU9VVBACEhoKFkVSUk9SX0NMQVNTX1JBVEVfTElNSVQQAxIgChxFUlJPUl9DTEFTU19DT05URVhUX09WRVJGTE9XEAQSGQoVRVJST1JfQ0xBU1NfVFJBTlNJRU5UEAUSGQoVRVJST1JfQ0xBU1NfUEVSTUFORU5UEAYSFwoTRVJST1JfQ0xBU1NfVU5LTk9XThAHKmkKCU1vZGVsVGllchIaChZNT0RFTF9USUVSX1VOU1BFQ0lGSUVEEAASEwoPTU9ERUxfVElFUl9XRUFLEAESEgoOTU9ERUxfVElFUl9NSUQQAhIXChNNT0RFTF9USUVSX0ZST05USUVSEAMqhQEKD01vZGVsQ2FwYWJpbGl0eRIgChxNT0RFTF9DQVBBQklMSVRZX1VOU1BFQ0lGSUVEEAASGQoVTU9ERUxfQ0FQQUJJTElUWV9DSEFUEAESGQoVTU9ERUxfQ0FQQUJJTElUWV9UT09MEAISGgoWTU9ERUxfQ0FQQUJJTElUWV9BR0VOVBADMu8ECgxNb2RlbFNlcnZpY2USTQoIR2VuZXJhdGUSHi5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVxdWVzdBofLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXNwb25zZTABElgKC1N0cmVhbUNhbGxzEiEuaGx2bS5tb2RlbC52MS5TdHJlYW1DYWxsc1JlcXVlc3QaIi5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVzcG9uc2UoATABElkKC0NvdW50VG9rZW5zEiEuaGx2bS5tb2RlbC52MS5Db3VudFRva2Vuc1JlcXVlc3QaIi5obHZtLm1vZGVsLnYxLkNvdW50VG9rZW5zUmVzcG9uc2UiA5ACAhJcCgxSZXNvbHZlTW9kZWwSIi5obHZtLm1vZGVsLnYxLlJlc29sdmVNb2RlbFJlcXVlc3QaIy5obHZtLm1vZGVsLnYxLlJlc29sdmVNb2RlbFJlc3BvbnNlIgOQAgISRwoFRW1iZWQSGy5obHZtLm1vZGVsLnYxLkVtYmVkUmVxdWVzdBocLmhsdm0ubW9kZWwudjEuRW1iZWRSZXNwb25zZSIDkAICElwKDEV4cGxhaW5Sb3V0ZRIiLmhsdm0ubW9kZWwudjEuRXhwbGFpblJvdXRlUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuRXhwbGFpblJvdXRlUmVzcG9uc2UiA5ACAhJWCgpMaXN0TW9kZWxzEiAuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVxdWVzdBohLmhsdm0ubW9kZWwudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
+  fileDesc("ChlobHZtL21vZGVsL3YxL21vZGVsLnByb3RvEg1obHZtLm1vZGVsLnYxIlwKB01lc3NhZ2USLQoEcm9sZRgBIAEoDjITLmhsdm0ubW9kZWwudjEuUm9sZUIKukgHggEEEAEgABIiCgVwYXJ0cxgCIAMoCzITLmhsdm0ubW9kZWwudjEuUGFydCKYAgoEUGFydBIOCgR0ZXh0GAEgASgJSAASKwoIdGhpbmtpbmcYAiABKAsyFy5obHZtLm1vZGVsLnYxLlRoaW5raW5nSAASMAoJdG9vbF9jYWxsGAMgASgLMhsuaGx2bS5tb2RlbC52MS5Ub29sQ2FsbFBhcnRIABI0Cgt0b29sX3Jlc3VsdBgEIAEoCzIdLmhsdm0ubW9kZWwudjEuVG9vbFJlc3VsdFBhcnRIABIqCgVpbWFnZRiCASABKAsyGC5obHZtLm1vZGVsLnYxLkltYWdlUGFydEgAEjAKCGRvY3VtZW50GIMBIAEoCzIbLmhsdm0ubW9kZWwudjEuRG9jdW1lbnRQYXJ0SABCDQoEcGFydBIFukgCCAEidgoJSW1hZ2VQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAISDgoFd2lkdGgYhAEgASgNEg8KBmhlaWdodBiFASABKA0SDQoEbmFtZRiGASABKAkiWAoMRG9jdW1lbnRQYXJ0EhwKCm1lZGlhX3R5cGUYggEgASgJQge6SARyAhABEhsKBGRhdGEYgwEgASgMQgy6SAl6BxABGICAgAQSDQoEbmFtZRiEASABKAkiLwoIVGhpbmtpbmcSDAoEdGV4dBgBIAEoCRIVCg1wcm92aWRlcl9kYXRhGAIgASgMImoKDFRvb2xDYWxsUGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIVCgR0b29sGAIgASgJQge6SARyAhABEhYKDmFyZ3VtZW50c19qc29uGAMgASgJEhYKDXByb3ZpZGVyX2RhdGEYtgIgASgMIosBCg5Ub29sUmVzdWx0UGFydBITCgJpZBgBIAEoCUIHukgEcgIQARIMCgR0b29sGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoGaW1hZ2VzGLYCIAMoCzIYLmhsdm0ubW9kZWwudjEuSW1hZ2VQYXJ0Qgi6SAWSAQIQECJxCg5Ub29sRGVmaW5pdGlvbhIVCgRuYW1lGAEgASgJQge6SARyAhABEhMKC2Rlc2NyaXB0aW9uGAIgASgJEiIKEWlucHV0X3NjaGVtYV9qc29uGAMgASgJQge6SARyAhACEg8KBnN0cmljdBi2AiABKAgiagoKVG9vbENob2ljZRIXCgRub25lGAEgASgIQge6SARqAggBSAASFgoDYW55GAIgASgIQge6SARqAggBSAASGgoEdG9vbBgDIAEoCUIKukgHcgUQARiAAkgAQg8KBmNob2ljZRIFukgCCAEiaQoMT3V0cHV0Rm9ybWF0EikKBG5hbWUYASABKAlCG7pIGHIWEAEYQDIQXlthLXpBLVowLTlfLV0rJBIeCgtzY2hlbWFfanNvbhgCIAEoCUIJukgGcgQYgIBAEg4KBnN0cmljdBgDIAEoCCKWBwoPR2VuZXJhdGVSZXF1ZXN0EhYKBW1vZGVsGAEgASgJQge6SARyAhADEjIKCG1lc3NhZ2VzGAIgAygLMhYuaGx2bS5tb2RlbC52MS5NZXNzYWdlQgi6SAWSAQIIARIsCgV0b29scxgDIAMoCzIdLmhsdm0ubW9kZWwudjEuVG9vbERlZmluaXRpb24SJAoRbWF4X291dHB1dF90b2tlbnMYBCABKA1CCbpIBioEGMCEPRIxCgt0ZW1wZXJhdHVyZRgFIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAIgBARISCgpzZXNzaW9uX2lkGAYgASgJEg4KBnJ1bl9pZBgHIAEoCRIvCgt0b29sX2Nob2ljZRi2AiABKAsyGS5obHZtLm1vZGVsLnYxLlRvb2xDaG9pY2USIQoTcGFyYWxsZWxfdG9vbF9jYWxscxi3AiABKAhIAYgBARIqCg5zdG9wX3NlcXVlbmNlcxi4AiADKAlCEbpIDpIBCxAQIgdyBRABGIACEjMKDW91dHB1dF9mb3JtYXQYuQIgASgLMhsuaGx2bS5tb2RlbC52MS5PdXRwdXRGb3JtYXQSMAoGZWZmb3J0GLoCIAEoDjIVLmhsdm0ubW9kZWwudjEuRWZmb3J0Qgi6SAWCAQIQARIbCgljYWNoZV9rZXkYuwIgASgJQge6SARyAhhAEhMKCmNhY2hlX2hvdXIYvAIgASgIEhsKCXVzZXJfaGFzaBi9AiABKAlCB7pIBHICGEASOwoMc2VydmljZV90aWVyGL4CIAEoDjIaLmhsdm0ubW9kZWwudjEuU2VydmljZVRpZXJCCLpIBYIBAhABEjgKCHByaW9yaXR5GL8CIAEoDjIbLmhsdm0ubW9kZWwudjEuQ2FsbFByaW9yaXR5Qgi6SAWCAQIQARIdCgpmYWlyX3NoYXJlGMACIAEoCUIIukgFcgMYgAISLAoFdG9wX3AYwQIgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgCiAEBEhgKBXJvdXRlGMUCIAEoCUIIukgFcgMYgAISMgoOZmFsbGJhY2tfbmVlZHMYxgIgASgLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbE5lZWRzEhIKCXJlc3VtYWJsZRjoAiABKAhCDgoMX3RlbXBlcmF0dXJlQhYKFF9wYXJhbGxlbF90b29sX2NhbGxzQggKBl90b3BfcCJZCg1SZXN1bWVSZXF1ZXN0EiAKDHJlc3VtZV90b2tlbhgBIAEoCUIKukgHcgUQARiAIBIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoBBIOCgZkaWdlc3QYAyABKAcipgEKBVVzYWdlEhQKDGlucHV0X3Rva2VucxgBIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAIgASgEEhkKEWNhY2hlX3JlYWRfdG9rZW5zGAMgASgEEhoKEmNhY2hlX3dyaXRlX3Rva2VucxgEIAEoBBIYChByZWFzb25pbmdfdG9rZW5zGAUgASgEEh8KF2NhY2hlX3dyaXRlX2hvdXJfdG9rZW5zGGQgASgEIkUKBkZpbmlzaBIrCgZyZWFzb24YASABKA4yGy5obHZtLm1vZGVsLnYxLkZpbmlzaFJlYXNvbhIOCgZkZXRhaWwYAiABKAkiGQoFQWxpdmUSEAoHcmVzdW1lZBjoAiABKAgiPAoIU2VydmVkQnkSIwoFbW9kZWwYASABKAsyFC5obHZtLm1vZGVsLnYxLk1vZGVsEgsKA3doeRgCIAEoCSKrAwoQR2VuZXJhdGVSZXNwb25zZRIUCgp0ZXh0X2RlbHRhGAEgASgJSAASGAoOdGhpbmtpbmdfZGVsdGEYAiABKAlIABIrCgh0aGlua2luZxgDIAEoCzIXLmhsdm0ubW9kZWwudjEuVGhpbmtpbmdIABIwCgl0b29sX2NhbGwYBCABKAsyGy5obHZtLm1vZGVsLnYxLlRvb2xDYWxsUGFydEgAEiUKBXVzYWdlGAUgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZUgAEicKBmZpbmlzaBgGIAEoCzIVLmhsdm0ubW9kZWwudjEuRmluaXNoSAASJQoFYWxpdmUYByABKAsyFC5obHZtLm1vZGVsLnYxLkFsaXZlSAASLQoJc2VydmVkX2J5GMUCIAEoCzIXLmhsdm0ubW9kZWwudjEuU2VydmVkQnlIABIRCghzZXF1ZW5jZRjoAiABKAQSDwoGZGlnZXN0GOkCIAEoBxIVCgxyZXN1bWVfdG9rZW4Y6gIgASgJEhcKDnJlc3VtZV9zZWNvbmRzGOsCIAEoDUIOCgVldmVudBIFukgCCAEikQEKCk1vZGVsRXJyb3ISKAoFY2xhc3MYASABKA4yGS5obHZtLm1vZGVsLnYxLkVycm9yQ2xhc3MSEAoIcHJvdmlkZXIYAiABKAkSFQoNcHJvdmlkZXJfY29kZRgDIAEoCRIgChhyZXRyeV9hZnRlcl9taWxsaXNlY29uZHMYBCABKA0SDgoGYWR2aWNlGAUgASgJIpQBCgpUb2tlblJhdGVzEg0KBWlucHV0GAEgASgEEg4KBm91dHB1dBgCIAEoBBISCgpjYWNoZV9yZWFkGAMgASgEEhMKC2NhY2hlX3dyaXRlGAQgASgEEhgKEGNhY2hlX3dyaXRlX2hvdXIYBSABKAQSFgoJcmVhc29uaW5nGAYgASgESACIAQFCDAoKX3JlYXNvbmluZyK2AQoKTW9kZWxQcmljZRIuCgp2YWxpZF9mcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgVyYXRlcxgCIAEoCzIZLmhsdm0ubW9kZWwudjEuVG9rZW5SYXRlcxIZChFsb25nX2lucHV0X3Rva2VucxgDIAEoBBIzChBsb25nX2lucHV0X3JhdGVzGAQgASgLMhkuaGx2bS5tb2RlbC52MS5Ub2tlblJhdGVzItkCCgVNb2RlbBIKCgJpZBgBIAEoCRIQCghwcm92aWRlchgCIAEoCRIMCgRuYW1lGAMgASgJEiYKBHRpZXIYBCABKA4yGC5obHZtLm1vZGVsLnYxLk1vZGVsVGllchIyCgpjYXBhYmlsaXR5GAUgASgOMh4uaGx2bS5tb2RlbC52MS5Nb2RlbENhcGFiaWxpdHkSFgoOY29udGV4dF93aW5kb3cYBiABKA0SDwoHZGVmYXVsdBgHIAEoCBIRCglhdmFpbGFibGUYCCABKAgSDgoGYWR2aWNlGAkgASgJEikKBnByaWNlcxhkIAMoCzIZLmhsdm0ubW9kZWwudjEuTW9kZWxQcmljZRIVCgx0YWtlc19pbWFnZXMYggEgASgIEhgKD3Rha2VzX2RvY3VtZW50cxiDASABKAgSDgoFcm91dGUYxQIgASgJEhAKB2d1ZXNzZWQYxgIgASgIIsABCgpNb2RlbE5lZWRzEg0KBXRvb2xzGAEgASgIEg4KBmltYWdlcxgCIAEoCBIRCglkb2N1bWVudHMYAyABKAgSFgoOY29udGV4dF93aW5kb3cYBCABKA0SEgoKbG9jYWxfb25seRgFIAEoCBIYCgtpbnB1dF9wcmljZRgGIAEoBEgAiAEBEhkKDG91dHB1dF9wcmljZRgHIAEoBEgBiAEBQg4KDF9pbnB1dF9wcmljZUIPCg1fb3V0cHV0X3ByaWNlInMKE1Jlc29sdmVNb2RlbFJlcXVlc3QSFwoFbW9kZWwYASABKAlCCLpIBXIDGIACEhgKBHRhc2sYxQIgASgJQgm6SAZyBBiAgAESKQoFbmVlZHMYxgIgASgLMhkuaGx2bS5tb2RlbC52MS5Nb2RlbE5lZWRzIjsKFFJlc29sdmVNb2RlbFJlc3BvbnNlEiMKBW1vZGVsGAEgASgLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbCITChFMaXN0TW9kZWxzUmVxdWVzdCJLChJMaXN0TW9kZWxzUmVzcG9uc2USJAoGbW9kZWxzGAEgAygLMhQuaGx2bS5tb2RlbC52MS5Nb2RlbBIPCgZyb3V0ZXMY8gIgAygJInEKE0V4cGxhaW5Sb3V0ZVJlcXVlc3QSFwoFcm91dGUYASABKAlCCLpIBXIDGIACEhcKBHRhc2sYAiABKAlCCbpIBnIEGICAARIoCgVuZWVkcxgDIAEoCzIZLmhsdm0ubW9kZWwudjEuTW9kZWxOZWVkcyI4CglTY29yZVBhcnQSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoARIOCgZ3ZWlnaHQYAyABKAEiZgoOUm91dGVDYW5kaWRhdGUSDQoFbW9kZWwYASABKAkSDQoFc2NvcmUYAiABKAESJwoFcGFydHMYAyADKAsyGC5obHZtLm1vZGVsLnYxLlNjb3JlUGFydBINCgVzaGFyZRgEIAEoASI7Cg1GaWx0ZXJlZE1vZGVsEg0KBW1vZGVsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRILCgN3aHkYAyABKAkiJgoIVGFza1dvcmQSDAoEd29yZBgBIAEoCRIMCgRwYXJ0GAIgASgJIrABChRFeHBsYWluUm91dGVSZXNwb25zZRINCgVyb3V0ZRgBIAEoCRIxCgpjYW5kaWRhdGVzGAIgAygLMh0uaGx2bS5tb2RlbC52MS5Sb3V0ZUNhbmRpZGF0ZRIuCghmaWx0ZXJlZBgDIAMoCzIcLmhsdm0ubW9kZWwudjEuRmlsdGVyZWRNb2RlbBImCgV3b3JkcxgEIAMoCzIXLmhsdm0ubW9kZWwudjEuVGFza1dvcmQijgEKEkNvdW50VG9rZW5zUmVxdWVzdBIWCgVtb2RlbBgBIAEoCUIHukgEcgIQAxIyCghtZXNzYWdlcxgCIAMoCzIWLmhsdm0ubW9kZWwudjEuTWVzc2FnZUIIukgFkgECCAESLAoFdG9vbHMYAyADKAsyHS5obHZtLm1vZGVsLnYxLlRvb2xEZWZpbml0aW9uIkEKE0NvdW50VG9rZW5zUmVzcG9uc2USGQoMaW5wdXRfdG9rZW5zGAEgASgESACIAQFCDwoNX2lucHV0X3Rva2VucyJnCgxFbWJlZFJlcXVlc3QSFgoFbW9kZWwYASABKAlCB7pIBHICEAMSIAoFdGV4dHMYAiADKAlCEbpIDpIBCwgBEIAQIgRyAhABEh0KCmRpbWVuc2lvbnMYAyABKA1CCbpIBioEGICABCIbCglFbWJlZGRpbmcSDgoGdmFsdWVzGAEgAygCImIKDUVtYmVkUmVzcG9uc2USLAoKZW1iZWRkaW5ncxgBIAMoCzIYLmhsdm0ubW9kZWwudjEuRW1iZWRkaW5nEiMKBXVzYWdlGAIgASgLMhQuaGx2bS5tb2RlbC52MS5Vc2FnZSLxAQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI6CghnZW5lcmF0ZRgCIAEoCzIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Qga6SAPYAQNIABImCgZjYW5jZWwYAyABKAsyFC5obHZtLmNhbGwudjEuQ2FuY2VsSAASNwoGcmVzdW1lGOgCIAEoCzIcLmhsdm0ubW9kZWwudjEuUmVzdW1lUmVxdWVzdEIGukgD2AEDSABCEAoHcmVxdWVzdBIFukgCCAEitQEKE1N0cmVhbUNhbGxzUmVzcG9uc2USCgoCaWQYASABKA0SMwoIZ2VuZXJhdGUYAiABKAsyHy5obHZtLm1vZGVsLnYxLkdlbmVyYXRlUmVzcG9uc2VIABIlCgVlcnJvchgDIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgEIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlKl8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfU1lTVEVNEAESDQoJUk9MRV9VU0VSEAISEgoOUk9MRV9BU1NJU1RBTlQQAxINCglST0xFX1RPT0wQBCqNAQoGRWZmb3J0EhYKEkVGRk9SVF9VTlNQRUNJRklFRBAAEg8KC0VGRk9SVF9OT05FEAESEgoORUZGT1JUX01JTklNQUwQAhIOCgpFRkZPUlRfTE9XEAMSEQoNRUZGT1JUX01FRElVTRAEEg8KC0VGRk9SVF9ISUdIEAUSEgoORUZGT1JUX01BWElNVU0QBip4CgtTZXJ2aWNlVGllchIcChhTRVJWSUNFX1RJRVJfVU5TUEVDSUZJRUQQABIZChVTRVJWSUNFX1RJRVJfU1RBTkRBUkQQARIVChFTRVJWSUNFX1RJRVJfRkxFWBACEhkKFVNFUlZJQ0VfVElFUl9QUklPUklUWRADKmUKDENhbGxQcmlvcml0eRIdChlDQUxMX1BSSU9SSVRZX1VOU1BFQ0lGSUVEEAASHQoZQ0FMTF9QUklPUklUWV9JTlRFUkFDVElWRRABEhcKE0NBTExfUFJJT1JJVFlfQkFUQ0gQAiqYAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAhIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBADEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAEKuYBCgpFcnJvckNsYXNzEhsKF0VSUk9SX0NMQVNTX1VOU1BFQ0lGSUVEEAASFQoRRVJST1JfQ0xBU1NfQUJPUlQQARIXChNFUlJPUl9DTEFTU19USU1FT1VUEAISGgoWRVJST1JfQ0xBU1NfUkFURV9MSU1JVBADEiAKHEVSUk9SX0NMQVNTX0NPTlRFWFRfT1ZFUkZMT1cQBBIZChVFUlJPUl9DTEFTU19UUkFOU0lFTlQQBRIZChVFUlJPUl9DTEFTU19QRVJNQU5FTlQQBhIXChNFUlJPUl9DTEFTU19VTktOT1dOEAcqaQoJTW9kZWxUaWVyEhoKFk1PREVMX1RJRVJfVU5TUEVDSUZJRUQQABITCg9NT0RFTF9USUVSX1dFQUsQARISCg5NT0RFTF9USUVSX01JRBACEhcKE01PREVMX1RJRVJfRlJPTlRJRVIQAyqFAQoPTW9kZWxDYXBhYmlsaXR5EiAKHE1PREVMX0NBUEFCSUxJVFlfVU5TUEVDSUZJRUQQABIZChVNT0RFTF9DQVBBQklMSVRZX0NIQVQQARIZChVNT0RFTF9DQVBBQklMSVRZX1RPT0wQAhIaChZNT0RFTF9DQVBBQklMSVRZX0FHRU5UEAMy7wQKDE1vZGVsU2VydmljZRJNCghHZW5lcmF0ZRIeLmhsdm0ubW9kZWwudjEuR2VuZXJhdGVSZXF1ZXN0Gh8uaGx2bS5tb2RlbC52MS5HZW5lcmF0ZVJlc3BvbnNlMAESWAoLU3RyZWFtQ2FsbHMSIS5obHZtLm1vZGVsLnYxLlN0cmVhbUNhbGxzUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAESWQoLQ291bnRUb2tlbnMSIS5obHZtLm1vZGVsLnYxLkNvdW50VG9rZW5zUmVxdWVzdBoiLmhsdm0ubW9kZWwudjEuQ291bnRUb2tlbnNSZXNwb25zZSIDkAICElwKDFJlc29sdmVNb2RlbBIiLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVxdWVzdBojLmhsdm0ubW9kZWwudjEuUmVzb2x2ZU1vZGVsUmVzcG9uc2UiA5ACAhJHCgVFbWJlZBIbLmhsdm0ubW9kZWwudjEuRW1iZWRSZXF1ZXN0GhwuaGx2bS5tb2RlbC52MS5FbWJlZFJlc3BvbnNlIgOQAgISXAoMRXhwbGFpblJvdXRlEiIuaGx2bS5tb2RlbC52MS5FeHBsYWluUm91dGVSZXF1ZXN0GiMuaGx2bS5tb2RlbC52MS5FeHBsYWluUm91dGVSZXNwb25zZSIDkAICElYKCkxpc3RNb2RlbHMSIC5obHZtLm1vZGVsLnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiEuaGx2bS5tb2RlbC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_call_v1_call]);
 
 /**
  * @generated from message hlvm.model.v1.Message
@@ -797,6 +797,14 @@ export type GenerateRequest = Message$1<"hlvm.model.v1.GenerateRequest"> & {
    * @generated from field: hlvm.model.v1.ModelNeeds fallback_needs = 326;
    */
   fallbackNeeds?: ModelNeeds | undefined;
+
+  /**
+   * The caller goes on with the answer where its connection is lost: on StreamCalls, where a Cancel tells that it does not want it
+   * any more. A Generate ends with its connection whatever it says here.
+   *
+   * @generated from field: bool resumable = 360;
+   */
+  resumable: boolean;
 };
 
 /**
@@ -926,6 +934,14 @@ export type GenerateRequestJson = {
    * @generated from field: hlvm.model.v1.ModelNeeds fallback_needs = 326;
    */
   fallbackNeeds?: ModelNeedsJson;
+
+  /**
+   * The caller goes on with the answer where its connection is lost: on StreamCalls, where a Cancel tells that it does not want it
+   * any more. A Generate ends with its connection whatever it says here.
+   *
+   * @generated from field: bool resumable = 360;
+   */
+  resumable?: boolean;
 };
 
 /**
@@ -934,6 +950,69 @@ export type GenerateRequestJson = {
  */
 export const GenerateRequestSchema: GenMessage<GenerateRequest, {jsonType: GenerateRequestJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_model_v1_model, 10);
+
+/**
+ * The rest of an answer whose connection was lost. Who resumes last has it: whoever else reads it is told `resumed_elsewhere`.
+ *
+ * @generated from message hlvm.model.v1.ResumeRequest
+ */
+export type ResumeRequest = Message$1<"hlvm.model.v1.ResumeRequest"> & {
+  /**
+   * As the answer's first response had it. It is its caller's alone.
+   *
+   * @generated from field: string resume_token = 1;
+   */
+  resumeToken: string;
+
+  /**
+   * Of the last response that came and had one; 0 where none did.
+   *
+   * @generated from field: uint64 after_sequence = 2;
+   */
+  afterSequence: bigint;
+
+  /**
+   * Of that response.
+   *
+   * @generated from field: fixed32 digest = 3;
+   */
+  digest: number;
+};
+
+/**
+ * The rest of an answer whose connection was lost. Who resumes last has it: whoever else reads it is told `resumed_elsewhere`.
+ *
+ * @generated from message hlvm.model.v1.ResumeRequest
+ */
+export type ResumeRequestJson = {
+  /**
+   * As the answer's first response had it. It is its caller's alone.
+   *
+   * @generated from field: string resume_token = 1;
+   */
+  resumeToken?: string;
+
+  /**
+   * Of the last response that came and had one; 0 where none did.
+   *
+   * @generated from field: uint64 after_sequence = 2;
+   */
+  afterSequence?: string;
+
+  /**
+   * Of that response.
+   *
+   * @generated from field: fixed32 digest = 3;
+   */
+  digest?: number;
+};
+
+/**
+ * Describes the message hlvm.model.v1.ResumeRequest.
+ * Use `create(ResumeRequestSchema)` to create a new message.
+ */
+export const ResumeRequestSchema: GenMessage<ResumeRequest, {jsonType: ResumeRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_model_v1_model, 11);
 
 /**
  * Tokens of one model call, each counted once: input_tokens leaves out what the cache gave or took.
@@ -1022,7 +1101,7 @@ export type UsageJson = {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage, {jsonType: UsageJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 11);
+  messageDesc(file_hlvm_model_v1_model, 12);
 
 /**
  * @generated from message hlvm.model.v1.Finish
@@ -1063,7 +1142,7 @@ export type FinishJson = {
  * Use `create(FinishSchema)` to create a new message.
  */
 export const FinishSchema: GenMessage<Finish, {jsonType: FinishJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 12);
+  messageDesc(file_hlvm_model_v1_model, 13);
 
 /**
  * Nothing of the answer, but the call goes on: arguments are being written, the provider sent a ping, or the call waits its
@@ -1072,6 +1151,12 @@ export const FinishSchema: GenMessage<Finish, {jsonType: FinishJson}> = /*@__PUR
  * @generated from message hlvm.model.v1.Alive
  */
 export type Alive = Message$1<"hlvm.model.v1.Alive"> & {
+  /**
+   * The answer's connection was lost, and this is its rest.
+   *
+   * @generated from field: bool resumed = 360;
+   */
+  resumed: boolean;
 };
 
 /**
@@ -1081,6 +1166,12 @@ export type Alive = Message$1<"hlvm.model.v1.Alive"> & {
  * @generated from message hlvm.model.v1.Alive
  */
 export type AliveJson = {
+  /**
+   * The answer's connection was lost, and this is its rest.
+   *
+   * @generated from field: bool resumed = 360;
+   */
+  resumed?: boolean;
 };
 
 /**
@@ -1088,7 +1179,7 @@ export type AliveJson = {
  * Use `create(AliveSchema)` to create a new message.
  */
 export const AliveSchema: GenMessage<Alive, {jsonType: AliveJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 13);
+  messageDesc(file_hlvm_model_v1_model, 14);
 
 /**
  * Another model answers than was asked for. It costs what that one costs.
@@ -1133,7 +1224,7 @@ export type ServedByJson = {
  * Use `create(ServedBySchema)` to create a new message.
  */
 export const ServedBySchema: GenMessage<ServedBy, {jsonType: ServedByJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 14);
+  messageDesc(file_hlvm_model_v1_model, 15);
 
 /**
  * @generated from message hlvm.model.v1.GenerateResponse
@@ -1199,6 +1290,34 @@ export type GenerateResponse = Message$1<"hlvm.model.v1.GenerateResponse"> & {
     value: ServedBy;
     case: "servedBy";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Of an answer that can be resumed: its place in it, from 1. A sign of life has none.
+   *
+   * @generated from field: uint64 sequence = 360;
+   */
+  sequence: bigint;
+
+  /**
+   * Of everything up to here: by it a rest is known to belong to what came before.
+   *
+   * @generated from field: fixed32 digest = 361;
+   */
+  digest: number;
+
+  /**
+   * In the first response, a sign of life, of an answer that can be resumed; empty where it cannot be.
+   *
+   * @generated from field: string resume_token = 362;
+   */
+  resumeToken: string;
+
+  /**
+   * Beside the token: how long the answer waits for a caller whose connection was lost.
+   *
+   * @generated from field: uint32 resume_seconds = 363;
+   */
+  resumeSeconds: number;
 };
 
 /**
@@ -1252,6 +1371,34 @@ export type GenerateResponseJson = {
    * @generated from field: hlvm.model.v1.ServedBy served_by = 325;
    */
   servedBy?: ServedByJson;
+
+  /**
+   * Of an answer that can be resumed: its place in it, from 1. A sign of life has none.
+   *
+   * @generated from field: uint64 sequence = 360;
+   */
+  sequence?: string;
+
+  /**
+   * Of everything up to here: by it a rest is known to belong to what came before.
+   *
+   * @generated from field: fixed32 digest = 361;
+   */
+  digest?: number;
+
+  /**
+   * In the first response, a sign of life, of an answer that can be resumed; empty where it cannot be.
+   *
+   * @generated from field: string resume_token = 362;
+   */
+  resumeToken?: string;
+
+  /**
+   * Beside the token: how long the answer waits for a caller whose connection was lost.
+   *
+   * @generated from field: uint32 resume_seconds = 363;
+   */
+  resumeSeconds?: number;
 };
 
 /**
@@ -1259,7 +1406,7 @@ export type GenerateResponseJson = {
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export const GenerateResponseSchema: GenMessage<GenerateResponse, {jsonType: GenerateResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 15);
+  messageDesc(file_hlvm_model_v1_model, 16);
 
 /**
  * The detail of every error that Generate ends with.
@@ -1342,7 +1489,7 @@ export type ModelErrorJson = {
  * Use `create(ModelErrorSchema)` to create a new message.
  */
 export const ModelErrorSchema: GenMessage<ModelError, {jsonType: ModelErrorJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 16);
+  messageDesc(file_hlvm_model_v1_model, 17);
 
 /**
  * Nano-dollars (10^-9 US dollars) a token, by the class in which it is counted.
@@ -1427,7 +1574,7 @@ export type TokenRatesJson = {
  * Use `create(TokenRatesSchema)` to create a new message.
  */
 export const TokenRatesSchema: GenMessage<TokenRates, {jsonType: TokenRatesJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 17);
+  messageDesc(file_hlvm_model_v1_model, 18);
 
 /**
  * What a model costs from a time on.
@@ -1492,7 +1639,7 @@ export type ModelPriceJson = {
  * Use `create(ModelPriceSchema)` to create a new message.
  */
 export const ModelPriceSchema: GenMessage<ModelPrice, {jsonType: ModelPriceJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 18);
+  messageDesc(file_hlvm_model_v1_model, 19);
 
 /**
  * @generated from message hlvm.model.v1.Model
@@ -1677,7 +1824,7 @@ export type ModelJson = {
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema: GenMessage<Model, {jsonType: ModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 19);
+  messageDesc(file_hlvm_model_v1_model, 20);
 
 /**
  * What a model has to have. Left out: it does not matter.
@@ -1788,7 +1935,7 @@ export type ModelNeedsJson = {
  * Use `create(ModelNeedsSchema)` to create a new message.
  */
 export const ModelNeedsSchema: GenMessage<ModelNeeds, {jsonType: ModelNeedsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 20);
+  messageDesc(file_hlvm_model_v1_model, 21);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelRequest
@@ -1847,7 +1994,7 @@ export type ResolveModelRequestJson = {
  * Use `create(ResolveModelRequestSchema)` to create a new message.
  */
 export const ResolveModelRequestSchema: GenMessage<ResolveModelRequest, {jsonType: ResolveModelRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 21);
+  messageDesc(file_hlvm_model_v1_model, 22);
 
 /**
  * @generated from message hlvm.model.v1.ResolveModelResponse
@@ -1874,7 +2021,7 @@ export type ResolveModelResponseJson = {
  * Use `create(ResolveModelResponseSchema)` to create a new message.
  */
 export const ResolveModelResponseSchema: GenMessage<ResolveModelResponse, {jsonType: ResolveModelResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 22);
+  messageDesc(file_hlvm_model_v1_model, 23);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsRequest
@@ -1893,7 +2040,7 @@ export type ListModelsRequestJson = {
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest, {jsonType: ListModelsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 23);
+  messageDesc(file_hlvm_model_v1_model, 24);
 
 /**
  * @generated from message hlvm.model.v1.ListModelsResponse
@@ -1903,6 +2050,13 @@ export type ListModelsResponse = Message$1<"hlvm.model.v1.ListModelsResponse"> &
    * @generated from field: repeated hlvm.model.v1.Model models = 1;
    */
   models: Model[];
+
+  /**
+   * What stands for the model that fits: `auto`, and each `route/NAME`.
+   *
+   * @generated from field: repeated string routes = 370;
+   */
+  routes: string[];
 };
 
 /**
@@ -1913,6 +2067,13 @@ export type ListModelsResponseJson = {
    * @generated from field: repeated hlvm.model.v1.Model models = 1;
    */
   models?: ModelJson[];
+
+  /**
+   * What stands for the model that fits: `auto`, and each `route/NAME`.
+   *
+   * @generated from field: repeated string routes = 370;
+   */
+  routes?: string[];
 };
 
 /**
@@ -1920,7 +2081,7 @@ export type ListModelsResponseJson = {
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse, {jsonType: ListModelsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 24);
+  messageDesc(file_hlvm_model_v1_model, 25);
 
 /**
  * @generated from message hlvm.model.v1.ExplainRouteRequest
@@ -1971,7 +2132,7 @@ export type ExplainRouteRequestJson = {
  * Use `create(ExplainRouteRequestSchema)` to create a new message.
  */
 export const ExplainRouteRequestSchema: GenMessage<ExplainRouteRequest, {jsonType: ExplainRouteRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 25);
+  messageDesc(file_hlvm_model_v1_model, 26);
 
 /**
  * One part of a model's score.
@@ -2034,7 +2195,7 @@ export type ScorePartJson = {
  * Use `create(ScorePartSchema)` to create a new message.
  */
 export const ScorePartSchema: GenMessage<ScorePart, {jsonType: ScorePartJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 26);
+  messageDesc(file_hlvm_model_v1_model, 27);
 
 /**
  * @generated from message hlvm.model.v1.RouteCandidate
@@ -2099,7 +2260,7 @@ export type RouteCandidateJson = {
  * Use `create(RouteCandidateSchema)` to create a new message.
  */
 export const RouteCandidateSchema: GenMessage<RouteCandidate, {jsonType: RouteCandidateJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 27);
+  messageDesc(file_hlvm_model_v1_model, 28);
 
 /**
  * @generated from message hlvm.model.v1.FilteredModel
@@ -2150,7 +2311,7 @@ export type FilteredModelJson = {
  * Use `create(FilteredModelSchema)` to create a new message.
  */
 export const FilteredModelSchema: GenMessage<FilteredModel, {jsonType: FilteredModelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 28);
+  messageDesc(file_hlvm_model_v1_model, 29);
 
 /**
  * A word of the task that counts.
@@ -2195,7 +2356,7 @@ export type TaskWordJson = {
  * Use `create(TaskWordSchema)` to create a new message.
  */
 export const TaskWordSchema: GenMessage<TaskWord, {jsonType: TaskWordJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 29);
+  messageDesc(file_hlvm_model_v1_model, 30);
 
 /**
  * @generated from message hlvm.model.v1.ExplainRouteResponse
@@ -2256,7 +2417,7 @@ export type ExplainRouteResponseJson = {
  * Use `create(ExplainRouteResponseSchema)` to create a new message.
  */
 export const ExplainRouteResponseSchema: GenMessage<ExplainRouteResponse, {jsonType: ExplainRouteResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 30);
+  messageDesc(file_hlvm_model_v1_model, 31);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensRequest
@@ -2307,7 +2468,7 @@ export type CountTokensRequestJson = {
  * Use `create(CountTokensRequestSchema)` to create a new message.
  */
 export const CountTokensRequestSchema: GenMessage<CountTokensRequest, {jsonType: CountTokensRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 31);
+  messageDesc(file_hlvm_model_v1_model, 32);
 
 /**
  * @generated from message hlvm.model.v1.CountTokensResponse
@@ -2338,7 +2499,7 @@ export type CountTokensResponseJson = {
  * Use `create(CountTokensResponseSchema)` to create a new message.
  */
 export const CountTokensResponseSchema: GenMessage<CountTokensResponse, {jsonType: CountTokensResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 32);
+  messageDesc(file_hlvm_model_v1_model, 33);
 
 /**
  * @generated from message hlvm.model.v1.EmbedRequest
@@ -2393,7 +2554,7 @@ export type EmbedRequestJson = {
  * Use `create(EmbedRequestSchema)` to create a new message.
  */
 export const EmbedRequestSchema: GenMessage<EmbedRequest, {jsonType: EmbedRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 33);
+  messageDesc(file_hlvm_model_v1_model, 34);
 
 /**
  * @generated from message hlvm.model.v1.Embedding
@@ -2420,7 +2581,7 @@ export type EmbeddingJson = {
  * Use `create(EmbeddingSchema)` to create a new message.
  */
 export const EmbeddingSchema: GenMessage<Embedding, {jsonType: EmbeddingJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 34);
+  messageDesc(file_hlvm_model_v1_model, 35);
 
 /**
  * @generated from message hlvm.model.v1.EmbedResponse
@@ -2461,7 +2622,7 @@ export type EmbedResponseJson = {
  * Use `create(EmbedResponseSchema)` to create a new message.
  */
 export const EmbedResponseSchema: GenMessage<EmbedResponse, {jsonType: EmbedResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 35);
+  messageDesc(file_hlvm_model_v1_model, 36);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsRequest
@@ -2489,6 +2650,14 @@ export type StreamCallsRequest = Message$1<"hlvm.model.v1.StreamCallsRequest"> &
      */
     value: Cancel;
     case: "cancel";
+  } | {
+    /**
+     * Its responses are those of Generate.
+     *
+     * @generated from field: hlvm.model.v1.ResumeRequest resume = 360;
+     */
+    value: ResumeRequest;
+    case: "resume";
   } | { case: undefined; value?: undefined };
 };
 
@@ -2510,6 +2679,13 @@ export type StreamCallsRequestJson = {
    * @generated from field: hlvm.call.v1.Cancel cancel = 3;
    */
   cancel?: CancelJson;
+
+  /**
+   * Its responses are those of Generate.
+   *
+   * @generated from field: hlvm.model.v1.ResumeRequest resume = 360;
+   */
+  resume?: ResumeRequestJson;
 };
 
 /**
@@ -2517,7 +2693,7 @@ export type StreamCallsRequestJson = {
  * Use `create(StreamCallsRequestSchema)` to create a new message.
  */
 export const StreamCallsRequestSchema: GenMessage<StreamCallsRequest, {jsonType: StreamCallsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 36);
+  messageDesc(file_hlvm_model_v1_model, 37);
 
 /**
  * @generated from message hlvm.model.v1.StreamCallsResponse
@@ -2592,7 +2768,7 @@ export type StreamCallsResponseJson = {
  * Use `create(StreamCallsResponseSchema)` to create a new message.
  */
 export const StreamCallsResponseSchema: GenMessage<StreamCallsResponse, {jsonType: StreamCallsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_model_v1_model, 37);
+  messageDesc(file_hlvm_model_v1_model, 38);
 
 /**
  * @generated from enum hlvm.model.v1.Role

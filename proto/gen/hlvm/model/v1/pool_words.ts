@@ -4,5 +4,5 @@
 
 // The llama-servers that one model gateway gives requests to, and its queue before them.
 
-export const instanceStateWords = ["ready", "failing", "draining"] as const;
+export const instanceStateWords = ["ready", "failing", "draining", "starting"] as const;
 export const drainReasonWords = ["asked", "vanished", "distrusted"] as const;

@@ -46,7 +46,7 @@ export async function* readAnthropicStream(model: string, events: AsyncIterable<
       case "message_stop":
         finish ??= { reason: "stop", detail: "" };
         yield* held.settle(finish.reason);
-        yield { kind: "usage", ...usageOf(usage ?? {}) };
+        yield { kind: "usage", ...anthropicUsage(usage ?? {}) };
         yield { kind: "finish", ...finish };
         // The provider may keep the connection open, or break it, whatever it has said.
         return;
@@ -145,7 +145,7 @@ function secondMessage(): ModelError {
 }
 
 /** `input_tokens` leaves out what the cache gave or took, as ours does. */
-function usageOf(usage: Partial<Anthropic.Usage>): Usage {
+export function anthropicUsage(usage: Partial<Anthropic.Usage>): Usage {
   const kept = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0;
   return {
     input: usage.input_tokens ?? 0,

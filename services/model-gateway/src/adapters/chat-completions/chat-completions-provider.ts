@@ -2,7 +2,7 @@ import { classifyModel } from "../../domain/classify-model.ts";
 import type { Delta, Generation } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
-import type { Provider } from "../../domain/provider.ts";
+import type { NamedAnswer, Provider } from "../../domain/provider.ts";
 import { Exchange } from "../exchange.ts";
 import type { HttpAnswer } from "../http-answer.ts";
 import { isEventStream } from "../is-event-stream.ts";
@@ -14,6 +14,8 @@ import { dialectOfOwner, dialectOfUrl, wholeDialect, type DialectName } from "./
 import { readServerSentEvents } from "./server-sent-events.ts";
 
 const UNKNOWN = "unknown";
+/** A llama-server goes on with an answer that has a name, whether or not somebody reads it. */
+const ANSWER_NAME = "x-conversation-id";
 const LIST_MILLISECONDS = 2_000;
 const LIST_REMEMBERED_MILLISECONDS = 60_000;
 /** For a server that does not tell: what most of those that people run themselves have at least. */
@@ -35,6 +37,8 @@ export interface ChatCompletionsSettings {
   readonly silenceMilliseconds?: number;
   /** What this kind of server takes besides. */
   readonly fields?: Readonly<Record<string, unknown>>;
+  /** Whether answers may be named, to go on without a reader: whoever names one has to end it. */
+  readonly keepsAnswers?: boolean;
   /** Sees every event before it is read, and throws where an answer is not what it should be. */
   readonly watch?: (provider: string, events: AsyncIterable<string>) => AsyncIterable<string>;
 }
@@ -87,13 +91,32 @@ export class ChatCompletionsProvider implements Provider {
     }
   }
 
-  async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+  generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    return this.#read(generation.model, signal, heard, (exchange) => this.#open(generation, exchange));
+  }
+
+  /** An answer from its beginning that the server keeps, where it is one that does. @throws ModelError */
+  resume({ model, answerName }: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    return this.#read(model, signal, heard, async (exchange) => {
+      const url = `${this.#baseUrl}/stream?conv_id=${encodeURIComponent(answerName)}&from=0`;
+      const answer = await sendHttp(exchange, url, { method: "GET", headers: this.#headers() });
+      if (isEventStream(answer)) return answer;
+      throw await readRefusal(this.#settings.name, answer);
+    });
+  }
+
+  async *#read(
+    model: string,
+    signal: AbortSignal,
+    heard: () => void,
+    open: (exchange: Exchange) => Promise<HttpAnswer>,
+  ): AsyncGenerator<Delta, void> {
     const exchange = new Exchange(this.#settings.name, signal, heard, this.#settings.silenceMilliseconds);
     try {
-      const answer = await this.#open(generation, exchange);
+      const answer = await open(exchange);
       const events = readServerSentEvents(answer.pieces(), this.#settings.name);
       const watched = this.#settings.watch?.(this.#settings.name, events) ?? events;
-      yield* readChatStream(this.#settings.name, generation.model, watched);
+      yield* readChatStream(this.#settings.name, model, watched);
     } catch (thrown) {
       throw exchange.failure(thrown);
     } finally {
@@ -106,7 +129,12 @@ export class ChatCompletionsProvider implements Provider {
     const lengthField = this.#wantsCompletionTokens.has(generation.model) ? "max_completion_tokens" : dialect.lengthField;
     const answer = await sendHttp(exchange, `${this.#baseUrl}/chat/completions`, {
       method: "POST",
-      headers: { ...this.#headers(), "content-type": "application/json", accept: "text/event-stream" },
+      headers: {
+        ...this.#headers(),
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        ...(this.#settings.keepsAnswers && generation.answerName !== undefined ? { [ANSWER_NAME]: generation.answerName } : {}),
+      },
       body: JSON.stringify({
         ...(chatRequest(this.#settings.name, generation, { ...dialect, lengthField }) as object),
         ...this.#settings.fields,

@@ -26,7 +26,7 @@ describe("a chat completion", () => {
   });
 
   it("has nothing that the server refuses, where it only helps", () => {
-    const helping = { cacheKey: "k", userHash: "af", serviceTier: "flex" } as const;
+    const helping = { cacheKey: "k", userHash: "af", serviceTier: "standard" } as const;
     expect(Object.keys(request("llama", { ...helping, effort: "high" }))).toEqual(Object.keys(request("llama")));
     expect(Object.keys(request("google", helping)).toSorted()).toEqual([
       "max_tokens",
@@ -65,6 +65,8 @@ describe("a chat completion", () => {
       ["ollama", { toolChoice: { kind: "any" } }],
       ["llama", { toolChoice: { kind: "tool", tool: "t" } }],
       ["google", { parallelToolCalls: false }],
+      ["google", { serviceTier: "flex" }],
+      ["llama", { serviceTier: "priority" }],
       ["lmstudio", { outputFormat: { name: "a", strict: false } }],
       ["deepseek", { outputFormat: { name: "a", schema, strict: true } }],
     ];

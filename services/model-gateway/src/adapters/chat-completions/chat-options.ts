@@ -19,12 +19,12 @@ const LEAVE_OUT = "Leave it out, or take another provider.";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a request asks for besides an answer, as this server takes it. An effort, a cache key, whose user it is and a service tier
- * are preferences: a server that has no word for them is not told.
- * @throws ModelError `request_not_supported` for what would change the answer
+ * What a request asks for besides an answer, as this server takes it. An effort, a cache key and whose user it is are
+ * preferences: a server that has no word for them is not told.
+ * @throws ModelError `request_not_supported` for what would change the answer, or when it comes and what it costs
  */
 export function chatOptions(provider: string, generation: Generation, dialect: Required<Dialect>): Fields {
-  const { temperature, topP, stopSequences, cacheKey, userHash, serviceTier } = generation;
+  const { temperature, topP, stopSequences, cacheKey, userHash } = generation;
   if (stopSequences !== undefined && !dialect.takesStop) throw notSupported(provider, "stop sequences", LEAVE_OUT);
   return {
     ...(dialect.takesStreamOptions ? { stream_options: { include_usage: true } } : {}),
@@ -36,8 +36,15 @@ export function chatOptions(provider: string, generation: Generation, dialect: R
     ...effortOf(generation, dialect),
     ...(cacheKey === undefined || !dialect.takesCacheKey ? {} : { prompt_cache_key: cacheKey }),
     ...(userHash === undefined || dialect.userField === undefined ? {} : { [dialect.userField]: userHash }),
-    ...(serviceTier === undefined || !dialect.takesServiceTier ? {} : { service_tier: TIERS[serviceTier] }),
+    ...serviceTierOf(provider, generation, dialect),
   };
+}
+
+/** Without tiers everything is answered as in the standard one. */
+function serviceTierOf(provider: string, { serviceTier }: Generation, { takesServiceTier }: Required<Dialect>): Fields {
+  if (serviceTier === undefined || (serviceTier === "standard" && !takesServiceTier)) return {};
+  if (!takesServiceTier) throw notSupported(provider, `the service tier ${serviceTier}`, LEAVE_OUT);
+  return { service_tier: TIERS[serviceTier] };
 }
 
 function toolChoiceOf(provider: string, { tools, toolChoice, parallelToolCalls }: Generation, dialect: Required<Dialect>): Fields {

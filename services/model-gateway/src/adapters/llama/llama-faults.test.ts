@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Delta, Generation } from "../../domain/generation.ts";
 import { ask, collect, generationOf, said, textIn } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
-import { beginStream, errorReply } from "../suite/replay-server.ts";
-import { answerChat, beginChat, endChat, FakeLlama } from "../../testing/fake-llama.ts";
+import { beginStream, errorReply, readFixture } from "../suite/replay-server.ts";
+import { answerChat, beginChat, endChat, FakeLlama, type AskedChat } from "../../testing/fake-llama.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 import { PoolRequest } from "./pool-request.ts";
 import type { SlotGroup } from "./slot-group.ts";
@@ -131,6 +132,35 @@ describe("a llama-server's faults", () => {
       reason: "servers_drained",
       message: expect.stringContaining("mixes conversations up"),
     });
+  });
+
+  it("reads ahead while tools run only where nobody waits, and stops as soon as somebody asks", async () => {
+    const fake = await FakeLlama.start(1);
+    const provider = new LlamaProvider({ urls: [fake.url], warmsPrefixes: true });
+    const calls = `${readFixture("openai-chat", "tool-calls").map(frame).join("")}data: [DONE]\n\n`;
+    const callTools = ({ response }: AskedChat): void => void beginStream(response).end(calls);
+    const working = ask(provider, generation);
+    const waiting = ask(provider, generation);
+    callTools(await fake.chat(0));
+    await working;
+    // The slot goes to who waits, and not to reading ahead.
+    const second = await fake.chat(1);
+    expect(second.body).not.toHaveProperty("n_predict");
+    callTools(second);
+    await waiting;
+    const ahead = await fake.chat(2);
+    expect(ahead.body).toMatchObject({ n_predict: 0, stream: false });
+    expect(ahead.body.messages.slice(-3)).toMatchObject([
+      { role: "assistant", content: "Let me look.", tool_calls: [{ id: "call_1" }, { id: "call_2" }] },
+      { role: "tool", tool_call_id: "call_1", content: "" },
+      { role: "tool", tool_call_id: "call_2", content: "" },
+    ]);
+    const ended = once(ahead.response, "close");
+    const last = ask(provider, batch);
+    await ended;
+    answerChat(await fake.chat(3));
+    expect(textIn(await last)).toBe("Hello, world.");
+    expect(fake.chats).toHaveLength(4);
   });
 
   it("that ends in the middle of an answer is asked what it is before it gets another", async () => {

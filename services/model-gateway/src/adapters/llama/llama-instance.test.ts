@@ -21,6 +21,7 @@ async function modelsOf(properties: object, meta: object): Promise<LlamaInstance
   return instance.models;
 }
 
+const LOADING = { error: { code: 503, message: "Loading model", type: "unavailable_error" } };
 const window = (tokens: number) => ({ default_generation_settings: { n_ctx: tokens } });
 
 describe("what a llama-server says of itself", () => {
@@ -47,6 +48,23 @@ describe("what a llama-server says of itself", () => {
     );
     // What a newer server says itself counts more than how its template reads.
     expect(await described({ ...plain, chat_template_caps: { supports_tools: true } }, { n_params: 7e9 })).toBe("weak tool 32768");
+  });
+
+  it("is starting while it loads its model, and not ill", async () => {
+    let isLoading = true;
+    const server = createServer((request, response) => {
+      const answers: Record<string, object> = { "/health": {}, "/props": { total_slots: 3 }, "/v1/models": { data: [{ id: "m" }] } };
+      response.writeHead(isLoading ? 503 : 200).end(JSON.stringify(isLoading ? LOADING : answers[request.url ?? ""]));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const instance = new LlamaInstance(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await instance.refresh();
+    expect(instance).toMatchObject({ isStarting: true, isOpen: false, lastError: "", failure: { reason: "server_starting" } });
+    isLoading = false;
+    instance.doubt();
+    await instance.refresh();
+    expect(instance).toMatchObject({ isStarting: false, isOpen: true, slots: 3 });
   });
 
   it("is asked again where it ends a connection just as it is used", async () => {

@@ -1,12 +1,14 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import { classifyModel } from "../../domain/classify-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
-import type { ModelError } from "../../domain/model-error.ts";
+import { ModelError } from "../../domain/model-error.ts";
 import type { Replica } from "../../domain/pool/slot-share.ts";
 import { askJson } from "../ask-json.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
 import { fieldsOf } from "../fields-of.ts";
+import { NamedAnswers, type NamedAnswersSettings } from "./named-answers.ts";
+import { sendHttp } from "../send-http.ts";
 import { oneAnswer } from "./one-answer.ts";
 import { SlotGroup } from "./slot-group.ts";
 
@@ -17,6 +19,9 @@ const ASK_MILLISECONDS = 2_000;
 const MOST_CONNECTIONS = 4;
 const BELIEVED_MILLISECONDS = 5_000;
 const FAILURE_BELIEVED_MILLISECONDS = 3_000;
+const STARTING_BELIEVED_MILLISECONDS = 1_000;
+/** What `/health` answers while a model is loaded. */
+const LOADING_STATUS = 503;
 /** For a server that does not tell: no promise beyond one request at a time. */
 const UNTOLD_CONTEXT_WINDOW = 4_096;
 const UNTOLD_SLOTS = 1;
@@ -47,6 +52,17 @@ interface ModelList {
   readonly data?: readonly ListedModel[];
 }
 
+/** Which of its answers a server goes on with when nobody reads them. */
+export type Keeping = Pick<NamedAnswersSettings, "prefix" | "graceMilliseconds">;
+
+const NOT_KEEPING: Keeping = { prefix: "", graceMilliseconds: 0 };
+
+export interface LlamaInstanceSettings {
+  readonly silenceMilliseconds?: number;
+  readonly replica?: Replica;
+  readonly keeping?: Keeping;
+}
+
 /** What ends an instance's work for good or for a while: nothing new is sent to it, and what it is at is let finish. */
 export interface Drain {
   readonly kind: "asked" | "vanished" | "distrusted";
@@ -66,13 +82,15 @@ export class LlamaInstance {
   since: Date | undefined;
   lastError = "";
   drain: Drain | undefined;
+  readonly answers: NamedAnswers;
   readonly #replica: Replica;
   #believedUntil = 0;
   #asking: Promise<void> | undefined;
 
-  constructor(url: string, silenceMilliseconds?: number, replica = ALONE) {
+  constructor(url: string, { silenceMilliseconds, replica = ALONE, keeping = NOT_KEEPING }: LlamaInstanceSettings = {}) {
     this.url = url.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#replica = replica;
+    this.answers = new NamedAnswers({ provider: LLAMA, url: this.url, ...keeping });
     this.provider = new ChatCompletionsProvider({
       name: LLAMA,
       dialect: "llama",
@@ -82,6 +100,7 @@ export class LlamaInstance {
       // An event for each piece of the prompt that it has read: reading a long one is no silence, and a caller that has gone is noticed.
       fields: { return_progress: true },
       watch: oneAnswer,
+      keepsAnswers: true,
     });
   }
 
@@ -102,6 +121,11 @@ export class LlamaInstance {
 
   get slots(): number {
     return this.groups.reduce((sum, { slots }) => sum + slots, 0);
+  }
+
+  /** Whether it loads its model: nothing is wrong with it. */
+  get isStarting(): boolean {
+    return this.failure?.reason === STARTING;
   }
 
   /** Whether it takes new requests. */
@@ -126,9 +150,9 @@ export class LlamaInstance {
   }
 
   #fail(failure: ModelError): void {
-    if (this.failure === undefined) this.since = new Date();
+    if (this.failure === undefined || (this.failure.reason === STARTING) !== (failure.reason === STARTING)) this.since = new Date();
     this.failure = failure;
-    this.lastError = failure.message;
+    this.lastError = this.isStarting ? "" : failure.message;
     // Whatever it was, it may have been started anew since: its cache is believed in once it shows that it is there.
     for (const { held } of this.groups) held.clear();
   }
@@ -136,6 +160,7 @@ export class LlamaInstance {
   async #ask(): Promise<void> {
     const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS), () => undefined);
     try {
+      await this.#askHealth(exchange);
       const [properties, list] = await Promise.all([
         this.#get<Properties>(exchange, "/props"),
         this.#get<ModelList>(exchange, "/v1/models"),
@@ -144,6 +169,7 @@ export class LlamaInstance {
       if (properties.role === "router") await this.#readRouter(exchange, models);
       else {
         const group = this.groups[0] ?? new SlotGroup(this, "", this.#replica);
+        await this.answers.list(exchange);
         await this.#readServer(exchange, { group, models, properties, query: "" });
         this.groups = [group];
       }
@@ -152,7 +178,7 @@ export class LlamaInstance {
       this.#believedUntil = Date.now() + BELIEVED_MILLISECONDS;
     } catch (thrown) {
       this.#fail(exchange.failure(thrown));
-      this.#believedUntil = Date.now() + FAILURE_BELIEVED_MILLISECONDS;
+      this.#believedUntil = Date.now() + (this.isStarting ? STARTING_BELIEVED_MILLISECONDS : FAILURE_BELIEVED_MILLISECONDS);
     } finally {
       exchange.close();
     }
@@ -205,16 +231,43 @@ export class LlamaInstance {
     }
   }
 
+  /** Whatever else it answers, servers without the path too, `/props` decides. @throws ModelError where it is loading its model */
+  async #askHealth(exchange: Exchange): Promise<void> {
+    const status = await this.#connected(exchange, async () => {
+      const answer = await sendHttp(exchange, `${this.url}/health`, { method: "GET", headers: {} });
+      await answer.text();
+      return answer.status;
+    });
+    if (status === LOADING_STATUS) throw starting(this.name);
+  }
+
+  #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
+    return this.#connected(exchange, () => askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} }));
+  }
+
   /** Asked again where an idle connection was ended just as it was used: llama-server does so, and it says nothing of its health. */
-  async #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
+  async #connected<T>(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} });
+        return await ask();
       } catch (thrown) {
         if (attempt === MOST_CONNECTIONS || exchange.failure(thrown).reason !== "connection_lost") throw thrown;
       }
     }
   }
+}
+
+const STARTING = "server_starting";
+
+function starting(name: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: STARTING,
+    message: `${name} is loading its model.`,
+    advice: "Ask again in a little while.",
+    provider: LLAMA,
+    retryAfterMilliseconds: STARTING_BELIEVED_MILLISECONDS,
+  });
 }
 
 interface ReadServer {

@@ -31,7 +31,7 @@ afterEach(() => {
 
 async function startHeld(slots: number): Promise<Held> {
   const open: ServerResponse[] = [];
-  const fixed: Record<string, unknown> = { "/props": { total_slots: slots }, "/v1/models": { data: [{ id: "m" }] } };
+  const fixed: Record<string, unknown> = { "/health": {}, "/props": { total_slots: slots }, "/v1/models": { data: [{ id: "m" }] } };
   const server = createServer((request, response) => {
     const body = fixed[request.url ?? ""];
     if (body !== undefined) return tell(held, request.url!, body, response);
@@ -54,9 +54,9 @@ async function startHeld(slots: number): Promise<Held> {
 }
 
 function tell(held: Held, path: string, body: unknown, response: ServerResponse): void {
-  if (path === "/props") held.asked++;
+  if (path === "/health") held.asked++;
   if (held.health === "silent") held.left.push(response);
-  else response.writeHead(held.health === "well" ? 200 : 503).end(JSON.stringify(body));
+  else response.writeHead(held.health === "well" ? 200 : 500).end(JSON.stringify(body));
 }
 
 /** What a server said of itself is no longer believed without asking again. */

@@ -8,6 +8,7 @@ import type { Lease, SlotGroup } from "./slot-group.ts";
 
 const LONGEST_QUEUE = 256;
 const SIGN_MILLISECONDS = 1_000;
+const SWEEP_MILLISECONDS = 5_000;
 
 interface Waiting extends Queued {
   readonly request: PoolRequest;
@@ -31,6 +32,8 @@ export interface ServerSource {
 export class LlamaPool {
   readonly #source: ServerSource;
   readonly #queue = new FairQueue<Waiting>();
+  /** Leases of what nobody waits for. */
+  readonly #idle = new Set<Lease>();
   /** Those of the source, and those that left it and still answer. */
   #instances: readonly LlamaInstance[] = [];
   #signs: NodeJS.Timeout | undefined;
@@ -61,6 +64,12 @@ export class LlamaPool {
     return this.#instances;
   }
 
+  /** Ends what a gateway that is gone has left at the servers, unless somebody comes back for it. */
+  async sweep(): Promise<void> {
+    const instances = await this.instances();
+    if (instances.some(({ answers }) => answers.orphans > 0)) setTimeout(() => void this.sweep(), SWEEP_MILLISECONDS).unref();
+  }
+
   /**
    * A slot for one request, to be released after it.
    * @param heard called now and then while the request waits for one
@@ -71,6 +80,7 @@ export class LlamaPool {
     signal.throwIfAborted();
     if (!this.#isServed(request.model)) throw this.nobodyServes(request.model);
     if (this.#groups(request.model).every(({ share }) => share === 0)) throw noSlots(request.model);
+    this.#endIdle();
     return this.#wait(request, signal, heard);
   }
 
@@ -79,8 +89,24 @@ export class LlamaPool {
     return this.#queue.length === 0 && group.inFlight < group.share - group.elsewhere ? group.take(request) : undefined;
   }
 
+  /** The same until anybody wants a slot: it has to give way then, and has none any more. */
+  acquireIdle(group: SlotGroup, request: PoolRequest): Lease | undefined {
+    const lease = this.acquireSpare(group, request);
+    if (lease !== undefined) this.#idle.add(lease);
+    return lease;
+  }
+
+  #endIdle(): void {
+    for (const lease of this.#idle) {
+      lease.givingWay.abort();
+      lease.group.release(lease);
+    }
+    this.#idle.clear();
+  }
+
   /** @param tokens what it took, weighted; undefined where it gives way and comes again */
   release(lease: Lease, tokens: number | undefined): void {
+    this.#idle.delete(lease);
     lease.group.release(lease);
     if (tokens !== undefined) this.#queue.settle(lease.request, tokens - lease.request.cost);
     this.serveQueue();

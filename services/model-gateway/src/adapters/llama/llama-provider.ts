@@ -1,8 +1,12 @@
-import type { Delta, Generation } from "../../domain/generation.ts";
+import { messageOf } from "@hlvm/errors/message-of";
+import type { Delta, Finish, Generation, Message, Part } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import { WEIGHT_OF_PIECE, weightedTokens } from "../../domain/pool/weighted-tokens.ts";
-import type { Provider } from "../../domain/provider.ts";
+import type { NamedAnswer, Provider } from "../../domain/provider.ts";
+import { HANDED_OVER } from "../../domain/resume/handed-over.ts";
+import { notResumable } from "../../domain/resume/not-resumable.ts";
+import { Exchange } from "../exchange.ts";
 import { findCrossTalk } from "./canary.ts";
 import { countLlamaTokens } from "./count-llama-tokens.ts";
 import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
@@ -11,6 +15,7 @@ import { CROSS_TALK } from "./one-answer.ts";
 import { PoolRequest } from "./pool-request.ts";
 import { ServerList, type ServerListSettings } from "./server-list.ts";
 import type { Lease, SlotGroup } from "./slot-group.ts";
+import { warmPrefix } from "./warm-prefix.ts";
 
 const DOWN = new Set(["provider_unreachable", "connection_lost"]);
 /** What llama-server answers where the model wrote a tool call that its template's parser cannot read. */
@@ -18,20 +23,32 @@ const UNPARSABLE_OUTPUT = /failed to parse input/i;
 /** A context size in llama-server's refusal: "the available context size (8192 tokens)". */
 const CONTEXT_SIZE = /context size \((\d+)/i;
 const ANSWERS_BETWEEN_CANARIES = 64;
+const LOOK_UP_MILLISECONDS = 2_000;
+/** Longer than reading any prompt takes. */
+const WARM_MILLISECONDS = 120_000;
 
 export interface LlamaSettings extends ServerListSettings {
   /** After how many answers of a server it is tried whether it mixes conversations up. */
   readonly answersBetweenCanaries?: number;
+  /** Whether servers read what the next request begins with while tools run. */
+  readonly warmsPrefixes?: boolean;
 }
 
 /** One or more llama-servers of one's own. */
 export class LlamaProvider implements Provider {
   readonly pool: LlamaPool;
   readonly #answersBetweenCanaries: number;
+  readonly #warmsPrefixes: boolean;
 
   constructor(settings: LlamaSettings) {
     this.pool = new LlamaPool(new ServerList(settings));
     this.#answersBetweenCanaries = settings.answersBetweenCanaries ?? ANSWERS_BETWEEN_CANARIES;
+    this.#warmsPrefixes = settings.warmsPrefixes ?? false;
+  }
+
+  /** Ends what a gateway that is gone has left at the servers, unless somebody comes back for it. */
+  sweep(): Promise<void> {
+    return this.pool.sweep();
   }
 
   async list(): Promise<readonly ModelDescription[]> {
@@ -65,12 +82,49 @@ export class LlamaProvider implements Provider {
     return instance === undefined ? undefined : countLlamaTokens(instance.url, generation, signal);
   }
 
+  /** The server that has the answer gives it from its beginning, in the slot that it has. */
+  async *resume(named: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    const instance = await this.#holderOf(named, signal);
+    const group = instance.groups[0]!;
+    await instance.answers.take(named.answerName);
+    const lease = group.take(new PoolRequest({ ...named, messages: [], tools: [], maximumOutputTokens: 0, temperature: undefined }));
+    let hasBegun = false;
+    try {
+      for await (const delta of instance.provider.resume(named, signal, heard)) {
+        hasBegun = true;
+        yield delta;
+      }
+    } catch (thrown) {
+      throw hasBegun || signal.aborted ? judged(thrown, lease) : notResumable(messageOf(thrown));
+    } finally {
+      leave(instance, named.answerName, signal);
+      this.pool.release(lease, undefined);
+    }
+  }
+
+  async #holderOf({ answerName }: NamedAnswer, signal: AbortSignal): Promise<LlamaInstance> {
+    const exchange = new Exchange(LLAMA, AbortSignal.any([signal, AbortSignal.timeout(LOOK_UP_MILLISECONDS)]), () => undefined);
+    try {
+      const instances = (await this.pool.instances()).filter(({ answers, groups }) => answers.isPossible && groups.length > 0);
+      const found = await Promise.all(
+        instances.map(async (instance) => ({ instance, bytes: await instance.answers.bytesOf(answerName, exchange) })),
+      );
+      // A server that was asked first and gave up may have a beginning of it.
+      const [most] = found.toSorted((one, other) => (other.bytes ?? -1) - (one.bytes ?? -1));
+      if (most?.bytes !== undefined) return most.instance;
+    } finally {
+      exchange.close();
+    }
+    throw notResumable("no llama-server has it");
+  }
+
   async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
     const request = new PoolRequest(generation);
     for (;;) {
       const lease = await this.pool.acquire(request, signal, heard);
       try {
-        yield* this.#run(generation, { lease, signal, heard });
+        const answer = yield* this.#run(generation, { lease, signal, heard });
+        if (answer !== undefined && this.#warmsPrefixes) void this.#warm(lease.group, generation, answer);
         return;
       } catch (thrown) {
         if (signal.aborted || !gaveWay(lease)) throw thrown;
@@ -79,14 +133,19 @@ export class LlamaProvider implements Provider {
     }
   }
 
-  async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, void> {
+  /** @returns the answer where it ended with calls, to which there will be results */
+  async *#run(generation: Generation, { lease, signal, heard }: Run): AsyncGenerator<Delta, Message | undefined> {
     const { group } = lease;
+    const { answers } = group.instance;
+    const answerName = answers.isPossible ? generation.answerName : undefined;
     // Where the server tells nothing, its prompt counts as it was estimated.
     let tokens = lease.request.cost;
+    const either = AbortSignal.any([signal, lease.givingWay.signal]);
+    const parts: Part[] = [];
+    let finish: Finish | undefined;
     try {
-      const either = AbortSignal.any([signal, lease.givingWay.signal]);
-      let isWhole = false;
-      for await (const delta of group.instance.provider.generate(generation, either, heard)) {
+      if (answerName !== undefined) await answers.take(answerName);
+      for await (const delta of group.instance.provider.generate({ ...generation, answerName }, either, heard)) {
         if (delta.kind === "usage") {
           group.settle(lease, delta);
           tokens = weightedTokens(delta);
@@ -94,17 +153,30 @@ export class LlamaProvider implements Provider {
           group.speak(lease);
           tokens += WEIGHT_OF_PIECE;
         }
-        isWhole ||= delta.kind === "finish";
+        if (delta.kind === "finish") finish = delta;
+        else if (delta.kind === "text" || delta.kind === "thinking" || delta.kind === "tool-call") parts.push(delta);
         yield delta;
       }
       // It ended without an end: it may have been started anew.
-      if (!isWhole) group.instance.doubt();
+      if (finish === undefined) group.instance.doubt();
+      return parts.some(({ kind }) => kind === "tool-call") ? { role: "assistant", parts: joined(parts) } : undefined;
     } catch (thrown) {
       throw judged(thrown, lease);
     } finally {
+      if (answerName !== undefined) leave(group.instance, answerName, either, finish !== undefined);
       this.pool.release(lease, gaveWay(lease) ? undefined : tokens);
       void this.#tryForCrossTalk(group, generation.model);
     }
+  }
+
+  async #warm(group: SlotGroup, generation: Generation, answer: Message): Promise<void> {
+    const next: Generation = { ...generation, answerName: undefined, messages: [...generation.messages, answer], priority: "batch" };
+    const request = new PoolRequest(next);
+    const lease = group.serves(generation.model) ? this.pool.acquireIdle(group, request) : undefined;
+    if (lease === undefined) return;
+    const signal = AbortSignal.any([lease.givingWay.signal, AbortSignal.timeout(WARM_MILLISECONDS)]);
+    if (await warmPrefix(group.instance.url, next, signal)) group.held.add(request.blocks.hashes);
+    this.pool.release(lease, undefined);
   }
 
   async #tryForCrossTalk(group: SlotGroup, model: string): Promise<void> {
@@ -119,10 +191,24 @@ export class LlamaProvider implements Provider {
   }
 }
 
+/** A text that came in pieces is one. */
+function joined(parts: readonly Part[]): readonly Part[] {
+  const texts = parts.filter((part) => part.kind === "text");
+  const text = texts.map((part) => part.text).join("");
+  return [...(text === "" ? [] : [{ kind: "text", text } as const]), ...parts.filter((part) => part.kind !== "text")];
+}
+
 interface Run {
   readonly lease: Lease;
   readonly signal: AbortSignal;
   readonly heard: () => void;
+}
+
+/** Nobody reads a server's answer on: it ends, but for one that is whole, and may be asked for once more, or that the next gateway goes on with. */
+function leave({ answers }: LlamaInstance, name: string, { aborted, reason }: AbortSignal, isWhole = !aborted): void {
+  if (aborted && reason === HANDED_OVER) return;
+  if (isWhole) answers.endLater(name);
+  else void answers.end(name);
 }
 
 function gaveWay(lease: Lease): boolean {

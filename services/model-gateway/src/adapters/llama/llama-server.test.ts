@@ -5,11 +5,35 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
 import type { Generation, Message, Told } from "../../domain/generation.ts";
-import { ask, collect, generationOf, said, targetOf, textIn, tools } from "../suite/generations.ts";
+import { ask, collect, generationOf, partsOf, said, targetOf, textIn, tools } from "../suite/generations.ts";
+import { frame } from "../suite/protocols.ts";
+import { beginStream, readFixture } from "../suite/replay-server.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 
 const attempt = await startLlamaServer(2);
 const reason = "unavailable" in attempt ? ` (skipped: ${attempt.unavailable})` : "";
+
+/** The same server with a model that calls tools, which random weights do not: the first answer is the suite's. */
+async function startCalling(url: string): Promise<{ readonly url: string; readonly warmed: Promise<number>; readonly close: () => void }> {
+  const warmed = Promise.withResolvers<number>();
+  let isFirst = true;
+  const proxy = createServer((request, response) => {
+    void (async () => {
+      const body = request.method === "POST" ? Buffer.concat(await request.toArray()) : undefined;
+      if (body !== undefined && isFirst) {
+        isFirst = false;
+        return beginStream(response).end(`${readFixture("openai-chat", "tool-calls").map(frame).join("")}data: [DONE]\n\n`);
+      }
+      const answer = await fetch(`${url}${request.url}`, { method: request.method, body });
+      const text = await answer.text();
+      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(text);
+      if (body?.includes('"n_predict":0') === true)
+        warmed.resolve((JSON.parse(text) as { usage: { completion_tokens: number } }).usage.completion_tokens);
+    })();
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, warmed: warmed.promise, close: () => proxy.close() };
+}
 
 /** The same server as one from before it could count: that path alone is not there. */
 async function startOlder(url: string): Promise<{ readonly url: string; readonly close: () => void }> {
@@ -104,6 +128,32 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
     const older = await startOlder(server.url);
     expect(await new LlamaProvider({ urls: [older.url] }).countTokens(generation, new AbortController().signal)).toBe(counted);
     older.close();
+  });
+
+  it("reads what the next turn begins with while tools run", async () => {
+    const asked = greedy([said("system", "A prefix of its own. ".repeat(40)), said("user", `Look into ${Date.now()}.`)]);
+    const cachedAfter = async (warmsPrefixes: boolean, word: string): Promise<readonly number[]> => {
+      const calling = await startCalling(server.url);
+      const own = new LlamaProvider({ urls: [calling.url], warmsPrefixes });
+      const first = { ...asked, messages: [said("system", `${word} `.repeat(200)), ...asked.messages] };
+      const answer = partsOf(await ask(own, first));
+      const written = warmsPrefixes ? await calling.warmed : 0;
+      const results = answer.parts.flatMap((part) =>
+        part.kind === "tool-call"
+          ? [{ kind: "tool-result" as const, id: part.id, tool: part.tool, content: "A line.", isError: false }]
+          : [],
+      );
+      const next = { ...first, messages: [...first.messages, answer, { role: "tool" as const, parts: results }], maximumOutputTokens: 2 };
+      const usage = (await ask(own, next)).find((delta) => delta.kind === "usage")!;
+      calling.close();
+      return [usage.cacheRead, usage.input, written];
+    };
+    const [cold, all] = await cachedAfter(false, "cold");
+    const [warm, rest, written] = await cachedAfter(true, "warm");
+    expect(cold).toBeLessThan(all! / 4);
+    expect(warm).toBeGreaterThan(rest! * 4);
+    // Of none it writes one.
+    expect(written).toBeLessThanOrEqual(1);
   });
 
   it("is shared by two gateways that know nothing of each other without more requests at once than it has slots", async () => {

@@ -1,7 +1,8 @@
 import type { Delta, Generation } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import { ModelError } from "../../domain/model-error.ts";
-import type { Provider } from "../../domain/provider.ts";
+import type { NamedAnswer, Provider } from "../../domain/provider.ts";
+import type { Keeping } from "./llama-instance.ts";
 import { LlamaProvider } from "./llama-provider.ts";
 
 const LOCAL = "local";
@@ -12,9 +13,9 @@ export class LocalProvider implements Provider {
   readonly #url: string;
   readonly #llama: LlamaProvider;
 
-  constructor(url: string) {
+  constructor(url: string, keeping?: Keeping) {
     this.#url = url;
-    this.#llama = new LlamaProvider({ urls: [url] });
+    this.#llama = new LlamaProvider({ urls: [url], keeping });
   }
 
   list(): Promise<readonly ModelDescription[]> {
@@ -27,6 +28,19 @@ export class LocalProvider implements Provider {
 
   countTokens(generation: Generation, signal: AbortSignal): Promise<number | undefined> {
     return this.#own(() => this.#llama.countTokens(generation, signal));
+  }
+
+  async *resume(named: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+    try {
+      yield* this.#llama.resume(named, signal, heard);
+    } catch (thrown) {
+      throw this.#owned(thrown);
+    }
+  }
+
+  /** Ends what a gateway that is gone has left there. */
+  sweep(): Promise<void> {
+    return this.#llama.sweep();
   }
 
   async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {

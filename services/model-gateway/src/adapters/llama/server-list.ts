@@ -1,25 +1,31 @@
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { messageOf } from "@hlvm/errors/message-of";
-import type { Replica } from "../../domain/pool/slot-share.ts";
-import { LlamaInstance } from "./llama-instance.ts";
+import { kubernetesEndpoints, type KubernetesSettings } from "./kubernetes-endpoints.ts";
+import { LlamaInstance, type LlamaInstanceSettings } from "./llama-instance.ts";
 import type { ServerSource } from "./llama-pool.ts";
 
-/** Of a name's addresses and of the file: a server that comes or goes is noticed within this time. */
+/** Of a name's addresses, a Service's endpoints and the file: a server that comes or goes is noticed within this time. */
 const BELIEVED_MILLISECONDS = 2_000;
 const DNS = "dns+";
+const KUBERNETES = "k8s+";
+/** They stand for as many servers as there are just now. */
+const LOOKED_UP = /^(?:dns|k8s)\+/;
 
-export interface ServerListSettings {
-  /** Each up to and without `/v1`; `dns+http://NAME:PORT` stands for a server at each of the name's addresses. */
+export interface ServerListSettings extends LlamaInstanceSettings {
+  /**
+   * Each up to and without `/v1`; `dns+http://NAME:PORT` stands for a server at each of the name's addresses,
+   * `k8s+http://SERVICE.NAMESPACE:PORT` for each endpoint of a Service that is ready.
+   */
   readonly urls: readonly string[];
   /** A file with further ones, one on a line. */
   readonly urlsFile?: string;
-  readonly silenceMilliseconds?: number;
-  readonly replica?: Replica;
+  /** Undefined outside of a cluster. */
+  readonly kubernetes?: KubernetesSettings | undefined;
 }
 
 /**
- * The servers that settings, DNS and a file name. One that is named no more is drained: it gets no new request and finishes what
+ * The servers that settings, DNS, Kubernetes and a file name. One that is named no more is drained: it gets no new request and finishes what
  * it is at. Where a name or the file cannot be read, the servers stay as they were.
  */
 export class ServerList implements ServerSource {
@@ -42,13 +48,13 @@ export class ServerList implements ServerSource {
   }
 
   get #isFixed(): boolean {
-    return !this.#settings.urlsFile && !this.#settings.urls.some((url) => url.startsWith(DNS));
+    return !this.#settings.urlsFile && !this.#settings.urls.some((url) => LOOKED_UP.test(url));
   }
 
   async #look(): Promise<void> {
     try {
       const urls = [...this.#settings.urls, ...(this.#settings.urlsFile ? await readUrls(this.#settings.urlsFile) : [])];
-      this.#take((await Promise.all(urls.map(addresses))).flat());
+      this.#take((await Promise.all(urls.map((url) => addresses(url, this.#settings.kubernetes)))).flat());
       this.problem = "";
     } catch (thrown) {
       this.problem = messageOf(thrown);
@@ -57,8 +63,7 @@ export class ServerList implements ServerSource {
   }
 
   #take(urls: readonly string[]): void {
-    const { silenceMilliseconds, replica } = this.#settings;
-    this.#listed = [...new Set(urls)].map((url) => this.#known.get(url) ?? new LlamaInstance(url, silenceMilliseconds, replica));
+    this.#listed = [...new Set(urls)].map((url) => this.#known.get(url) ?? new LlamaInstance(url, this.#settings));
     for (const instance of this.#listed) if (instance.drain?.kind === "vanished") instance.drain = undefined;
     for (const [url, instance] of this.#known) {
       if (this.#listed.includes(instance)) continue;
@@ -72,12 +77,16 @@ export class ServerList implements ServerSource {
 async function readUrls(file: string): Promise<readonly string[]> {
   const lines = (await readFile(file, "utf8")).split("\n").map((line) => line.trim());
   const urls = lines.filter((line) => line !== "" && !line.startsWith("#"));
-  const wrong = urls.find((url) => !/^(?:dns\+)?https?:\/\//.test(url) || !URL.canParse(url.replace(DNS, "")));
+  const wrong = urls.find((url) => !/^(?:(?:dns|k8s)\+)?https?:\/\//.test(url) || !URL.canParse(url.replace(LOOKED_UP, "")));
   if (wrong !== undefined) throw new Error(`${file} has a line that is no URL: ${wrong}`);
   return urls;
 }
 
-async function addresses(url: string): Promise<readonly string[]> {
+async function addresses(url: string, kubernetes: KubernetesSettings | undefined): Promise<readonly string[]> {
+  if (url.startsWith(KUBERNETES)) {
+    if (kubernetes === undefined) throw new Error(`${url} needs a cluster: KUBERNETES_SERVICE_HOST is not set`);
+    return kubernetesEndpoints(new URL(url.slice(KUBERNETES.length)), kubernetes);
+  }
   if (!url.startsWith(DNS)) return [url];
   const named = new URL(url.slice(DNS.length));
   const found = await lookup(named.hostname, { all: true });

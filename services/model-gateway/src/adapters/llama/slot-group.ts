@@ -78,11 +78,15 @@ export class SlotGroup {
     this.held.setSlots(slots);
   }
 
-  /** The server's own word on how many of its slots are at work. Where gateways divide them, those of the others are among these. */
+  /**
+   * The server's own word on how many of its slots are at work. Where gateways divide them, those of the others are among these, and
+   * of them only those count that this gateway left there when it ended.
+   */
   noteBusy(busy: number): void {
     const since = performance.now() - ENDING_MILLISECONDS;
     this.#ended = this.#ended.filter((at) => at > since);
-    this.elsewhere = this.#replica.count > 1 ? 0 : Math.max(0, busy - this.inFlight - this.#ended.length);
+    const { orphans } = this.instance.answers;
+    this.elsewhere = this.#replica.count > 1 ? orphans : Math.max(orphans, busy - this.inFlight - this.#ended.length);
   }
 
   candidate(request: PoolRequest): Candidate & { readonly group: SlotGroup } {

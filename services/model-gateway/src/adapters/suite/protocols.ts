@@ -92,6 +92,7 @@ export const protocols: readonly Protocol[] = [
     model: "m",
     create: (url, silenceMilliseconds) => new LlamaProvider({ urls: [url], silenceMilliseconds }),
     fixed: {
+      "/health": { status: "ok" },
       "/props": { total_slots: 2, default_generation_settings: { n_ctx: 8192 } },
       "/v1/models": { data: [{ id: "m", meta: { n_params: 8e9 } }] },
     },

@@ -22,6 +22,11 @@ export function routeName(model: string): string | undefined {
   return model.startsWith(PREFIX) ? model.slice(PREFIX.length) : undefined;
 }
 
+/** What stands in the place of a model for a route. */
+export function routedModel(name: string): string {
+  return `${PREFIX}${name}`;
+}
+
 /** Whether it is no model, but stands for one. */
 export function isRouted(model: string): boolean {
   return model === AUTO || routeName(model) !== undefined;

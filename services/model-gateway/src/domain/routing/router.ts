@@ -8,7 +8,7 @@ import type { Candidate } from "./candidate.ts";
 import { chooseModel } from "./choose-model.ts";
 import { bothNeeds, unmetNeed, type LeftOut, type ModelNeeds } from "./model-needs.ts";
 import { needsOfGeneration } from "./needs-of-generation.ts";
-import { AUTO, isRouted, routeName, type Route } from "./route.ts";
+import { AUTO, isRouted, routedModel, routeName, type Route } from "./route.ts";
 import type { Scored } from "./score-model.ts";
 import type { WeighedTask } from "./weigh-task.ts";
 
@@ -94,6 +94,11 @@ export class Router {
       () => undefined,
     );
     return models.map((model) => ({ ...model, isDefault: model.id === first }));
+  }
+
+  /** `auto`, and each `route/NAME`. */
+  get names(): readonly string[] {
+    return [AUTO, ...Array.from(this.#routes.keys(), routedModel)];
   }
 
   /** @throws HlvmError `route_not_found` */

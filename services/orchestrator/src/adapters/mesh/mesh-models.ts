@@ -1,21 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { ConnectError, createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import {
-  ErrorClass,
-  GenerateRequestSchema,
-  ModelErrorSchema,
-  ModelService,
-  type Model,
-  type StreamCallsRequest,
-  type StreamCallsResponse,
-} from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ErrorClass, GenerateRequestSchema, ModelErrorSchema, ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { CallStream } from "@hlvm/call-stream/call-stream";
 import { callerNames } from "../../domain/loop/caller-names.ts";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models, ModelTask } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
+import { resumeAnswer, type ModelCalls } from "./resume-answer.ts";
 
 /** Whoever wants a count has an estimate, and a person who waits. */
 const COUNT_DEADLINE_MILLISECONDS = 2_000;
@@ -25,16 +18,19 @@ const GENERATE_DEADLINE_MILLISECONDS = 3_600_000;
 
 /** The model gateway. */
 export class MeshModels implements Models {
-  readonly #calls: CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
+  readonly #calls: ModelCalls;
+  readonly #openCalls: () => ModelCalls;
   readonly #client: Client<typeof ModelService>;
   readonly #caller: MeshCaller;
 
   constructor(transport: Transport, caller: MeshCaller) {
     const client = createClient(ModelService, transport);
     this.#client = client;
-    this.#calls = new CallStream(ModelService.method.streamCalls, (requests, token, signal) =>
-      client.streamCalls(requests, caller.stream(token, signal)),
-    );
+    this.#openCalls = () =>
+      new CallStream(ModelService.method.streamCalls, (requests, token, signal) =>
+        client.streamCalls(requests, caller.stream(token, signal)),
+      );
+    this.#calls = this.#openCalls();
     this.#caller = caller;
   }
 
@@ -64,11 +60,11 @@ export class MeshModels implements Models {
     // Calls of one session begin alike.
     const names = { ...callerNames(this.#caller.principal), cacheKey: request.sessionId };
     const body = { ...rest, ...names, messages: [...messages], tools: [...tools], maxOutputTokens: maximumOutputTokens };
-    const value = create(GenerateRequestSchema, body);
+    const value = create(GenerateRequestSchema, { ...body, resumable: true });
+    const limits = () => this.#caller.limits(GENERATE_DEADLINE_MILLISECONDS, signal);
     try {
-      const limits = this.#caller.limits(GENERATE_DEADLINE_MILLISECONDS, signal);
-      for await (const response of this.#calls.call({ case: "generate", value }, limits, isFinish))
-        if (response.case === "generate" && response.value.event.case !== undefined) yield response.value.event;
+      const call = { calls: this.#calls, openAnother: this.#openCalls, limits, signal };
+      for await (const { event } of resumeAnswer(value, call)) if (event.case !== undefined) yield event;
     } catch (thrown) {
       signal.throwIfAborted();
       throw modelFailure(thrown, signal);
@@ -87,8 +83,4 @@ function modelFailure(thrown: unknown, signal: AbortSignal): ModelFailure {
     isConnectionLost,
     cause: error,
   });
-}
-
-function isFinish(response: StreamCallsResponse["response"]): boolean {
-  return response.case === "generate" && response.value.event.case === "finish";
 }

@@ -19,6 +19,8 @@ export class Answer {
   finish: Finish = create(FinishSchema);
   /** Another model that answered in the place of the one that was asked. */
   servedBy: ServedBy | undefined;
+  /** How often its connection was lost, and it went on. */
+  resumed = 0;
   /** Whether the model said that it was done; an answer without that was cut. */
   isFinished = false;
   /** Whether anything of it was seen by those who watch. */
@@ -41,6 +43,9 @@ export class Answer {
         return;
       case "servedBy":
         this.servedBy = event.value;
+        return;
+      case "alive":
+        if (event.value.resumed) this.resumed++;
         return;
       case "usage":
         this.usage = event.value;

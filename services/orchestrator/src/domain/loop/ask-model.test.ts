@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { ErrorClass, FinishReason, ModelErrorSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
+import { ErrorClass, FinishReason, ModelErrorSchema, type ResumeRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { StopReason } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { valuesOf } from "../../testing/event-values.ts";
 import { refuse } from "../../testing/refuse.ts";
@@ -22,6 +23,33 @@ describe("a model that fails", () => {
     test.fake.behaviour.generate = (_, call) => (call < 3 ? refuse(lost) : say("at last"));
     expect((await test.run()).stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "at last", turns: 1 });
     expect(test.fake.seen.requests).toHaveLength(3);
+  });
+
+  it("goes on with an answer whose connection was lost, once and whole, and says so; one that is gone is asked for again", async () => {
+    const seen: unknown[] = [];
+    const first = { event: { case: "alive" as const, value: {} }, resumeToken: "token", resumeSeconds: 5 };
+    test.fake.behaviour.generate = async function* (request, call) {
+      const resumed = request as unknown as ResumeRequest;
+      seen.push([resumed.resumeToken, resumed.afterSequence, resumed.digest]);
+      yield { ...first, event: { case: "alive", value: { resumed: call > 1 } } };
+      if (call === 1) yield { event: { case: "textDelta", value: "At " }, sequence: 1n, digest: 7 };
+      if (call < 4) yield* refuse(lost);
+      yield { event: { case: "textDelta", value: "last" }, sequence: 2n, digest: 8 };
+      yield { event: { case: "usage", value: { inputTokens: 5n } }, sequence: 3n, digest: 9 };
+      yield { event: { case: "finish", value: { reason: FinishReason.STOP } }, sequence: 4n, digest: 10 };
+    };
+    const { stopped, events } = await test.run();
+    expect(stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "At last", turns: 1 });
+    expect(seen.slice(1)).toEqual(Array.from({ length: 3 }, () => ["token", 1n, 7]));
+    expect(valuesOf(events, "assistantMessage")).toMatchObject([{ text: "At last", resumed: 3, runUsage: { inputTokens: 5n } }]);
+    const gone = new ConnectError("gone", Code.FailedPrecondition, undefined, [
+      { desc: ErrorAdviceSchema, value: { reason: "resume_not_possible", advice: "" } },
+    ]);
+    test.fake.behaviour.generate = async function* (_, call) {
+      if (call === 5) yield first;
+      yield* call === 5 ? refuse(lost) : call === 6 ? refuse(gone) : say("anew");
+    };
+    expect((await test.run()).stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "anew" });
   });
 
   it("is not asked again for ever, nor where the gateway has tried again what may pass", async () => {

@@ -202,11 +202,21 @@ export interface Recalled {
   readonly notice: string;
 }
 
+/** A run, and what it is about. */
+export interface AskedOfMemory {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly workspace: string;
+  readonly question: string;
+}
+
 /** Every method throws HlvmError. */
 export interface Memory {
   /** From now on the run's project is what its workspace is. */
   registerProject(workspace: string, identity: WorkspaceIdentity, signal: AbortSignal): Promise<void>;
-  recall(query: string, workspace: string, signal: AbortSignal): Promise<Recalled>;
+  recall(asked: AskedOfMemory, signal: AbortSignal): Promise<Recalled>;
+  /** Has memory find out what the answer has of what was recalled. */
+  recordAnswer(asked: AskedOfMemory, answer: string): Promise<void>;
   execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult>;
 }
 

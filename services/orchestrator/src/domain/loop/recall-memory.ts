@@ -20,7 +20,7 @@ export async function recallMemory(question: string, run: RunContext): Promise<v
 async function recall(question: string, run: RunContext): Promise<Recalled> {
   try {
     await registerProject(run);
-    return await run.mesh.memory.recall(question.slice(0, QUERY_LENGTH), run.workspace, run.signal);
+    return await run.mesh.memory.recall({ ...run, question: question.slice(0, QUERY_LENGTH) }, run.signal);
   } catch (thrown) {
     run.signal.throwIfAborted();
     return { facts: [], moreExist: false, notice: `Nothing was recalled: ${messageOf(thrown)}` };

@@ -112,7 +112,7 @@ function roomFor(tokens: number, budget: TokenBudget): number {
 
 /** What was shown of an answer that was cut stays in the conversation; its calls do not, since none of them ran. */
 function partOf(answer: Answer, { spending }: RunContext, { usage }: RunProgress): EventPayload {
-  return eventPayload("assistantMessage", { text: answer.text, ...servedBy(answer), runUsage: usage, runCost: spending.cost });
+  return eventPayload("assistantMessage", { text: answer.text, ...cameBy(answer), runUsage: usage, runCost: spending.cost });
 }
 
 function spentSoFar({ spending }: RunContext, { usage }: RunProgress): EventPayload {
@@ -125,7 +125,7 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
   const { text, toolCalls: found } = answeredCalls(answer, { model, prefix, secrets, conversation: context.conversation });
   const toolCalls = withOwnIds(found, run, turn);
   const shown = toolCalls.map((call) => withoutSecrets(call, secrets));
-  const said = { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish, ...servedBy(answer), runUsage: progress.usage };
+  const said = { text, thinking: answer.thinking, toolCalls: shown, finish: answer.finish, ...cameBy(answer), runUsage: progress.usage };
   let message = eventPayload("assistantMessage", said);
   const selected = shown.map(({ tool, argumentsJson }, index) =>
     eventPayload("toolSelected", {
@@ -144,8 +144,8 @@ function give(answer: Answer, call: ModelCall, run: RunContext, progress: RunPro
   return { message, toolCalls, answer, exhausted: answer.finish.reason === FinishReason.LENGTH ? call.exhausted() : undefined };
 }
 
-function servedBy({ servedBy: served }: Answer): { servedBy?: string; servedWhy?: string } {
-  return served?.model === undefined ? {} : { servedBy: served.model.id, servedWhy: served.why };
+function cameBy({ servedBy: served, resumed }: Answer): { servedBy?: string; servedWhy?: string; resumed: number } {
+  return served?.model === undefined ? { resumed } : { resumed, servedBy: served.model.id, servedWhy: served.why };
 }
 
 /** What came with a call does not fit other arguments. */

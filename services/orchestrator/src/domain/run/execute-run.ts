@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { Log } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { Replay_Kind as Kind, type Replay } from "@hlvm/proto/hlvm/session/v1/event_pb";
+import { Replay_Kind as Kind, StopReason, type Replay } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { BudgetExhausted } from "../budget/budget-exhausted.ts";
 import { runTime } from "../budget/run-time.ts";
 import { Spending } from "../budget/spending.ts";
@@ -191,8 +191,23 @@ async function end(stop: Stop, { journal, progress, spending, begun, log, isUnre
     log.warn({ err: cause, runId }, "a run's end could not be written; whoever claims it writes it");
     return;
   }
+  await recordAnswer(stop, progress, begun, log);
   if (begun.session.stateless && begun.session.worker === undefined)
     await begun.mesh.sandbox
       .closeWorkspace(sessionId)
       .catch((cause: unknown) => log.warn({ err: cause, sessionId }, "a workspace was not closed"));
+}
+
+/** Has memory find out whether what it showed the run was of use. */
+async function recordAnswer(
+  { reason }: Stop,
+  { text }: RunProgress,
+  { question, session, lease, mesh }: BegunRun,
+  log: Log,
+): Promise<void> {
+  if (reason !== StopReason.COMPLETED || text === "" || session.stateless || session.worker !== undefined) return;
+  const asked = { sessionId: session.sessionId, runId: lease.runId, workspace: session.workspace, question };
+  await mesh.memory
+    .recordAnswer(asked, text)
+    .catch((cause: unknown) => log.debug({ err: cause, runId: lease.runId }, "what an answer has of memory is not on record"));
 }

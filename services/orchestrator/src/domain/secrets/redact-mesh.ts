@@ -38,6 +38,8 @@ function redactModels(models: Models, secrets: RunSecrets): Models {
           // A piece that is held back is a heartbeat all the same.
           if (event.case === "textDelta") yield { case: "textDelta", value: text.push(event.value) };
           else if (event.case === "thinkingDelta") yield { case: "thinkingDelta", value: thinking.push(event.value) };
+          // It may come in the middle of a secret.
+          else if (event.case === "alive") yield event;
           else {
             yield* held(text, thinking);
             yield* redactModelEvent(event, secrets);
@@ -139,10 +141,11 @@ function* heldOutput(redactors: ReadonlyMap<ToolOutput_Stream, TextRedactor>): G
 function redactMemory(memory: Memory, secrets: RunSecrets): Memory {
   return {
     registerProject: (workspace, identity, signal) => clean(memory.registerProject(workspace, identity, signal), secrets),
-    async recall(query, workspace, signal) {
-      const { facts, moreExist, notice } = await clean(memory.recall(query, workspace, signal), secrets);
+    async recall(asked, signal) {
+      const { facts, moreExist, notice } = await clean(memory.recall(asked, signal), secrets);
       return { facts: facts.map((fact) => secrets.redact(fact)), moreExist, notice: secrets.redact(notice) };
     },
+    recordAnswer: (asked, answer) => clean(memory.recordAnswer(asked, answer), secrets),
     async execute(call, grant, workspace, timeoutMilliseconds, signal) {
       return redactResult(await clean(memory.execute(call, grant, workspace, timeoutMilliseconds, signal), secrets), secrets);
     },

@@ -2,6 +2,7 @@ import { PERMISSION_MODES } from "@hlvm/ndjson/permission-mode-name";
 import { auditKindWords, outcomeStatusWords } from "@hlvm/proto/hlvm/audit/v1/audit_words";
 import { decidingStepWords, decisionWords } from "@hlvm/proto/hlvm/policy/v1/policy_words";
 import { parseTime } from "@hlvm/ndjson/parse-time";
+import { shellWord } from "../../parts/shell-word.ts";
 
 /** By what the log can be narrowed, under the names that the flags of `hlvm audit` have. */
 export const AUDIT_FIELDS = [
@@ -119,8 +120,4 @@ function problemOf(name: AuditFieldName, value: string): string {
 
 function quoted(value: string, plain: RegExp): string {
   return plain.test(value) ? value : `"${value.replaceAll(/["\\]/g, "\\$&")}"`;
-}
-
-function shellWord(value: string): string {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }

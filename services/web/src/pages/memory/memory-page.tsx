@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
+import { shellWord } from "../../parts/shell-word.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
@@ -12,12 +13,12 @@ import {
   flagsOf,
   MEMORY_VIEWS,
   questionOfAddress,
-  shellWord,
   viewOfAddress,
   type MemoryQuestion,
   type MemoryView,
 } from "./memory-question.ts";
 import { OpenedFact } from "./opened-fact.tsx";
+import { PulseView } from "./pulse-view.tsx";
 import { RiverView } from "./river-view.tsx";
 import { SearchView } from "./search-view.tsx";
 import { WriteFact } from "./write-fact.tsx";
@@ -38,7 +39,7 @@ export interface MemoryViewProps {
   readonly onOpen: (factId: string) => void;
 }
 
-const VIEWS = { live: LiveView, river: RiverView, search: SearchView, facts: FactsView } as const;
+const VIEWS = { live: LiveView, pulse: PulseView, river: RiverView, search: SearchView, facts: FactsView } as const;
 
 /** What is remembered: as it is learnt, by day, by words, and as a list; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -63,9 +64,9 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
       <div className={styles.page}>
         <Tabs view={view} search={search} />
-        {view === "search" ? (
+        {view === "search" || view === "pulse" ? (
           <div className={styles.filters}>
-            <SearchField query={query} onQuery={(q) => set({ q })} />
+            {view === "search" ? <SearchField query={query} onQuery={(q) => set({ q })} /> : null}
             <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
           </div>
         ) : (
@@ -130,6 +131,7 @@ interface Asked {
 function commandOf(view: MemoryView, { question, withEnded, query }: Asked): string {
   if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
+  if (view === "pulse") return "hlvm memory stats";
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
 }
 

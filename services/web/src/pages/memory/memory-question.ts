@@ -3,8 +3,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { parseTime } from "@hlvm/ndjson/parse-time";
 import { FactOrigin, FactScope, FactType, type FactFilterSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { factOriginWords, factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
+import { shellWord } from "../../parts/shell-word.ts";
 
-export const MEMORY_VIEWS = { live: "Live", river: "River", search: "Search", facts: "Facts" } as const;
+export const MEMORY_VIEWS = { live: "Live", pulse: "Pulse", river: "River", search: "Search", facts: "Facts" } as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
 
 /** By what facts are narrowed, under the names that the flags of `hlvm memory` have; the words that each may be, where there are some. */
@@ -69,9 +70,4 @@ function fits(name: FactFilterName, value: string): boolean {
   if (name === "since" || name === "until") return parseTime(value, new Date()) !== undefined;
   const words: readonly string[] = FACT_FILTERS[name];
   return words.length === 0 || words.includes(value);
-}
-
-/** As one word, whatever a shell would read in it. */
-export function shellWord(value: string): string {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,76 +1,72 @@
-import { enumWord } from "@hlvm/ndjson/enum-word";
-import { ModelCapabilitySchema, ModelTierSchema, type ModelPrice } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { CircleDashed } from "lucide-react";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
 import { useCall } from "../../api/use-call.ts";
-import { Empty } from "../../parts/empty.tsx";
-import parts from "../../parts/parts.module.css";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { StateMark } from "../../parts/state-mark.tsx";
-import table from "../../parts/table.module.css";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
+import { shellWord } from "../../parts/shell-word.ts";
 import { PageFrame } from "../../shell/page-frame.tsx";
 import { usePage } from "../../store/page-context.ts";
+import { ExplainView, type RouteQuestion } from "./explain-view.tsx";
+import { KeysView } from "./keys-view.tsx";
+import { ModelTable } from "./model-table.tsx";
+import styles from "./models.module.css";
+import { PoolView } from "./pool-view.tsx";
 
-/** The models that can be asked, what they cost, and what to set for those that cannot. */
+const VIEWS = { models: "Models", explain: "Try a task", pool: "Pool", keys: "Keys" } as const;
+type View = keyof typeof VIEWS;
+const NOTHING_ASKED: RouteQuestion = { route: "auto", task: "", needs: ["tools"] };
+
+/** The models that can be asked, which one a route takes for a task, the servers of the pool, and keys for providers. */
 export function ModelsPage() {
   const { clients } = usePage();
+  const [search, setSearch] = useSearchParams();
+  const wanted = search.get("view") ?? "";
+  const view: View = Object.hasOwn(VIEWS, wanted) ? (wanted as View) : "models";
+  // The words of a task stand in no address.
+  const [question, setQuestion] = useState(NOTHING_ASKED);
   const { value, trouble, again } = useCall("models", (signal) => clients.models.listModels({}, { signal }));
   return (
-    <PageFrame title="Models" command="hlvm model list">
-      <TroubleNote trouble={trouble} onAgain={again} />
-      {value === undefined ? (
-        trouble === undefined ? (
-          <Skeleton rows={5} />
-        ) : null
-      ) : value.models.length === 0 ? (
-        <Empty title="There is no model" command="hlvm model list" />
+    <PageFrame title="Models" command={commandOf(view, question)}>
+      <div className={styles.views} role="group" aria-label="View">
+        {(Object.keys(VIEWS) as View[]).map((key) => (
+          <button
+            key={key}
+            type="button"
+            aria-pressed={key === view}
+            data-action={`Models: ${VIEWS[key]}`}
+            data-key={key === "explain" && view !== key ? "t" : undefined}
+            onClick={() => setSearch(key === "models" ? {} : { view: key })}
+          >
+            {VIEWS[key]}
+          </button>
+        ))}
+      </div>
+      {view === "pool" ? (
+        <PoolView />
+      ) : view === "keys" ? (
+        <KeysView />
       ) : (
-        <div className={table.scrolls} tabIndex={0} role="region" aria-label="Models">
-          <table className={table.table}>
-            <thead>
-              <tr>
-                <th scope="col">Model</th>
-                <th scope="col">State</th>
-                <th scope="col">Tier</th>
-                <th scope="col">Can be</th>
-                <th scope="col" className={table.right}>
-                  Window
-                </th>
-                <th scope="col" className={table.right}>
-                  Price, in / out a million
-                </th>
-                <th scope="col">What to set</th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.models.map(({ id, tier, capability, contextWindow, default: isDefault, available, advice, prices }) => (
-                <tr key={id}>
-                  <td className={table.nowrap}>
-                    {id} {isDefault ? <span className={parts.chip}>default</span> : null}
-                  </td>
-                  <td>
-                    <StateMark tone={available ? "ok" : "plain"} icon={available ? undefined : CircleDashed}>
-                      {available ? "available" : "not set up"}
-                    </StateMark>
-                  </td>
-                  <td>{enumWord(ModelTierSchema, tier)}</td>
-                  <td>{enumWord(ModelCapabilitySchema, capability).replaceAll("_", " ")}</td>
-                  <td className={table.right}>{contextWindow === 0 ? "" : contextWindow.toLocaleString()}</td>
-                  <td className={table.right}>{priceWord(prices.at(-1))}</td>
-                  <td className={table.quiet}>{advice}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <>
+          <TroubleNote trouble={trouble} onAgain={again} />
+          {value === undefined ? (
+            trouble === undefined ? (
+              <Skeleton rows={5} />
+            ) : null
+          ) : view === "models" ? (
+            <ModelTable models={value.models} />
+          ) : (
+            <ExplainView routes={value.routes} question={question} onQuestion={setQuestion} />
+          )}
+        </>
       )}
     </PageFrame>
   );
 }
 
-/** Nano dollars a token are dollars a million tokens over a thousand. */
-function priceWord(price: ModelPrice | undefined): string {
-  const { input, output } = price?.rates ?? {};
-  if (input === undefined || output === undefined) return "unknown";
-  return `$${Number(input) / 1_000} / $${Number(output) / 1_000}`;
+function commandOf(view: View, { route, task }: RouteQuestion): string {
+  if (view === "models") return "hlvm model list";
+  if (view === "pool") return "hlvm model pool";
+  if (view === "keys") return "hlvm model key list";
+  const flag = route === "auto" ? "" : ` --route ${shellWord(route.slice("route/".length))}`;
+  return `hlvm model explain ${shellWord(task || "a task")}${flag}`;
 }

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
+import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "../e2e/test-mesh.ts";
 
 const command = "echo begun; sleep 2; echo ended";
 const script = {

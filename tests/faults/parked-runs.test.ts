@@ -8,8 +8,8 @@ import { StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { createEdgeTransport } from "@hlvm/service-cli/src/mesh/create-edge-transport.ts";
 import { followSession } from "@hlvm/service-cli/src/run/follow-session.ts";
-import { withMeshDatabase } from "./mesh-database.ts";
-import { createWorkspace, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { withMeshDatabase } from "../e2e/mesh-database.ts";
+import { createWorkspace, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 
 let mesh: TestMesh;
 let workspace: string;

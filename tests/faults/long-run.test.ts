@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 
 const TURNS = 300;
 const TASK = "Read the file again and again; the word that counts is HERON.";

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PublicJwk } from "@hlvm/identity/public-keys";
-import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
+import { createWorkspace, eventsOf, linesOf, startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
 
 const SIGNERS = ["edge", "orchestrator", "policy"];
 
