@@ -27,7 +27,8 @@ const WORD =
  */
 export const namedSecret: SecretForm = {
   kind: ({ name }) => kindOfName(name!),
-  rest: /[^\s"'&;|,\x60\\]*/y,
+  // To its end, and through the pieces of which a program puts it together.
+  rest: /[^\s"'&;|,\x60\\]*(?:["'][ \t]{0,9}[+.][ \t]{0,9}["'][^"'\r\n]{4,512})*/y,
   pattern: new RegExp(`(?<before>(?<name>${NAME})${QUOTE}(?<is>${IS})(?<quote>${QUOTE}))(?!${MARK_SOURCE})(?<value>${VALUE})`, "gi"),
   accept: (match, text) => {
     const { name, is, quote, value } = match.groups as Record<"name" | "is" | "quote" | "value", string>;
@@ -36,7 +37,8 @@ export const namedSecret: SecretForm = {
     const isPassword = /^pa?s?s?w?/i.test(name) && /pass|pwd/i.test(name);
     const { index } = match;
     // A path that ends in `…/passwd` is a sentence's subject, and its value a word like any other.
-    if (is.trim() === "is") return /\d/.test(value) || (isPassword && text[index - 1] !== "/");
+    if (is.trim() === "is")
+      return text[index - 1] !== "/" && isSaid(value, isPassword, text.slice(index + match[0].length, index + match[0].length + 8));
     // A call, an element, a type with parameters: a program's, and not a value.
     if (/[([{<]/.test(value)) return isMixed(value) && !/[A-Za-z_]\(|\w\[|\(\)/.test(value);
     if (name === name.toUpperCase()) return true;
@@ -50,6 +52,17 @@ export const namedSecret: SecretForm = {
     );
   },
 };
+
+/** After "is" stands a value rather than what is said of it: it has digits, or is a password's one word that ends its sentence. */
+function isSaid(value: string, isPassword: boolean, after: string): boolean {
+  const core = value.replace(/[.!?:)\]]+$/, "");
+  if (/\d/.test(core))
+    return isPassword ? !/^\d+[a-z]*$/.test(core) || core.length >= 8 : core.length >= 8 && !/(?:^|[-_/])[a-z]{4,}(?:$|[-_/])/.test(core);
+  if (!isPassword || (value === core && /^[ \t]+(?!(?:and|but|for)\b)\w/.test(after))) return false;
+  return !/^[a-z]+(?:ed|ing|ly|[ai]ble|ten|set)$|^(?:weak|strong|long|short|safe|secure|unknown|correct|good|same|here|mandatory|kept|known)$/.test(
+    core,
+  );
+}
 
 function kindOfName(name: string): string {
   if (/pass|pwd/i.test(name)) return "password";

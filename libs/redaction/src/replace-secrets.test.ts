@@ -99,6 +99,116 @@ describe("replaceSecrets", () => {
     expect(texts.filter((text) => marked(text) !== text)).toEqual([]);
   });
 
+  it("cuts what is said, assigned, sent and given to commands", () => {
+    const base64 = (length: number): string => "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0z".repeat(5).slice(0, length);
+    const hex = (length: number): string => "0a1b2c3d4e5f6789".repeat(5).slice(0, length);
+    const aws = ["wJalrXUtnFEMI/K7", "MDENG/bPxRfiCYEXAMPLEKEY"].join("");
+    const rest = (text: string, secret: string): [string, string] => [`${text}${secret}`, secret];
+    const forms: (readonly [text: string, secret: string])[] = [
+      rest("aws secret ", aws),
+      rest("The AWS secret key is ", aws),
+      rest("AWS_SECRET_ACCESS_KEY=", aws),
+      rest("aws_session_token = ", base64(80)),
+      [`{"type":"service_account","private_key_id":"${hex(40)}"}`, hex(40)],
+      rest("twilio auth token ", hex(32)),
+      rest("TWILIO_AUTH_TOKEN=", hex(32)),
+      rest("datadog api key: ", hex(32)),
+      rest("api key ", hex(32)),
+      rest("token ", base64(24)),
+      rest("the api key for stripe is ", base64(24)),
+      rest("the staging token is ", base64(20)),
+      rest("the secret is ", base64(16)),
+      rest("MY_APP_KEY=", base64(32)),
+      rest("KEY = ", base64(32)),
+      rest("export SECRET_KEY_BASE=", hex(64)),
+      rest("PASSWORD_SALT: ", base64(24)),
+      rest("The password for the staging database is ", "Tr0ub4dor"),
+      rest("user ada password ", "hunter2"),
+      ["use password 'hunter2' to log in", "hunter2"],
+      ["my password is swordfish, and hers too", "swordfish"],
+      rest("pwd: ", "hunter2"),
+      ["Server=x;Uid=ada;Pwd=hunter2;", "hunter2"],
+      rest("login: ada / ", "hunter2"),
+      rest("credentials are ada:", "hunter2"),
+      rest("PIN is ", "4821"),
+      rest("the seed phrase is ", "legal winner thank year wave sausage worth useful legal winner thank yellow"),
+      rest("Passwort: ", "hunter2"),
+      rest("contraseña: ", "hunter2"),
+      rest("mot de passe : ", "hunter2"),
+      rest("密码：", "hunter2"),
+      ["hlvm login --password hunter2 --json", "hunter2"],
+      ["gh auth --token hunter22x", "hunter22x"],
+      ["sshpass -p hunter2 ssh host", "hunter2"],
+      ["docker login -u ada -p hunter2", "hunter2"],
+      ["mysql -u root -phunter2 shop", "hunter2"],
+      ["curl -s -u ada:hunter2 https://x", "hunter2"],
+      ["jdbc:mysql://db:3306/x?user=ada&password=hunter2", "hunter2"],
+      ["mongodb+srv://ada:hunter2@cluster0.example/x", "hunter2"],
+      ["redis://:hunter2@cache:6379/0", "hunter2"],
+      [`SENTRY_DSN=https://${hex(32)}@o1.example/2`, hex(32)],
+      rest("Authorization: ApiKey ", base64(30)),
+      rest("Authorization: Negotiate YII", base64(40)),
+      [`Authorization: Digest username="ada", response="${hex(32)}"`, hex(32)],
+      [`Authorization: AWS4-HMAC-SHA256 Credential=x/2026, Signature=${hex(64)}`, hex(64)],
+      [`https://s3.example/b/k?X-Amz-Signature=${hex(64)}&x=1`, hex(64)],
+      rest("Cookie: session=", hex(32)),
+      rest("Set-Cookie: sid=", base64(32)),
+      ['api_key = "aB3dE5gH7j" + "K9mN1pQ2rS"', "K9mN1pQ2rS"],
+      ["otpauth://totp/x?secret=JBSWY3DPEHPK3PXP", "JBSWY3DPEHPK3PXP"],
+    ];
+    expect(forms.filter(([text, secret]) => marked(text).includes(secret)).map(([text]) => text)).toEqual([]);
+  });
+
+  it("leaves what is said about secrets", () => {
+    const texts = [
+      "The secret of good soup is patience and 3 hours.",
+      "The secret is that we deploy 2 times a day",
+      "The secret is BM25 with stemming",
+      "The secret is in AWS Secrets Manager under prod/db-1",
+      "Our secret santa is on December 24",
+      "the secret is out: version2 ships Friday",
+      "secret scanning is on for repo42",
+      "The client secret is rotated by terraform-v2",
+      "The token expires after 24h",
+      "the token is RS256-signed",
+      "The token is issued by auth-service2",
+      "The token budget is 200k",
+      "token limit: 4096",
+      "Uses OAuth2 bearer tokens",
+      "The API key is stored in vault/path2",
+      "The access key is rotated every 90days",
+      "the passphrase is asked twice",
+      "the password is shared.",
+      "The password is 12 characters long at least",
+      "Password reset links expire after 2h",
+      "password hashing uses argon2id",
+      "Passwords are hashed with bcrypt12",
+      "My password manager is Bitwarden2024",
+      "Passwort: mindestens 12 Zeichen",
+      "Credentials are in ~/.aws/credentials",
+      "credentials: see 1Password",
+      "Secrets: see docs/secrets2.md",
+      "Sort key: user#123",
+      "partition_key=tenant_id",
+      "primary key: user_id2",
+      "cache-key: v2-linux-node26",
+      "Key: Ctrl+K2",
+      "The pin is connected to GPIO4",
+      "PINs have 4 digits",
+      `Commit ${"0a1b2c3d4e5f60718293"}a4b5c6d7e8f901234567 broke it`,
+      `integrity sha512-${"aB3dE5gH7jK9mN1p".repeat(5)}==`,
+      "The user's id is 01234567-89ab-cdef-0123-456789abcdef",
+      "The session cookie: httpOnly, 30d",
+      "login takes 2s",
+      "mysql -u root -p asks for it",
+      "use --password to be asked",
+      "curl -u ada:$PASS https://x",
+      "Tokens are read in services/edge/src/http/model-doors/options2.ts",
+      "the seed is 42",
+    ];
+    expect(texts.filter((text) => marked(text) !== text).map(marked)).toEqual([]);
+  });
+
   it("replaces a key on lines, numbered, quoted, or cut off before its end, and nothing after it", () => {
     const line = "MIIE" + "a1B2".repeat(15);
     const begin = ["-----BEGIN PRIVATE", "KEY-----"].join(" ");
@@ -198,6 +308,7 @@ describe("time in proportion to the text", () => {
     "-----BEGIN PRIVATE KEY-----\n",
     `-----BEGIN PRIVATE KEY-----\n${"a:".repeat(60)}!\n`,
     "password: is\n",
+    ..."token a ,password for a ,curl -u ,mysql ,docker login ,Cookie: a=,KEY=,A,seed abc ,PIN is ,login: a / ,signature=,密码".split(","),
   ])("holds for %j, again and again", { timeout: 120_000 }, (piece) => {
     const text = piece.repeat(Math.ceil(2_000_000 / piece.length));
     expect(() => runInNewContext("work()", { work: () => marked(text) }, { timeout: 60_000 })).not.toThrow();

@@ -1,7 +1,9 @@
 import { isPlaceholder } from "./placeholder.ts";
 import { isPrivateKey, PRIVATE_KEY } from "./private-key-form.ts";
 import { MARK_SOURCE } from "./secret-mark.ts";
+import { looksRandom } from "./looks-random.ts";
 import { namedSecret } from "./named-secrets.ts";
+import { spokenSecrets } from "./spoken-secrets.ts";
 import type { SecretForm } from "./secret-form.ts";
 
 /** Where a word begins, after an escape such as `\n` or `%20` too. */
@@ -66,16 +68,38 @@ export const secretForms: readonly SecretForm[] = [
   { kind: "Docker token", pattern: /dckr_(?:pat|oat)_[\w-]{27,}/g, sign: "dckr_" },
   { kind: "Telegram token", pattern: new RegExp(`${START}[0-9]{8,10}:AA[\\w-]{33}`, "g"), sign: ":AA" },
   { kind: "Atlassian token", pattern: /AT(?:ATT|CTT)3x[\w=-]{40,}/g, sign: "TT3x" },
+  { kind: "Discord webhook", pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{16,20}\/[\w-]{40,}/g, sign: "/api/webhooks/" },
+  { kind: "Mailgun key", pattern: new RegExp(`${START}key-[0-9a-f]{32}(?![0-9A-Za-z])`, "g"), sign: "key-" },
+  { kind: "Facebook token", pattern: new RegExp(`${START}EAA[0-9A-Za-z]{40,}`, "g"), sign: "EAA" },
+  { kind: "Brevo key", pattern: /xkeysib-[0-9a-f]{64}-[0-9A-Za-z]{16}/g, sign: "xkeysib-" },
+  { kind: "RubyGems key", pattern: /rubygems_[0-9a-f]{48}/g, sign: "rubygems_" },
+  { kind: "Postman key", pattern: /PMAK-[0-9a-f]{24}-[0-9a-f]{34}/g, sign: "PMAK-" },
+  { kind: "Square key", pattern: /sq0(?:csp|atp|idp)-[\w-]{22,}/g, sign: "sq0" },
+  { kind: "New Relic key", pattern: /NRAK-[0-9A-Z]{27}/g, sign: "NRAK-" },
+  { kind: "Sentry token", pattern: /sntry[su]_[\w+/=-]{40,}/g, sign: "sntry" },
+  { kind: "Pulumi token", pattern: new RegExp(`${START}pul-[0-9a-f]{40}`, "g"), sign: "pul-" },
+  { kind: "GCP key id", pattern: /(?<before>"private_key_id"\s{0,3}:\s{0,3}")[0-9a-f]{40}/g, sign: "private_key_id" },
   { kind: "age key", pattern: /AGE-SECRET-KEY-1[0-9A-Z]{40,}/g, sign: "AGE-SECRET-KEY-1" },
   { kind: "API key", pattern: new RegExp(`${RUN_START}(?:sk|pk|rk)(?:-(?=[\\w-]*[0-9])[\\w-]{16,}|_[0-9A-Za-z]{32,})`, "g") },
+  { kind: "key", sign: "://", pattern: /(?<before>:\/\/)[0-9a-f]{32}(?=(?::[0-9a-f]{0,64})?@)/g },
   { kind: "password", sign: "://", pattern: /(?<before>:\/\/[^\s:@/]{0,256}:)[^\s@/]+(?=@)/g, accept: isNoPlaceholder },
   {
     kind: "credentials",
     pattern: new RegExp(`(?<before>${AUTHORIZATION}${SCHEME} +)(?!${MARK_SOURCE})${CREDENTIALS}`, "g"),
     accept: isNoPlaceholder,
   },
-  { kind: "credentials", pattern: new RegExp(`(?<before>${AUTHORIZATION})${TOKEN}`, "g") },
+  { kind: "credentials", pattern: new RegExp(`(?<before>${AUTHORIZATION}(?:[A-Za-z][\\w-]{1,30}[ \\t]{1,3})?)${TOKEN}`, "g") },
+  // What proves a request in a header or an address of any scheme: Digest, OAuth, AWS, Google.
+  { kind: "signature", pattern: /(?<before>\b(?:response|oauth_signature|[Ss]ignature)=\\?["']?)[A-Za-z0-9%+/]{20,}(?:%3[Dd]|=){0,2}/g },
+  { kind: "cookie", pattern: /(?<before>\b(?:[Ss]et-)?[Cc]ookie:[ \t]{1,3})[^=\s;,"']{1,64}=[^\s"']{8}[^\r\n"']{0,4000}/g, sign: "ookie:" },
   { kind: "credentials", pattern: /(?<before>\b(?:[Bb]asic|BASIC)[ \t]{1,9})[A-Za-z0-9+/]{8,}={0,2}/g, accept: isBasic },
   { kind: "token", pattern: new RegExp(String.raw`(?<before>\b(?:[Bb]earer|BEARER)[ \t]{1,9})${TOKEN}`, "g") },
   namedSecret,
+  ...spokenSecrets,
+  {
+    kind: "key",
+    pattern:
+      /(?<before>(?<!\w)[A-Z0-9_]{0,64}(?:KEY|SECRET|TOKEN|SALT|PEPPER)(?:_[A-Z0-9_]{1,32})?["']?[ \t]{0,3}[=:][ \t]{0,3}["']?)(?<value>[\w+/=.~-]{16,512})/g,
+    accept: ({ groups }) => looksRandom(groups!.value!),
+  },
 ];

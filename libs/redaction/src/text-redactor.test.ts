@@ -40,6 +40,12 @@ const part = fc.oneof(
     "https://a:hunter2@b ",
     "-----BEGIN ",
     "the secret\n",
+    "PIN is 4821 ",
+    "curl -s -u ada:hunter2 ",
+    "docker login -p hunter2 ",
+    "MY_KEY = a1b2c3d4e5f6g7h8 ",
+    "the password for a b is hunter2 ",
+    "Cookie: a=b1c2d3e4f5 ",
   ),
   fc.constantFrom("word ".repeat(200), "x".repeat(3_000), "y1".repeat(20_000), "token ".repeat(7_000)),
 );
@@ -50,7 +56,7 @@ describe("TextRedactor", () => {
     const property = fc.property(text, fc.array(fc.integer({ min: 1, max: 4_000 }), { minLength: 1, maxLength: 8 }), (whole, lengths) => {
       expect(inPieces(whole, lengths)).toBe(replaceSecrets(whole, (kind) => secretMark(kind)));
     });
-    fc.assert(property, { numRuns: 600 });
+    fc.assert(property, { numRuns: 300 });
   });
 
   it("lets nothing of a secret out that comes character by character", () => {

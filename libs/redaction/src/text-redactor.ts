@@ -12,7 +12,7 @@ const SHORT_CONTEXT = 2;
 
 /** After these on its line a secret may have blanks before it or in it: nothing that comes later on the line is let go early. */
 const OPENING =
-  /pass|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|(?:encryption|signing)[_-]?key|credential|authorization|bearer|basic|-----BEGIN/i;
+  /pass|pwd|secret|token|(?:api|access|private|account|auth|license|admin|deploy|encryption|signing)[ _-]?key|credential|creds|log-?in|authorization|bearer|basic|-----BEGIN|\bPIN\b|KEY\w*["']?[ \t]|SALT|PEPPER|cookie:|(?:seed|recovery|mnemonic)[ :]|mysql|docker|curl|wget|\bhttps? |\bxh |podman|helm|Kennwort|contraseña|mot de passe|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호/i;
 /** What a secret that was too long to be looked at whole goes on with. */
 const REST = /^[^\s"'&;|,\x60]*/;
 

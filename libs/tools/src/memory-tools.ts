@@ -17,8 +17,9 @@ export const memoryTools = [
       type: { type: "string", description: "Left out, project.", enum: ["user", "feedback", "project", "reference"], optional: true },
       scope: {
         type: "string",
-        description: "Left out, project: only sessions in this workspace see it.",
-        enum: ["personal", "project"],
+        description:
+          "Left out, project: only sessions in this workspace see it. team, for the whole organization, holds once a person accepts it.",
+        enum: ["personal", "project", "team"],
         optional: true,
       },
       subject: {

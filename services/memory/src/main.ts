@@ -16,6 +16,7 @@ import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
 import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
 import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
+import { PostgresProjects } from "./adapters/postgres-projects.ts";
 import { readMemoryConfig } from "./config.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 
@@ -37,7 +38,7 @@ await runService("memory", async (log, environment) => {
 
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);
-  const routes = memoryRoutes({ store, index, gate, usage: new PostgresUsageLog(database, log) });
+  const routes = memoryRoutes({ store, index, gate, projects: new PostgresProjects(database), usage: new PostgresUsageLog(database, log) });
   const services = [MemoryService.typeName, MemoryStatsService.typeName];
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();

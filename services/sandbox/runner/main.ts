@@ -21,6 +21,7 @@ import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
 import { apply, protect, restore } from "./guard.ts";
 import { previewCall } from "./preview-call.ts";
+import { readIdentity } from "./read-identity.ts";
 import { readAllInstructions, readInstructions, readProfiles } from "./read-instructions.ts";
 import { ToolFailure, toResult, type ToolAnswer } from "./tool.ts";
 import { runTool } from "./tools.ts";
@@ -122,8 +123,9 @@ function compareFor({ callId = "" }: RunnerRequest_CompareJson): void {
 
 async function instructionsFor({ callId = "", folders = [], all, profiles }: RunnerRequest_ReadInstructionsJson): Promise<void> {
   const reading = profiles === true ? readProfiles() : all === true ? readAllInstructions() : readInstructions(folders);
-  const { files, more } = await reading;
-  send({ instructions: { callId, files: [...files], more } });
+  const isWhole = profiles !== true && all !== true && folders.includes("");
+  const [{ files, more }, identity] = await Promise.all([reading, isWhole ? readIdentity() : undefined]);
+  send({ instructions: { callId, files: [...files], more, identity } });
 }
 
 async function previewFor({ callId = "", tool = "", argumentsJson = "{}" }: RunnerRequest_PreviewJson): Promise<void> {

@@ -1,5 +1,5 @@
 import { createClient } from "@connectrpc/connect";
-import { FactSchema, FactScope, FactType, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { FactSchema, FactScope, FactType, MemoryService, ProposalState } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
@@ -36,6 +36,8 @@ export async function memoryWrite(text: string, flags: MemoryWriteFlags, context
   );
   if (flags.json === true)
     process.stdout.write(jsonLine({ ...(fact && messageJson(FactSchema, fact)), superseded_fact_ids: supersededFactIds }));
+  else if (fact?.proposal === ProposalState.WAITING)
+    process.stdout.write(`Proposed as ${fact.factId}: it holds once an approver accepts it (\`hlvm memory inbox list\`).\n`);
   else {
     const replaced = supersededFactIds.length === 0 ? "" : `, in place of ${counted(supersededFactIds.length, "older fact")}`;
     process.stdout.write(`Remembered as ${fact?.factId}${replaced}.\n`);

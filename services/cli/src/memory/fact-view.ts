@@ -1,6 +1,14 @@
 import { enumWord } from "@hlvm/ndjson/enum-word";
+import { replacedFacts } from "@hlvm/ndjson/replaced-facts";
 import { factChangeWord } from "@hlvm/ndjson/fact-change-word";
-import { FactChangeKind, FactOriginSchema, FactScopeSchema, type Fact, type FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import {
+  FactOriginSchema,
+  FactScopeSchema,
+  ProposalState,
+  ProposalStateSchema,
+  type Fact,
+  type FactChange,
+} from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { localTime } from "../output/local-time.ts";
 
 export const FACT_HEADINGS = ["FACT", "WRITTEN", "SCOPE", "ORIGIN", "BY", "STATE", "TEXT"] as const;
@@ -18,8 +26,9 @@ export function factRow(fact: Fact): string[] {
   ];
 }
 
-/** `replaced`, `ended`, `pinned`, or nothing for one that simply holds. */
-export function factState({ validTo, supersededBy, pinned }: Fact): string {
+/** `replaced`, `ended`, `pinned`, what became of a proposal, or nothing for one that simply holds. */
+export function factState({ validTo, supersededBy, pinned, proposal }: Fact): string {
+  if (proposal !== ProposalState.UNSPECIFIED) return `proposal ${enumWord(ProposalStateSchema, proposal)}`;
   if (validTo !== undefined) return supersededBy === "" ? "ended" : "replaced";
   return pinned ? "pinned" : "";
 }
@@ -32,8 +41,10 @@ export function changeRow(change: FactChange): string[] {
 }
 
 /** What is now, and what it took the place of. */
-export function changeText({ kind, fact, others }: FactChange): string {
-  const text = fact?.text ?? "";
-  const replaced = kind === FactChangeKind.REPLACED ? others.map((other) => `"${other.text}"`).join(", ") : "";
+export function changeText(change: FactChange): string {
+  const text = change.fact?.text ?? "";
+  const replaced = replacedFacts(change)
+    .map((other) => `"${other.text}"`)
+    .join(", ");
   return replaced === "" ? text : `${text}  (in place of ${replaced})`;
 }

@@ -43,6 +43,8 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
   addReading(memory, context, finish);
   addChanging(memory, context, finish);
   addMemoryStats(memory, context, finish);
+  addInbox(memory, context, finish);
+  addProjects(memory, context, finish);
   return memory;
 }
 
@@ -102,6 +104,65 @@ function addChanging(memory: Command, context: CommandContext, finish: Finish): 
     .action(async (id: string, flags: MemoryUndoFlags) => {
       const { memoryUndo } = await import("../commands/memory-undo.ts");
       finish(await memoryUndo(id, flags, context));
+    });
+}
+
+function addInbox(memory: Command, context: CommandContext, finish: Finish): void {
+  const inbox = memory.command("inbox").description("what was proposed and holds only once a person accepts it");
+  inbox
+    .command("list")
+    .description("what waits, the oldest first")
+    .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 100)).default(50))
+    .addOption(jsonOption())
+    .action(async (flags: { limit: number; json?: boolean }) => {
+      const { memoryInbox } = await import("../commands/memory-inbox.ts");
+      finish(await memoryInbox(flags, context));
+    });
+  for (const [decision, description] of [
+    ["accept", "do what was proposed"],
+    ["reject", "leave everything as it is"],
+  ] as const)
+    inbox
+      .command(decision)
+      .description(description)
+      .argument("<proposal-id>", "as list shows it", factId)
+      .addOption(jsonOption())
+      .action(async (id: string, flags: { json?: boolean }) => {
+        const { memoryDecide } = await import("../commands/memory-inbox.ts");
+        finish(await memoryDecide(decision, id, flags, context));
+      });
+}
+
+function addProjects(memory: Command, context: CommandContext, finish: Finish): void {
+  const project = memory.command("project").description("whose facts of scope project are whose");
+  project
+    .command("list")
+    .description("projects that you have had a session in or were added to; for an administrator, all")
+    .addOption(jsonOption())
+    .action(async (flags: { json?: boolean }) => {
+      const { memoryProjects } = await import("../commands/memory-project.ts");
+      finish(await memoryProjects(flags, context));
+    });
+  for (const [name, isMember, description] of [
+    ["add", true, "have somebody see a project's facts; for administrators"],
+    ["remove", false, "have somebody see them no more, whatever sessions they have; for administrators"],
+  ] as const)
+    project
+      .command(name)
+      .description(description)
+      .argument("<project-id>", "as list shows it")
+      .argument("<member>", "for example user:ada")
+      .addOption(jsonOption())
+      .action(async (projectId: string, principal: string, flags: { json?: boolean }) => {
+        const { memoryProjectMember } = await import("../commands/memory-project.ts");
+        finish(await memoryProjectMember({ projectId, principal, isMember }, flags, context));
+      });
+  project
+    .command("init")
+    .description("make this folder a project by an id in .hlvm/project, where it is no git repository")
+    .action(async () => {
+      const { memoryProjectInit } = await import("../commands/memory-project.ts");
+      finish(memoryProjectInit(context));
     });
 }
 

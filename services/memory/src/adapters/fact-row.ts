@@ -1,4 +1,4 @@
-import type { Fact, FactOrigin, FactScope, FactType } from "../domain/fact.ts";
+import type { Fact, FactOrigin, FactScope, FactType, ProposalState } from "../domain/fact.ts";
 
 /** A row of table `fact`, as far as the domain sees it. */
 export interface FactRow extends Record<string, unknown> {
@@ -18,10 +18,17 @@ export interface FactRow extends Record<string, unknown> {
   valid_from: Date;
   valid_to: Date | null;
   superseded_by: string | null;
+  actor: string;
+  source_ordinal: number | null;
+  said_at: Date | null;
+  validated_at: Date | null;
+  proposal: ProposalState | null;
+  proposal_of: string | null;
+  proposes_end: boolean;
 }
 
-export const FACT_COLUMNS =
-  "fact_id, owner, project, scope, text, category, type, origin, subject, predicate, tags, pinned, source_session_id, valid_from, valid_to, superseded_by";
+export const FACT_COLUMNS = `fact_id, owner, project, scope, text, category, type, origin, subject, predicate, tags, pinned, source_session_id,
+  valid_from, valid_to, superseded_by, actor, source_ordinal, said_at, validated_at, proposal, proposal_of, proposes_end`;
 
 export function factOf(row: FactRow): Fact {
   return {
@@ -41,5 +48,12 @@ export function factOf(row: FactRow): Fact {
     validFrom: row.valid_from,
     validTo: row.valid_to ?? undefined,
     supersededBy: row.superseded_by ?? "",
+    actor: row.actor,
+    sourceOrdinal: row.source_ordinal ?? undefined,
+    saidAt: row.said_at ?? undefined,
+    validatedAt: row.validated_at ?? undefined,
+    proposal: row.proposal ?? undefined,
+    proposalOf: row.proposal_of ?? "",
+    proposesEnd: row.proposes_end,
   };
 }

@@ -13,7 +13,7 @@ import type { FactFilter, Place } from "../domain/fact-history.ts";
 import type { ScopedFacts } from "../domain/fact-store.ts";
 import { pinFact } from "../domain/pin-fact.ts";
 import { removeFact } from "../domain/remove-fact.ts";
-import { replaceFact } from "../domain/replace-fact.ts";
+import { PERSON, replaceFact } from "../domain/replace-fact.ts";
 import { undoChange } from "../domain/undo-change.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { writeFact, type FactDraft } from "../domain/write-fact.ts";
@@ -60,7 +60,7 @@ describe("history", () => {
     await as(ada, (facts) => pinFact(facts, ada, old.id, true));
     await as(ada, (facts) => pinFact(facts, ada, old.id, true));
     const fact = await write(bob, "CI takes 9 minutes", { subject: "ci", predicate: "duration" });
-    await as(ada, (facts) => removeFact(facts, ada, fact.id));
+    await as(ada, (facts) => removeFact(facts, ada, fact.id, PERSON));
     const expected = [
       { kind: "ended", principal: "user:ada", fact: { id: fact.id }, others: [], sessionId: "", callId: "" },
       { kind: "replaced", principal: "user:bob", fact: { id: fact.id }, others: [{ id: old.id, supersededBy: fact.id }], ...bob.call },
@@ -77,7 +77,7 @@ describe("history", () => {
     await expect(as(ada, (facts) => facts.end(fact.id, ""))).rejects.toThrow("fact_change_part_change_id_fkey");
     await expect(
       as(ada, async (facts) => {
-        await removeFact(facts, ada, fact.id);
+        await removeFact(facts, ada, fact.id, PERSON);
         throw new Error("crashed");
       }),
     ).rejects.toThrow("crashed");
@@ -144,7 +144,7 @@ describe("undo", () => {
     await as(ada, (facts) => pinFact(facts, ada, fact.id, true));
     await undo(ada, await lastOf(ada, fact.id));
     expect(await as(ada, (facts) => facts.find(fact.id))).toMatchObject({ pinned: false });
-    await as(ada, (facts) => removeFact(facts, ada, fact.id));
+    await as(ada, (facts) => removeFact(facts, ada, fact.id, PERSON));
     await undo(ada, await lastOf(ada, fact.id));
     expect(await listed(ada)).toEqual(["CI takes 9 minutes"]);
     const other = await write(ada, "Something wrong");
@@ -176,7 +176,7 @@ describe("undo", () => {
   ])("does not put a fact beside %s", async (_, text, slot) => {
     const ada = newcomer();
     const fact = await write(ada, "Deploys need approval", slot);
-    await as(ada, (facts) => removeFact(facts, ada, fact.id));
+    await as(ada, (facts) => removeFact(facts, ada, fact.id, PERSON));
     await write(ada, text, slot);
     await expect(undo(ada, await lastOf(ada, fact.id))).rejects.toMatchObject({ reason: "fact_slot_taken" });
     expect(await listed(ada)).toEqual([text]);
@@ -234,14 +234,14 @@ describe("lists", () => {
       ["fact_change", "changed_at"],
     ] as const)
       await test.database.query(`UPDATE ${name} SET ${time} = ${time} - interval '1 hour' WHERE fact_id = $1`, [plain.id]);
-    await write(bob, "inferred", { scope: "team", origin: "model-inferred", type: "reference" });
+    await write(bob, "inferred", { scope: "project", origin: "model-inferred", type: "reference" });
     const gone = await write(ada, "gone", { scope: "project" });
-    await as(bob, (facts) => removeFact(facts, bob, gone.id));
+    await as(bob, (facts) => removeFact(facts, bob, gone.id, PERSON));
     expect(await listed(ada)).toEqual(["inferred", "plain"]);
     expect(await listed(ada, {}, true)).toEqual(["gone", "inferred", "plain"]);
     for (const [filter, facts, changes] of [
       [{ scope: "personal" }, ["plain"], ["plain"]],
-      [{ scope: "project" }, ["gone"], ["gone", "gone"]],
+      [{ scope: "project" }, ["gone", "inferred"], ["gone", "gone", "inferred"]],
       [{ origin: "model-inferred" }, ["inferred"], ["inferred"]],
       [{ type: "reference" }, ["inferred"], ["inferred"]],
       [{ category: "ci" }, ["plain"], ["plain"]],

@@ -27,8 +27,8 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
   /** A fact that was not there before is part of the change. */
   async addNew(factId: string): Promise<void> {
     await this.#queries.query(
-      `INSERT INTO fact_change_part (change_id, fact_id, became)
-       SELECT $1, fact_id, ROW(pinned, valid_to, superseded_by)::fact_state FROM fact WHERE fact_id = $2`,
+      `INSERT INTO fact_change_part (change_id, fact_id, became, became_proposal)
+       SELECT $1, fact_id, ROW(pinned, valid_to, superseded_by)::fact_state, proposal FROM fact WHERE fact_id = $2`,
       [this.changeId, factId],
       "fact-change-new",
     );
@@ -77,7 +77,8 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
 
   async revert(changeId: string): Promise<"done" | "changed" | "taken"> {
     const [blocked] = await this.#queries.query<{ is_changed: boolean; is_taken: boolean }>(
-      `SELECT coalesce(bool_or(became IS DISTINCT FROM ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state), true) AS is_changed,
+      `SELECT coalesce(bool_or(became IS DISTINCT FROM ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state
+           OR became_proposal IS DISTINCT FROM fact.proposal), true) AS is_changed,
          coalesce(bool_or((was).pinned IS NOT NULL AND (was).valid_to IS NULL AND EXISTS (
            SELECT FROM fact AS taker
            WHERE taker.audience = fact.audience AND taker.slot = fact.slot AND taker.valid_to IS NULL
@@ -94,15 +95,19 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
     for (const holds of [false, true]) {
       const reverted = await this.#queries.query<{ fact_id: string }>(
         `WITH part AS (
-           SELECT fact_id, became, (was).pinned IS NULL AS was_new, was FROM fact_change_part WHERE change_id = $1
+           SELECT fact_id, became, (was).pinned IS NULL AS was_new, was, was_proposal, became_proposal FROM fact_change_part WHERE change_id = $1
          ), changed AS (
            UPDATE fact SET pinned = CASE WHEN was_new THEN fact.pinned ELSE (was).pinned END,
-             valid_to = CASE WHEN was_new THEN now() ELSE (was).valid_to END,
-             superseded_by = (was).superseded_by
+             valid_to = CASE WHEN NOT was_new THEN (was).valid_to WHEN fact.valid_to IS NULL THEN greatest(now(), fact.valid_from)
+               ELSE fact.valid_to END,
+             superseded_by = (was).superseded_by,
+             proposal = CASE WHEN NOT was_new THEN was_proposal WHEN fact.proposal IS NOT NULL THEN 'rejected' END
            FROM part WHERE part.fact_id = fact.fact_id AND (NOT was_new AND (was).valid_to IS NULL) = $3
-           RETURNING fact.fact_id, became, ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state AS now_is
+           RETURNING fact.fact_id, became, became_proposal, ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state AS now_is,
+             fact.proposal
          )
-         INSERT INTO fact_change_part (change_id, fact_id, was, became) SELECT $2, fact_id, became, now_is FROM changed RETURNING fact_id`,
+         INSERT INTO fact_change_part (change_id, fact_id, was, became, was_proposal, became_proposal)
+         SELECT $2, fact_id, became, now_is, became_proposal, proposal FROM changed RETURNING fact_id`,
         [changeId, this.changeId, holds],
         "fact-revert",
       );

@@ -39,7 +39,7 @@ export class PostgresFactPages {
     const rows = await this.#queries.query<FactRow & Placed>(
       `SELECT ${FACT_COLUMNS}, ${microseconds("valid_from")} FROM unnest($1::text[]) AS mine (audience) CROSS JOIN LATERAL (
          SELECT * FROM fact WHERE fact.audience = mine.audience AND (fact.valid_from, fact.fact_id) < ($2::timestamptz, $3::uuid)
-           ${withEnded ? "" : "AND fact.valid_to IS NULL"} ${narrowed}
+           AND ${withEnded ? "fact.proposal" : "fact.valid_to"} IS NULL ${narrowed}
          ORDER BY fact.valid_from DESC, fact.fact_id DESC LIMIT $4
        ) AS found ORDER BY valid_from DESC, fact_id DESC LIMIT $4`,
       values,

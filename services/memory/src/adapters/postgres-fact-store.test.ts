@@ -9,7 +9,7 @@ import { audienceOf } from "../domain/audience.ts";
 import type { Fact } from "../domain/fact.ts";
 import { pinFact } from "../domain/pin-fact.ts";
 import { removeFact } from "../domain/remove-fact.ts";
-import { replaceFact } from "../domain/replace-fact.ts";
+import { PERSON, replaceFact } from "../domain/replace-fact.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { writeFact, type FactDraft } from "../domain/write-fact.ts";
 import { draftOf } from "../testing/draft-of.ts";
@@ -83,6 +83,21 @@ describe("writing", () => {
     expect(await holds(ada, "vitest")).toEqual([stated.id]);
   });
 
+  it("finds what a sentence is about by itself: what was so is kept with its time, and what says the same is one", async () => {
+    const ada = newcomer();
+    const { fact: old } = await write(ada, "The deploy branch is master");
+    const { fact, superseded } = await write(ada, "The deploy branch is now main");
+    expect([superseded.map(({ id }) => id), fact.predicate]).toEqual([[old.id], "deploy branch"]);
+    expect(await find(ada, old.id)).toMatchObject({ validTo: fact.validFrom });
+    expect(await write(ada, "Trunk is the deploy branch")).toMatchObject({ superseded: [{ id: fact.id }] });
+    expect(await write(ada, "the deploy branch is  trunk!")).toMatchObject({ isNew: false });
+    const { fact: known } = await write(ada, "On Fridays we deploy, from main");
+    expect(await write(ada, "we deploy from main on Fridays?")).toMatchObject({ isNew: false, fact: { id: known.id } });
+    // A sentence of a conversation is kept beside the others.
+    for (const [sourceOrdinal, city] of ["Berlin", "Lisbon"].entries())
+      expect(await write(ada, `Ada lives in ${city}`, { sourceOrdinal, actor: "Ada" })).toMatchObject({ superseded: [] });
+  });
+
   it("pins a known fact when it is written again as pinned", async () => {
     const ada = newcomer();
     await write(ada, "Never push to main");
@@ -100,6 +115,31 @@ describe("writing", () => {
 
   it.each([[`AKIA${"Q7R2".repeat(4)}`], [" \0 "], ["…"]])("refuses a fact that says nothing: %j", async (text) => {
     await expect(write(newcomer(), text)).rejects.toMatchObject({ reason: "fact_empty", advice: expect.stringContaining("stands alone") });
+  });
+
+  it.each(["   \u00a0 ", "<p><br/></p>", "<!-- --> &nbsp; ![](x.png)", "** -- __ ```", "\u200b\u202e"])(
+    "refuses blanks, markup and what nobody sees: %j",
+    async (text) => {
+      await expect(write(newcomer(), text)).rejects.toMatchObject({ reason: "fact_empty" });
+    },
+  );
+
+  it("shows what hides in a text, leaves joined letters and emoji, and finds a secret that something was hidden in", async () => {
+    const ada = newcomer();
+    const text = async (given: string): Promise<string> => (await write(ada, given)).fact.text;
+    expect(await text("Run \u202eelif\u202c it\u200b now")).toBe("Run ⟦U+202E⟧elif⟦U+202C⟧ it⟦U+200B⟧ now");
+    expect(await text("👩‍💻 prefers می‌خواهم ❤️\u00a0tabs")).toBe("👩‍💻 prefers می‌خواهم ❤️ tabs");
+    expect(await text(`The key AKIA\u200b${"Q7R2".repeat(4)} opens it`)).toBe("The key [secret: AWS key] opens it");
+    expect(await text("lone \ud800 half")).toBe("lone ⟦U+D800⟧ half");
+  });
+
+  it("holds for no less than no time where the clock went back", async () => {
+    const ada = newcomer();
+    const { fact } = await write(ada, "The deploy branch is master");
+    await test.database.query("UPDATE fact SET valid_from = now() + interval '1 hour' WHERE fact_id = $1", [fact.id]);
+    await write(ada, "The deploy branch is main");
+    const old = await find(ada, fact.id);
+    expect(old!.validTo!.getTime()).toBe(old!.validFrom.getTime());
   });
 
   it("takes the longest texts and names that the contract allows", async () => {
@@ -134,7 +174,9 @@ describe("scope", () => {
     ] as const) {
       expect(await find(viewer, id)).toBeUndefined();
       for (const change of [removeFact, (facts, who, fact) => pinFact(facts, who, fact, true)] satisfies (typeof removeFact)[])
-        await expect(store.inScope(viewer, (facts) => change(facts, viewer, id))).rejects.toMatchObject({ reason: "fact_not_found" });
+        await expect(store.inScope(viewer, (facts) => change(facts, viewer, id, PERSON))).rejects.toMatchObject({
+          reason: "fact_not_found",
+        });
     }
   });
 
@@ -185,12 +227,14 @@ describe("scope", () => {
     await test.database.query(`DROP ROLE ${name}`);
   });
 
-  it("lets team facts be written and changed by those alone who may", async () => {
+  it("lets team facts be made and changed by those alone who may", async () => {
     const ada = newcomer();
     const { fact } = await write(ada, "Releases go out on Tuesdays", { scope: "team" });
     const bob = { ...ada, principal: "user:bob", mayWriteTeamFacts: false };
-    await expect(write(bob, "Releases go out daily", { scope: "team" })).rejects.toMatchObject({ reason: "team_fact_refused" });
-    await expect(store.inScope(bob, (facts) => removeFact(facts, bob, fact.id))).rejects.toMatchObject({ reason: "team_fact_refused" });
+    expect((await write(bob, "Releases go out daily", { scope: "team" })).fact).toMatchObject({ proposal: "waiting" });
+    await expect(store.inScope(bob, (facts) => removeFact(facts, bob, fact.id, PERSON))).rejects.toMatchObject({
+      reason: "team_fact_refused",
+    });
   });
 
   it("refuses a project's fact outside a project", async () => {
@@ -264,7 +308,7 @@ describe("editing", () => {
   it("ends a removed fact", async () => {
     const ada = newcomer();
     const { fact } = await write(ada, "Staging is down");
-    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id))).toMatchObject({
+    expect(await store.inScope(ada, (facts) => removeFact(facts, ada, fact.id, PERSON))).toMatchObject({
       validTo: expect.any(Date),
       supersededBy: "",
     });

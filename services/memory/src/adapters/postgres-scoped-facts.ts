@@ -4,10 +4,13 @@ import { audiencesOf } from "../domain/audience.ts";
 import type { Candidates, FoundFact } from "../domain/candidates.ts";
 import type { Fact } from "../domain/fact.ts";
 import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-store.ts";
+import type { Proposals } from "../domain/proposals.ts";
 import type { ToolOutcome } from "../domain/tool-outcome.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
 import { PostgresFactHistory } from "./postgres-fact-history.ts";
+import { PostgresProposals } from "./postgres-proposals.ts";
+import { withPart } from "./with-part.ts";
 
 /** Facts within a transaction that has entered the viewer's scope; the audiences only lead to the index on them. */
 export class PostgresScopedFacts implements ScopedFacts {
@@ -15,6 +18,7 @@ export class PostgresScopedFacts implements ScopedFacts {
   readonly #viewer: Viewer;
   readonly #audiences: readonly string[];
   readonly history: PostgresFactHistory;
+  readonly proposals: Proposals;
   #isOutboxFed = false;
 
   constructor(queries: Queries, viewer: Viewer) {
@@ -22,6 +26,7 @@ export class PostgresScopedFacts implements ScopedFacts {
     this.#viewer = viewer;
     this.#audiences = audiencesOf(viewer);
     this.history = new PostgresFactHistory(queries, viewer, (id) => this.#feedOutbox(id));
+    this.proposals = new PostgresProposals(queries, viewer, this.history);
   }
 
   get isOutboxFed(): boolean {
@@ -41,9 +46,9 @@ export class PostgresScopedFacts implements ScopedFacts {
     return this.#one("fact-in-slot", sql, [audience, slot]);
   }
 
-  async sameText(audience: string, slot: string, textKey: string): Promise<Fact | undefined> {
-    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = $3 AND valid_to IS NULL`;
-    return this.#one("fact-same-text", sql, [audience, slot, textKey]);
+  async sameText(audience: string, slot: string, textKeys: readonly string[]): Promise<Fact | undefined> {
+    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = ANY($3) AND valid_to IS NULL ORDER BY valid_from LIMIT 1`;
+    return this.#one("fact-same-text", sql, [audience, slot, textKeys]);
   }
 
   async insert(fact: FactToInsert): Promise<Fact> {
@@ -66,17 +71,26 @@ export class PostgresScopedFacts implements ScopedFacts {
       tags: fact.tags,
       pinned: fact.pinned,
       source_session_id: fact.sourceSessionId,
+      actor: fact.actor,
+      source_ordinal: fact.sourceOrdinal,
+      said_at: fact.saidAt,
+      validated_at: fact.validatedAt,
     };
-    const places = Object.keys(values).map((_, position) => `$${position + 1}`);
-    const sql = `INSERT INTO fact (${Object.keys(values).join(", ")}) VALUES (${places.join(", ")}) RETURNING ${FACT_COLUMNS}`;
-    const inserted = await this.#changed("fact-insert", sql, Object.values(values));
+    const { proposal } = fact;
+    const all =
+      proposal === undefined ? values : { ...values, proposal_of: proposal.of || null, proposes_end: proposal.ends, proposal: "waiting" };
+    const places = Object.keys(all).map((_, position) => `$${position + 1}`);
+    // A proposal never holds.
+    const validTo = proposal === undefined ? "NULL" : "now()";
+    const sql = `INSERT INTO fact (${Object.keys(all).join(", ")}, valid_to) VALUES (${places.join(", ")}, ${validTo}) RETURNING ${FACT_COLUMNS}`;
+    const inserted = await this.#changed(proposal === undefined ? "fact-insert" : "fact-propose", sql, Object.values(all));
     await this.history.addNew(fact.id);
-    await this.#feedOutbox(fact.id);
+    if (proposal === undefined) await this.#feedOutbox(fact.id);
     return inserted;
   }
 
   async end(id: string, supersededBy: string): Promise<Fact> {
-    const sql = withPart("valid_to = now(), superseded_by = nullif($3, '')::uuid");
+    const sql = withPart("valid_to = greatest(now(), valid_from), superseded_by = nullif($3, '')::uuid");
     const ended = await this.#changed("fact-end", sql, [id, this.history.changeId, supersededBy]);
     await this.#feedOutbox(id);
     return ended;
@@ -182,17 +196,6 @@ export class PostgresScopedFacts implements ScopedFacts {
     await this.#queries.query("INSERT INTO outbox (fact_id) VALUES ($1)", [id], "outbox-feed");
     this.#isOutboxFed = true;
   }
-}
-
-/** Changes the fact $1 as part of the change $2. */
-function withPart(assignments: string): string {
-  return `WITH old AS (SELECT fact_id, ROW(pinned, valid_to, superseded_by)::fact_state AS was FROM fact WHERE fact_id = $1),
-    changed AS (UPDATE fact SET ${assignments} WHERE fact_id = $1 RETURNING *),
-    part AS (
-      INSERT INTO fact_change_part (change_id, fact_id, was, became)
-      SELECT $2, fact_id, was, ROW(pinned, valid_to, superseded_by)::fact_state FROM changed JOIN old USING (fact_id)
-    )
-    SELECT ${FACT_COLUMNS} FROM changed`;
 }
 
 /** Terms hold letters and digits alone, so quoting is all that they need. */

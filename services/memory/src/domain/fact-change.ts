@@ -1,6 +1,6 @@
 import type { Fact } from "./fact.ts";
 
-export type FactChangeKind = "written" | "replaced" | "ended" | "pinned" | "unpinned" | "undone";
+export type FactChangeKind = "written" | "replaced" | "ended" | "pinned" | "unpinned" | "undone" | "proposed" | "accepted" | "rejected";
 
 /** What was done to facts at once, and by whom. Facts are as they are now. */
 export interface FactChange {

@@ -1,6 +1,7 @@
 import type { Candidates, FoundFact } from "./candidates.ts";
 import type { Fact, NewFact } from "./fact.ts";
 import type { FactHistory } from "./fact-history.ts";
+import type { ProposedPlace, Proposals } from "./proposals.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -11,6 +12,8 @@ export interface FactToInsert extends NewFact {
   readonly slot: string;
   readonly textKey: string;
   readonly stems: readonly string[];
+  /** It does not hold, and waits for a person. */
+  readonly proposal?: ProposedPlace;
 }
 
 /** One use of a writing tool, as its receipt names it. */
@@ -24,13 +27,14 @@ export interface CallReference {
 export interface ScopedFacts {
   /** Whatever is changed here has to be recorded in it before the transaction ends. */
   readonly history: FactHistory;
+  readonly proposals: Proposals;
   /** Nobody else writes for this audience until the transaction ends. */
   lock(audience: string): Promise<void>;
   find(id: string): Promise<Fact | undefined>;
   /** The valid fact in a slot. */
   inSlot(audience: string, slot: string): Promise<Fact | undefined>;
-  /** The valid fact with this text in a slot. */
-  sameText(audience: string, slot: string, textKey: string): Promise<Fact | undefined>;
+  /** The valid fact in a slot whose text has one of these keys. */
+  sameText(audience: string, slot: string, textKeys: readonly string[]): Promise<Fact | undefined>;
   insert(fact: FactToInsert): Promise<Fact>;
   /** The fact holds no longer; it stays in the history. */
   end(id: string, supersededBy: string): Promise<Fact>;

@@ -16,7 +16,7 @@ export interface Fact {
   readonly predicate: string;
   readonly tags: readonly string[];
   readonly pinned: boolean;
-  /** The workspace's path for scope project, else empty. */
+  /** The project's id for scope project, else empty. */
   readonly project: string;
   /** The principal who wrote it. */
   readonly owner: string;
@@ -27,7 +27,21 @@ export interface Fact {
   readonly validTo: Date | undefined;
   /** The fact that took its place; empty where none did. */
   readonly supersededBy: string;
+  /** Who said it in its source; empty where nobody is known. */
+  readonly actor: string;
+  /** Its place in its source session, from 0. */
+  readonly sourceOrdinal: number | undefined;
+  readonly saidAt: Date | undefined;
+  /** Since when a person vouches for what they did not state. */
+  readonly validatedAt: Date | undefined;
+  /** What became of a proposal, which is a fact that never held; undefined for every other fact. */
+  readonly proposal: ProposalState | undefined;
+  /** The fact that a proposal would replace or end; empty for a new one. */
+  readonly proposalOf: string;
+  readonly proposesEnd: boolean;
 }
 
+export type ProposalState = "waiting" | "accepted" | "rejected";
+
 /** A fact that is to be written, before it has an id and a time. */
-export type NewFact = Omit<Fact, "id" | "owner" | "validFrom" | "validTo" | "supersededBy">;
+export type NewFact = Omit<Fact, "id" | "owner" | "validFrom" | "validTo" | "supersededBy" | "proposal" | "proposalOf" | "proposesEnd">;

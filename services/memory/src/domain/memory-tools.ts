@@ -74,6 +74,7 @@ async function write(facts: ScopedFacts, viewer: Viewer, given: WriteArguments, 
     pinned: false,
     sourceSessionId: call.sessionId,
   });
+  if (fact.proposal !== undefined) return proposed(fact);
   if (!isNew) return succeeded(`Known already as fact ${fact.id}: ${fact.text}`, "known already");
   const replaced = superseded.map((old) => `\nIt replaces fact ${old.id}: ${old.text}`).join("");
   return succeeded(`Remembered as fact ${fact.id} (${fact.scope}): ${fact.text}${replaced}`, `remembered: ${fact.text}`);
@@ -102,14 +103,26 @@ function lineOf(fact: Fact): string {
 
 async function edit(facts: ScopedFacts, viewer: Viewer, given: EditArguments, call: ToolCall): Promise<ToolOutcome> {
   if (!UUID.test(given.fact_id)) throw wrongArguments(`"${given.fact_id}" is not a fact's id`, "Take the id that memory_search gave.");
+  const editor = { origin: "model-inferred", sourceSessionId: call.sessionId } as const;
   if (given.action === "remove") {
-    const fact = await removeFact(facts, viewer, given.fact_id);
+    const fact = await removeFact(facts, viewer, given.fact_id, editor);
+    if (fact.proposal !== undefined) return proposed(fact);
     return succeeded(`Removed fact ${fact.id}: ${fact.text}`, `removed: ${fact.text}`);
   }
   if (given.text === undefined) throw wrongArguments('argument "text" is missing', "Give the corrected fact, or use action remove.");
-  const editor = { origin: "model-inferred", sourceSessionId: call.sessionId } as const;
   const { fact } = await replaceFact(facts, viewer, given.fact_id, given.text, editor);
+  if (fact.proposal !== undefined) return proposed(fact);
   return succeeded(`Fact ${given.fact_id} is now fact ${fact.id}: ${fact.text}`, `corrected: ${fact.text}`);
+}
+
+function proposed(fact: Fact): ToolOutcome {
+  const what = fact.proposesEnd
+    ? `to end fact ${fact.proposalOf}`
+    : fact.proposalOf === ""
+      ? "as new"
+      : `in place of fact ${fact.proposalOf}`;
+  const content = `Not done yet. It is in the inbox as proposal ${fact.id} (${what}) and holds once a person accepts it: ${fact.text}`;
+  return succeeded(content, `proposed: ${fact.text}`);
 }
 
 function succeeded(content: string, summary: string): ToolOutcome {

@@ -1,66 +1,52 @@
-import { randomUUID } from "node:crypto";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { audienceOf } from "./audience.ts";
-import { slotOf, textKeyOf } from "./fact-keys.ts";
-import type { Fact, FactOrigin, NewFact } from "./fact.ts";
+import type { Fact, NewFact } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
-import { stemsOf } from "./stems.ts";
+import { placeFact, placeOf } from "./place-fact.ts";
+import { propose } from "./propose.ts";
+import { TRUST, trustOf } from "./trust.ts";
 import type { Viewer } from "./viewer.ts";
 
-const TRUST: Readonly<Record<FactOrigin, number>> = { "system-generated": 0, "model-inferred": 1, "user-stated": 2 };
-
 export interface PutFact {
+  /** A proposal where something more to be trusted stands there, or where others have to agree. */
   readonly fact: Fact;
-  /** False where the same was known already. */
+  /** False where the same was known or proposed already. */
   readonly isNew: boolean;
   readonly superseded: readonly Fact[];
 }
 
 /**
  * Puts a fact into its slot: what held there is superseded and stays in the history. The same text again adds nothing,
- * unless it now comes from somebody more to be trusted.
+ * unless it now comes from somebody more to be trusted. What is less to be trusted than that which holds becomes a proposal, and so
+ * does what the whole organization would see where no approver states it.
+ * @throws HlvmError `project_missing`, `inbox_full`
  */
 export async function putFact(facts: ScopedFacts, viewer: Viewer, draft: NewFact, corrected?: Fact): Promise<PutFact> {
-  checkScope(viewer, draft);
-  const audience = audienceOf(viewer.organization, { ...draft, owner: viewer.principal });
-  const slot = slotOf(draft.subject, draft.predicate);
-  const textKey = textKeyOf(draft.text);
-  await facts.lock(audience);
-
-  const same = await facts.sameText(audience, slot, textKey);
-  const known = same !== undefined && same.id !== corrected?.id && TRUST[same.origin] >= TRUST[draft.origin] ? same : undefined;
-  const inSlot = slot === "" ? undefined : await facts.inSlot(audience, slot);
-  const id = known?.id ?? randomUUID();
-  const superseded: Fact[] = [];
-  for (const old of new Map([same, corrected, inSlot].filter((fact) => fact !== undefined).map((fact) => [fact.id, fact])).values())
-    if (old.id !== id) superseded.push(await facts.end(old.id, id));
-
-  if (known === undefined) {
-    const stems = stemsOf([draft.text, draft.subject, draft.predicate, draft.category, ...draft.tags].join(" "));
-    const fact = await facts.insert({ ...draft, id, audience, slot, textKey, stems });
-    await facts.history.record(superseded.length === 0 ? "written" : "replaced", id);
-    return { fact, isNew: true, superseded };
+  if (draft.scope === "project" && draft.project === "") throw projectMissing();
+  const place = await placeOf(facts, viewer, draft, corrected);
+  const stronger = place.taken.find((old) => trustOf(old) > TRUST[draft.origin]);
+  const isNothingNew = place.known !== undefined && place.taken.length === 0;
+  if (stronger !== undefined || (needsApproval(viewer, draft) && !isNothingNew)) {
+    const of = stronger ?? corrected ?? place.taken[0];
+    return { ...(await propose(facts, viewer, draft, { of, ends: false })), superseded: [] };
   }
-  const isPinned = draft.pinned && !known.pinned;
-  const fact = isPinned ? await facts.setPinned(id, true) : known;
-  if (superseded.length > 0) await facts.history.record("replaced", id);
-  else if (isPinned) await facts.history.record("pinned", id);
-  return { fact, isNew: false, superseded };
+  const { fact, superseded, isPinned } = await placeFact(facts, draft, place);
+  const isNew = place.known === undefined;
+  if (superseded.length > 0) await facts.history.record("replaced", fact.id);
+  else if (isNew) await facts.history.record("written", fact.id);
+  else if (isPinned) await facts.history.record("pinned", fact.id);
+  return { fact, isNew, superseded };
 }
 
-function checkScope(viewer: Viewer, draft: NewFact): void {
-  if (draft.scope === "project" && draft.project === "")
-    throw new HlvmError({
-      code: "invalid_argument",
-      reason: "project_missing",
-      message: "A fact of a project needs the project that it belongs to.",
-      advice: "Write it from within a workspace, or with scope personal.",
-    });
-  if (draft.scope === "team" && !viewer.mayWriteTeamFacts)
-    throw new HlvmError({
-      code: "permission_denied",
-      reason: "team_fact_refused",
-      message: "What the whole organization sees is written by approvers and administrators.",
-      advice: "Write it with scope project or personal, or ask an approver to write it.",
-    });
+/** What the whole organization sees passes an inbox, unless one who may decide there says it. */
+export function needsApproval(viewer: Viewer, { scope, origin }: Pick<NewFact, "scope" | "origin">): boolean {
+  return scope === "team" && (origin !== "user-stated" || !viewer.mayWriteTeamFacts);
+}
+
+function projectMissing(): HlvmError {
+  return new HlvmError({
+    code: "invalid_argument",
+    reason: "project_missing",
+    message: "A fact of a project needs the project that it belongs to.",
+    advice: "Write it from within a workspace, or with scope personal.",
+  });
 }

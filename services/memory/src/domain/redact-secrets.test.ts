@@ -22,6 +22,11 @@ describe("redactSecrets", () => {
     expect(redactSecrets("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok")).toBe("[secret: private key]\nok");
   });
 
+  it("cuts the value out that stands below its name", () => {
+    expect(redactSecrets("password: |\n  hunter2x\nuser: ada")).toBe("password: |\n  [secret: credential]\nuser: ada");
+    expect(redactSecrets("secret:\n  name: db1\n  key: x")).toBe("secret:\n  name: db1\n  key: x");
+  });
+
   it("leaves plain talk about secrets alone", () => {
     const text = "Tokens are rotated monthly; the password policy lives in docs/security.md and task-force notes.";
     expect(redactSecrets(text)).toBe(text);

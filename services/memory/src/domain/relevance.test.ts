@@ -26,6 +26,13 @@ function found(text: string, changes: Partial<Fact> = {}): FoundFact {
     validFrom: NOW,
     validTo: undefined,
     supersededBy: "",
+    actor: "",
+    sourceOrdinal: undefined,
+    saidAt: undefined,
+    validatedAt: undefined,
+    proposal: undefined,
+    proposalOf: "",
+    proposesEnd: false,
     ...changes,
   };
   return { fact, stems: stemsOf(text) };

@@ -1,9 +1,9 @@
 import type { FactOrigin } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
 import { putFact, type PutFact } from "./put-fact.ts";
-import { validFact } from "./valid-fact.ts";
+import { demandTeamRight, validFact } from "./valid-fact.ts";
 import type { Viewer } from "./viewer.ts";
-import { factText } from "./write-fact.ts";
+import { factText } from "./storable-text.ts";
 
 /** Who corrects a fact, and from where. */
 export interface Editor {
@@ -12,12 +12,17 @@ export interface Editor {
   readonly sourceSessionId: string;
 }
 
+/** What a person does, of their own accord. */
+export const PERSON: Editor = { origin: "user-stated", sourceSessionId: "" };
+
 /**
  * Puts a corrected text in a fact's place; the old one stays in the history. The correction is trusted as far as the
- * one who makes it.
- * @throws HlvmError `fact_not_found`, `fact_ended`, `fact_empty`, `team_fact_refused`
+ * one who makes it, and is a proposal where the fact is more to be trusted than that.
+ * @throws HlvmError `fact_not_found`, `fact_ended`, `fact_empty`, `team_fact_refused`, `inbox_full`
  */
 export async function replaceFact(facts: ScopedFacts, viewer: Viewer, id: string, text: string, editor: Editor): Promise<PutFact> {
   const old = await validFact(facts, viewer, id);
-  return putFact(facts, viewer, { ...old, ...editor, text: factText(text) }, old);
+  if (editor.origin === "user-stated") demandTeamRight(viewer, old);
+  const said = { actor: "", sourceOrdinal: undefined, saidAt: undefined, validatedAt: undefined };
+  return putFact(facts, viewer, { ...old, ...editor, ...said, text: factText(text) }, old);
 }

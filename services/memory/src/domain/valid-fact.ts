@@ -5,15 +5,19 @@ import type { ScopedFacts } from "./fact-store.ts";
 import type { Viewer } from "./viewer.ts";
 
 /**
- * A fact that holds and that the viewer may change; until the transaction ends nobody else changes it.
- * @throws HlvmError `fact_not_found`, `fact_ended`, `team_fact_refused`
+ * A fact that holds; until the transaction ends nobody else changes it.
+ * @throws HlvmError `fact_not_found`, `fact_ended`
  */
 export async function validFact(facts: ScopedFacts, viewer: Viewer, id: string): Promise<Fact> {
-  const seen = await facts.find(id);
-  if (seen !== undefined) await facts.lock(audienceOf(viewer.organization, seen));
-  // Whoever had the lock may have changed it.
-  const fact = seen === undefined ? undefined : await facts.find(id);
+  const fact = await lockedFact(facts, (seen) => audienceOf(viewer.organization, seen), id);
   if (fact === undefined) throw notFound(id);
+  if (fact.proposal !== undefined)
+    throw new HlvmError({
+      code: "failed_precondition",
+      reason: "fact_ended",
+      message: `${id} is a proposal and no fact yet.`,
+      advice: `hlvm memory inbox accept ${id} makes it one.`,
+    });
   if (fact.validTo !== undefined)
     throw new HlvmError({
       code: "failed_precondition",
@@ -21,8 +25,16 @@ export async function validFact(facts: ScopedFacts, viewer: Viewer, id: string):
       message: fact.supersededBy === "" ? `Fact ${id} was removed.` : `Fact ${id} was replaced by fact ${fact.supersededBy}.`,
       advice: fact.supersededBy === "" ? "Write it anew." : "Edit the fact that replaced it.",
     });
-  demandTeamRight(viewer, fact);
   return fact;
+}
+
+/** A fact that nobody else changes until the transaction ends; undefined where the viewer sees none. */
+export async function lockedFact(facts: ScopedFacts, audience: (fact: Fact) => string, id: string): Promise<Fact | undefined> {
+  const seen = await facts.find(id);
+  if (seen === undefined) return undefined;
+  await facts.lock(audience(seen));
+  // Whoever had the lock may have changed it.
+  return facts.find(id);
 }
 
 /** @throws HlvmError `team_fact_refused` */

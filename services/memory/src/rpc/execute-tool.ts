@@ -3,13 +3,20 @@ import type { ExecuteToolRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import { executeTool, type Gate } from "../domain/execute-tool.ts";
 import type { MemoryToolPorts } from "../domain/memory-tools.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { viewerOf } from "./viewer-of.ts";
 
-export function executeToolHandler(ports: MemoryToolPorts & { readonly gate: Gate }) {
+export function executeToolHandler(ports: MemoryToolPorts & FactPorts & { readonly gate: Gate }) {
   return async (request: ExecuteToolRequest, context: HandlerContext) => {
-    const { principal, signal } = callContext(context);
+    const { signal } = callContext(context);
     const begun = performance.now();
-    const outcome = await executeTool(ports, viewerOf(principal, request.project), request.call!, request.grant, signal);
+    const outcome = await executeTool(
+      ports,
+      await viewerOf(context, ports.projects, request.project),
+      request.call!,
+      request.grant,
+      signal,
+    );
     return {
       result: {
         ...outcome,

@@ -17,6 +17,9 @@ const KINDS: Readonly<Record<FactChangeKind, EncodedKind>> = {
   pinned: EncodedKind.PINNED,
   unpinned: EncodedKind.UNPINNED,
   undone: EncodedKind.UNDONE,
+  proposed: EncodedKind.PROPOSED,
+  accepted: EncodedKind.ACCEPTED,
+  rejected: EncodedKind.REJECTED,
 };
 
 export function encodeChange(change: FactChange): EncodedChange {

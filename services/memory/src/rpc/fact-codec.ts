@@ -5,10 +5,11 @@ import {
   FactSchema,
   FactScope as EncodedScope,
   FactType as EncodedType,
+  ProposalState as EncodedProposal,
   SearchSource,
   type Fact as EncodedFact,
 } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import type { Fact, FactOrigin, FactScope, FactType } from "../domain/fact.ts";
+import type { Fact, FactOrigin, FactScope, FactType, ProposalState } from "../domain/fact.ts";
 import type { FactSearch } from "../domain/search-facts.ts";
 
 const TYPES: Readonly<Record<FactType, EncodedType>> = {
@@ -26,6 +27,11 @@ const ORIGINS: Readonly<Record<FactOrigin, EncodedOrigin>> = {
   "user-stated": EncodedOrigin.USER_STATED,
   "model-inferred": EncodedOrigin.MODEL_INFERRED,
   "system-generated": EncodedOrigin.SYSTEM_GENERATED,
+};
+const PROPOSALS: Readonly<Record<ProposalState, EncodedProposal>> = {
+  waiting: EncodedProposal.WAITING,
+  accepted: EncodedProposal.ACCEPTED,
+  rejected: EncodedProposal.REJECTED,
 };
 const SOURCES: Readonly<Record<FactSearch["source"], SearchSource>> = { index: SearchSource.INDEX, database: SearchSource.DATABASE };
 
@@ -47,6 +53,13 @@ export function encodeFact(fact: Fact): EncodedFact {
     validFrom: timestampFromDate(fact.validFrom),
     validTo: fact.validTo === undefined ? undefined : timestampFromDate(fact.validTo),
     supersededBy: fact.supersededBy,
+    actor: fact.actor,
+    sourceOrdinal: fact.sourceOrdinal,
+    saidAt: fact.saidAt && timestampFromDate(fact.saidAt),
+    validatedAt: fact.validatedAt && timestampFromDate(fact.validatedAt),
+    proposal: fact.proposal && PROPOSALS[fact.proposal],
+    proposalOf: fact.proposalOf,
+    proposesEnd: fact.proposesEnd,
   });
 }
 

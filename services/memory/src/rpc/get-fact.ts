@@ -1,7 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { GetFactRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { callContext } from "@hlvm/rpc/call-context";
-import type { FactStore } from "../domain/fact-store.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { seenFact } from "../domain/valid-fact.ts";
 import { encodeChange } from "./fact-change-codec.ts";
 import { encodeFact } from "./fact-codec.ts";
@@ -9,9 +8,9 @@ import { viewerOf } from "./viewer-of.ts";
 
 const MOST_CHANGES = 50;
 
-export function getFactHandler(store: FactStore) {
+export function getFactHandler({ store, projects }: FactPorts) {
   return async ({ factId, project }: GetFactRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, project);
+    const viewer = await viewerOf(context, projects, project);
     return store.inScope(viewer, async (facts) => {
       const fact = await seenFact(facts, factId);
       const changes = await facts.history.threadOf(factId, MOST_CHANGES + 1);

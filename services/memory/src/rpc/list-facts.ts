@@ -1,7 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ListFactChangesRequest, ListFactsRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { callContext } from "@hlvm/rpc/call-context";
-import type { FactStore } from "../domain/fact-store.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { decodeFilter, encodeChange } from "./fact-change-codec.ts";
 import { encodeFact } from "./fact-codec.ts";
 import { decodePlace, encodeHeads, encodePlace, type Question } from "./question-token.ts";
@@ -9,9 +8,9 @@ import { viewerOf } from "./viewer-of.ts";
 
 const DEFAULT_LIMIT = 50;
 
-export function listFactsHandler(store: FactStore) {
+export function listFactsHandler({ store, projects }: FactPorts) {
   return async ({ filter, withEnded, limit, pageToken }: ListFactsRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, filter?.project ?? "");
+    const viewer = await viewerOf(context, projects, filter?.project ?? "");
     const question: Question = { method: withEnded ? "ended" : "facts", viewer, filter: decodeFilter(filter) };
     const before = decodePlace(question, pageToken);
     const page = await store.inScope(viewer, ({ history }) => history.facts(question.filter, withEnded, limit || DEFAULT_LIMIT, before));
@@ -19,9 +18,9 @@ export function listFactsHandler(store: FactStore) {
   };
 }
 
-export function listFactChangesHandler(store: FactStore) {
+export function listFactChangesHandler({ store, projects }: FactPorts) {
   return async ({ filter, limit, pageToken }: ListFactChangesRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, filter?.project ?? "");
+    const viewer = await viewerOf(context, projects, filter?.project ?? "");
     const question: Question = { method: "changes", viewer, filter: decodeFilter(filter) };
     const before = decodePlace(question, pageToken);
     return store.inScope(viewer, async ({ history }) => {

@@ -9,6 +9,7 @@ import {
   type RecordAnswerRequest,
 } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { callContext } from "@hlvm/rpc/call-context";
+import type { FactPorts } from "../domain/projects.ts";
 import type { SearchPorts } from "../domain/search-facts.ts";
 import { auditFacts, type FactFaultKind } from "../domain/usage/audit-facts.ts";
 import { recordAnswer } from "../domain/usage/record-answer.ts";
@@ -32,23 +33,23 @@ const FAULTS: Readonly<Record<FactFaultKind, EncodedFault>> = {
   "pinned-unseen": EncodedFault.PINNED_UNSEEN,
 };
 
-interface Ports extends SearchPorts {
+interface Ports extends SearchPorts, FactPorts {
   readonly usage: UsageLog;
 }
 
 export function recordAnswerHandler(ports: Ports) {
   return async (request: RecordAnswerRequest, context: HandlerContext) => {
-    const { principal, signal } = callContext(context);
-    const { used, rederived } = await recordAnswer(ports, viewerOf(principal, request.project), request, signal);
+    const viewer = await viewerOf(context, ports.projects, request.project);
+    const { used, rederived } = await recordAnswer(ports, viewer, request, callContext(context).signal);
     return { usedFactIds: [...used], rederivedFactIds: [...rederived] };
   };
 }
 
-export function getMemoryStatsHandler(usage: UsageLog) {
+export function getMemoryStatsHandler({ usage, projects }: Ports) {
   return async (request: GetMemoryStatsRequest, context: HandlerContext) => {
     const until = request.until === undefined ? new Date() : timestampDate(request.until);
     const since = request.since === undefined ? daysBefore(until, DEFAULT_DAYS) : timestampDate(request.since);
-    const stats = await usage.stats(viewerOf(callContext(context).principal, request.project), { since, until });
+    const stats = await usage.stats(await viewerOf(context, projects, request.project), { since, until });
     return {
       ...stats,
       since: timestampFromDate(since),
@@ -61,9 +62,9 @@ export function getMemoryStatsHandler(usage: UsageLog) {
   };
 }
 
-export function listRecallsHandler(usage: UsageLog) {
+export function listRecallsHandler({ usage, projects }: Ports) {
   return async ({ limit, misses, before }: ListRecallsRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, "");
+    const viewer = await viewerOf(context, projects, "");
     const page = { limit: limit || DEFAULT_LIMIT, misses, before: before && timestampDate(before) };
     const recalls = await usage.recalls(viewer, page);
     return {
@@ -74,9 +75,9 @@ export function listRecallsHandler(usage: UsageLog) {
   };
 }
 
-export function auditFactsHandler({ store, usage }: Ports) {
+export function auditFactsHandler({ store, usage, projects }: Ports) {
   return async ({ project }: AuditFactsRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, project);
+    const viewer = await viewerOf(context, projects, project);
     const now = new Date();
     const { items } = await store.inScope(viewer, ({ history }) =>
       history.facts(decodeFilter(undefined), false, MAXIMUM_AUDITED, undefined),

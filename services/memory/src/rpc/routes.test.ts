@@ -18,6 +18,7 @@ import { MeilisearchConnection } from "../adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "../adapters/meilisearch-fact-index.ts";
 import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
 import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
+import { PostgresProjects } from "../adapters/postgres-projects.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Nobody listens there: every answer here comes from the database. */
@@ -38,7 +39,13 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: memoryRoutes({ store, index, gate: identity.gate(), usage: new PostgresUsageLog(test.database, testLog) }),
+    routes: memoryRoutes({
+      store,
+      index,
+      gate: identity.gate(),
+      projects: new PostgresProjects(test.database),
+      usage: new PostgresUsageLog(test.database, testLog),
+    }),
     services: [MemoryService.typeName],
     authenticate: identity.verifier("memory"),
   });
@@ -51,6 +58,12 @@ afterAll(async () => {
 
 const newcomer = (): Principal => ({ organization: randomUUID(), id: "user:ada", roles: ["developer"] });
 const as = async (principal: Principal) => ({ headers: { authorization: `Bearer ${identity.minter.mint(principal, "memory")}` } });
+/** Has a session of theirs in the workspace of a repository. */
+const join = async (principal: Principal, workspace = PROJECT, rootCommit = "a".repeat(40)): Promise<string> => {
+  const headers = { authorization: `Bearer ${identity.mintForRun({ principal }, "memory")}` };
+  const found = { origin: "git@example.com:acme/engine.git", rootCommit };
+  return (await memory.registerProject({ workspace, identity: found }, { headers })).project!.projectId;
+};
 const reasonOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "it went through",
@@ -101,7 +114,7 @@ describe("MemoryService", () => {
       origin: FactOrigin.USER_STATED,
       scope: FactScope.PROJECT,
       type: FactType.PROJECT,
-      project: PROJECT,
+      project: expect.stringMatching(/^project-/),
       writtenBy: "user:ada",
       sourceSessionId: "",
       pinned: false,
@@ -162,14 +175,14 @@ describe("lists, history, undo", () => {
     const bob = await as({ ...ada, id: "user:bob" });
     const changes = await memory.listFactChanges({ filter, limit: 2 }, options);
     for (const call of [
-      memory.listFacts({ filter: { project: PROJECT }, pageToken }, options),
-      memory.listFacts({ filter, withEnded: true, pageToken }, options),
-      memory.listFacts({ filter, pageToken }, bob),
-      memory.listFacts({ filter, pageToken: "x".repeat(40) }, options),
-      memory.listFacts({ filter, pageToken: changes.nextPageToken }, options),
-      memory.listFactChanges({ filter, pageToken: changes.cursor }, options),
+      () => memory.listFacts({ filter: { project: PROJECT }, pageToken }, options),
+      () => memory.listFacts({ filter, withEnded: true, pageToken }, options),
+      () => memory.listFacts({ filter, pageToken }, bob),
+      () => memory.listFacts({ filter, pageToken: "x".repeat(40) }, options),
+      () => memory.listFacts({ filter, pageToken: changes.nextPageToken }, options),
+      () => memory.listFactChanges({ filter, pageToken: changes.cursor }, options),
     ])
-      expect(await reasonOf(call)).toBe("page_token_invalid");
+      expect(await reasonOf(call())).toBe("page_token_invalid");
     await expect(memory.listFacts({ limit: 101 }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
   });
 
@@ -207,11 +220,120 @@ describe("lists, history, undo", () => {
   });
 });
 
+describe("projects", () => {
+  it("are what a workspace is: one for all paths of a repository, another one for each repository at a path", async () => {
+    const ada = newcomer();
+    const bob = { ...ada, id: "user:bob" };
+    const engine = await join(ada);
+    expect(await join(bob, "/home/bob/engine")).toBe(engine);
+    expect(engine).not.toContain("a".repeat(8));
+    const { fact } = await memory.writeFact({ text: "Tests run with vitest", project: PROJECT }, await as(ada));
+    expect(fact!.project).toBe(engine);
+    expect((await memory.searchFacts({ query: "vitest", project: "/home/bob/engine" }, await as(bob))).facts).toHaveLength(1);
+
+    const other = await join(ada, PROJECT, "b".repeat(40));
+    expect(other).not.toBe(engine);
+    expect((await memory.searchFacts({ query: "vitest", project: PROJECT }, await as(ada))).facts).toEqual([]);
+    expect((await memory.searchFacts({ query: "vitest", project: engine }, await as(ada))).facts).toHaveLength(1);
+  });
+
+  it("take over what their member wrote by the path before, and leave what others wrote", async () => {
+    const ada = newcomer();
+    const bob = { ...ada, id: "user:bob" };
+    const { fact: early } = await memory.writeFact(
+      { text: "The port is 80", subject: "service", predicate: "port", project: PROJECT },
+      await as(ada),
+    );
+    await memory.editFact(
+      { factId: early!.factId, project: PROJECT, change: { case: "replacementText", value: "The port is 81" } },
+      await as(ada),
+    );
+    // As it was when a path was a project: two people's, of whom one has no session here.
+    await test.database.query("UPDATE fact SET project = $2, audience = $2 WHERE organization = $1", [ada.organization, PROJECT]);
+    await test.database.query("UPDATE fact_change SET project = $2, audience = $2 WHERE organization = $1", [ada.organization, PROJECT]);
+    await test.database.query(
+      `INSERT INTO fact (fact_id, organization, owner, project, scope, audience, text, text_key, stems, category, type, origin, subject, predicate,
+         slot, tags, pinned, source_session_id)
+       SELECT gen_random_uuid(), organization, 'user:bob', project, scope, audience, 'of bob', 'b', 'bob', '', type, origin, '', '', '', tags, false, ''
+       FROM fact WHERE fact_id = $1`,
+      [early!.factId],
+    );
+    const project = await join(ada);
+    await memory.writeFact({ text: "new", project: PROJECT }, await as(ada));
+    const { facts } = await memory.listFacts({ filter: { project } }, await as(ada));
+    expect(facts.map(({ text }) => text)).toEqual(["new", "The port is 81"]);
+    const { changes } = await memory.getFact({ factId: early!.factId, project }, await as(ada));
+    expect(changes.map(({ kind }) => kind)).toEqual([FactChangeKind.REPLACED, FactChangeKind.WRITTEN]);
+    await join(bob, "/elsewhere");
+    expect((await memory.listFacts({ filter: { project } }, await as(bob))).facts).toHaveLength(2);
+    await join(bob);
+    expect((await memory.listFacts({ filter: { project } }, await as(bob))).facts.map(({ text }) => text)).toContain("of bob");
+  });
+
+  it("are nobody's who has no session in them, by id and by path, whatever method is called", async () => {
+    const ada = newcomer();
+    const mallory = await as({ ...ada, id: "user:mallory", roles: ["developer", "approver"] });
+    const project = await join(ada);
+    const { fact } = await memory.writeFact({ text: "The vault is blue", project: PROJECT }, await as(ada));
+    const { factId } = fact!;
+    const { result } = await execute(ada, "memory_edit", { fact_id: factId, action: "remove" });
+    const proposalId = idIn(result.content);
+    const { changes } = await memory.listFactChanges({ filter: { project } }, await as(ada));
+    const { changeId } = changes.at(-1)!;
+    const filter = (named: string) => ({ filter: { project: named } });
+    const seen: Record<string, (named: string) => Promise<unknown>> = {
+      searchFacts: async (named) => (await memory.searchFacts({ query: "vault", project: named }, mallory)).facts,
+      recall: async (named) => (await memory.recall({ query: "vault", project: named }, mallory)).facts,
+      listFacts: async (named) => (await memory.listFacts({ ...filter(named), withEnded: true }, mallory)).facts,
+      listFactChanges: async (named) => (await memory.listFactChanges(filter(named), mallory)).changes,
+      listProposals: async (named) => (await memory.listProposals({ project: named }, mallory)).proposals,
+      getFact: (named) => memory.getFact({ factId, project: named }, mallory),
+      editFact: (named) => memory.editFact({ factId, project: named, change: { case: "remove", value: true } }, mallory),
+      undoFactChange: (named) => memory.undoFactChange({ changeId, project: named }, mallory),
+      acceptProposal: (named) => memory.acceptProposal({ proposalId, project: named }, mallory),
+      rejectProposal: (named) => memory.rejectProposal({ proposalId, project: named }, mallory),
+      watchFacts: async (named) => {
+        for await (const { changes: told } of memory.watchFacts({ ...filter(named), cursor: "" }, mallory)) return told;
+        return [];
+      },
+    };
+    for (const [method, call] of Object.entries(seen)) {
+      expect([method, await reasonOf(call(project))]).toEqual([method, "project_not_found"]);
+      const byPath = await call(PROJECT).catch((thrown: unknown) => fromConnectError(thrown).reason);
+      expect([method, byPath]).toEqual([method, expect.toSatisfy((is) => String(is).endsWith("_not_found") || String(is) === "")]);
+    }
+    expect(await reasonOf(memory.writeFact({ text: "x", project }, mallory))).toBe("project_not_found");
+    await memory.writeFact({ text: "The vault is red", project: PROJECT }, mallory);
+    expect((await memory.listFacts({ filter: { project } }, await as(ada))).facts.map(({ text }) => text)).toEqual(["The vault is blue"]);
+    expect(await reasonOf(memory.registerProject({ workspace: PROJECT, identity: { rootCommit: "a".repeat(40) } }, mallory))).toBe(
+      "run_needed",
+    );
+  });
+
+  it("are shared and taken away by administrators, for good", async () => {
+    const ada = newcomer();
+    const bob = { ...ada, id: "user:bob" };
+    const admin = { ...ada, id: "user:root", roles: ["admin"] as const };
+    const projectId = await join(ada);
+    expect((await memory.listProjects({}, await as(bob))).projects).toEqual([]);
+    expect(await reasonOf(memory.addProjectMember({ projectId, principal: bob.id }, await as(ada)))).toBe("administrator_needed");
+    expect(await memory.addProjectMember({ projectId, principal: bob.id }, await as(admin))).toMatchObject({
+      project: { name: "engine", members: ["user:ada", "user:bob"] },
+    });
+    expect((await memory.listFacts({ filter: { project: projectId } }, await as(bob))).facts).toEqual([]);
+    await memory.removeProjectMember({ projectId, principal: bob.id }, await as(admin));
+    expect(await reasonOf(memory.listFacts({ filter: { project: projectId } }, await as(bob)))).toBe("project_not_found");
+    expect(await reasonOf(join(bob))).toBe("project_not_found");
+    expect((await memory.listProjects({}, await as(admin))).projects).toMatchObject([{ projectId, members: ["user:ada"] }]);
+  });
+});
+
 describe("WatchFacts", () => {
   it("tells changes as they are made to whom may see them, goes on behind a cursor, and ends with its reader", async () => {
     const ada = newcomer();
     const bob = { ...ada, id: "user:bob" };
     const options = await as(ada);
+    for (const member of [ada, bob]) await join(member);
     const { cursor } = await memory.listFactChanges({ filter: { project: PROJECT } }, options);
     await memory.writeFact({ text: "before", project: PROJECT }, options);
     const leaving = new AbortController();
@@ -282,7 +404,7 @@ describe("ExecuteTool", () => {
 
   it.each([
     ["memory_write", { text: "" }, "invalid_arguments", "text"],
-    ["memory_write", { text: "x", scope: "team" }, "invalid_arguments", "personal, project"],
+    ["memory_write", { text: "x", scope: "all" }, "invalid_arguments", "personal, project, team"],
     ["memory_search", {}, "invalid_arguments", "query"],
     ["memory_edit", { fact_id: "x".repeat(36), action: "remove" }, "invalid_arguments", "memory_search"],
     ["memory_edit", { fact_id: randomUUID(), action: "replace" }, "invalid_arguments", "text"],

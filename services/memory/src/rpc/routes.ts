@@ -3,10 +3,13 @@ import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import type { Gate } from "../domain/execute-tool.ts";
 import type { MemoryToolPorts } from "../domain/memory-tools.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { editFactHandler } from "./edit-fact.ts";
 import { executeToolHandler } from "./execute-tool.ts";
 import { getFactHandler } from "./get-fact.ts";
 import { listFactChangesHandler, listFactsHandler } from "./list-facts.ts";
+import { listProjectsHandler, registerProjectHandler, setProjectMemberHandler } from "./projects.ts";
+import { acceptProposalHandler, listProposalsHandler, rejectProposalHandler } from "./proposals.ts";
 import { recallHandler } from "./recall.ts";
 import { auditFactsHandler, getMemoryStatsHandler, listRecallsHandler, recordAnswerHandler } from "./memory-stats.ts";
 import { searchFactsHandler } from "./search-facts.ts";
@@ -14,24 +17,31 @@ import { undoFactChangeHandler } from "./undo-fact-change.ts";
 import { watchFactsHandler } from "./watch-facts.ts";
 import { writeFactHandler } from "./write-fact.ts";
 
-export function memoryRoutes(ports: MemoryToolPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
+export function memoryRoutes(ports: MemoryToolPorts & FactPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
   return (router) => {
     router.service(MemoryService, {
-      writeFact: writeFactHandler(ports.store),
+      writeFact: writeFactHandler(ports),
       searchFacts: searchFactsHandler(ports),
-      editFact: editFactHandler(ports.store),
-      listFacts: listFactsHandler(ports.store),
-      listFactChanges: listFactChangesHandler(ports.store),
-      getFact: getFactHandler(ports.store),
-      undoFactChange: undoFactChangeHandler(ports.store),
-      watchFacts: watchFactsHandler(ports.store),
+      editFact: editFactHandler(ports),
+      listFacts: listFactsHandler(ports),
+      listFactChanges: listFactChangesHandler(ports),
+      getFact: getFactHandler(ports),
+      undoFactChange: undoFactChangeHandler(ports),
+      watchFacts: watchFactsHandler(ports),
+      listProposals: listProposalsHandler(ports),
+      acceptProposal: acceptProposalHandler(ports),
+      rejectProposal: rejectProposalHandler(ports),
+      registerProject: registerProjectHandler(ports.projects),
+      listProjects: listProjectsHandler(ports.projects),
+      addProjectMember: setProjectMemberHandler(ports.projects, true),
+      removeProjectMember: setProjectMemberHandler(ports.projects, false),
       recall: recallHandler(ports),
       executeTool: executeToolHandler(ports),
     });
     router.service(MemoryStatsService, {
       recordAnswer: recordAnswerHandler(ports),
-      getMemoryStats: getMemoryStatsHandler(ports.usage),
-      listRecalls: listRecallsHandler(ports.usage),
+      getMemoryStats: getMemoryStatsHandler(ports),
+      listRecalls: listRecallsHandler(ports),
       auditFacts: auditFactsHandler(ports),
     });
   };

@@ -1,6 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { SearchFactsRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
+import type { FactPorts } from "../domain/projects.ts";
 import { searchFacts, type SearchPorts } from "../domain/search-facts.ts";
 import { recordRecall } from "../domain/usage/record-recall.ts";
 import type { UsageLog } from "../domain/usage/usage-log.ts";
@@ -9,11 +10,11 @@ import { viewerOf } from "./viewer-of.ts";
 
 const DEFAULT_LIMIT = 10;
 
-export function searchFactsHandler(ports: SearchPorts & { readonly usage: UsageLog }) {
+export function searchFactsHandler(ports: SearchPorts & FactPorts & { readonly usage: UsageLog }) {
   return async (request: SearchFactsRequest, context: HandlerContext) => {
-    const { principal, signal } = callContext(context);
+    const { signal } = callContext(context);
     const begun = performance.now();
-    const viewer = viewerOf(principal, request.project);
+    const viewer = await viewerOf(context, ports.projects, request.project);
     const { query } = request;
     const { facts, source, notice } = await searchFacts(ports, viewer, query, signal);
     const shown = facts.slice(0, request.limit || DEFAULT_LIMIT);

@@ -1,14 +1,13 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { WriteFactRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { callContext } from "@hlvm/rpc/call-context";
-import type { FactStore } from "../domain/fact-store.ts";
+import type { FactPorts } from "../domain/projects.ts";
 import { writeFact } from "../domain/write-fact.ts";
 import { decodeScope, decodeType, encodeFact } from "./fact-codec.ts";
-import { viewerOf } from "./viewer-of.ts";
+import { personsViewer } from "./viewer-of.ts";
 
-export function writeFactHandler(store: FactStore) {
+export function writeFactHandler({ store, projects }: FactPorts) {
   return async (request: WriteFactRequest, context: HandlerContext) => {
-    const viewer = viewerOf(callContext(context).principal, request.project);
+    const viewer = await personsViewer(context, projects, request.project);
     const draft = {
       text: request.text,
       category: request.category,

@@ -244,6 +244,10 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       },
     });
     router.service(MemoryService, {
+      registerProject: (request, context) => {
+        note(context);
+        return behaviour.registerProject(request);
+      },
       recall: ({ query }, context) => {
         note(context);
         return behaviour.recall(query);

@@ -1,7 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
-import type { ExecuteToolRequest, RecallResponseSchema } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import type {
+  ExecuteToolRequest,
+  RecallResponseSchema,
+  RegisterProjectRequest,
+  RegisterProjectResponseSchema,
+} from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type {
   CountTokensRequest,
   GenerateRequest,
@@ -69,6 +74,7 @@ export interface Behaviour {
   recordOutcome: (request: RecordOutcomeRequest) => Promise<void> | void;
   /** Throws where policy does not let the budget change. */
   recordBudgetChange: (changeJson: string, ofOwnSession: boolean) => void;
+  registerProject: (request: RegisterProjectRequest) => MessageInitShape<typeof RegisterProjectResponseSchema>;
   recall: (query: string) => Promise<MessageInitShape<typeof RecallResponseSchema>> | MessageInitShape<typeof RecallResponseSchema>;
   /** Called when a process begins to watch for answers; throws where policy does not tell of them. */
   onWatchAnswers: () => void;
@@ -110,10 +116,11 @@ export const usualBehaviour: Readonly<Behaviour> = {
   receipt: () => ({ state: GetReceiptResponse_State.NEVER_STARTED }),
   copyWorkspace: ({ newSessionId }) => `/copies/${newSessionId}`,
   rewind: () => ({ paths: [] }),
-  readInstructions: () => ({ workspace: "/work" }),
+  readInstructions: () => ({ workspace: "/work", identity: { madeId: "0".repeat(32) } }),
   checkTrust: () => TrustState.UNTRUSTED,
   recordOutcome: () => undefined,
   recordBudgetChange: () => undefined,
+  registerProject: () => ({ project: { projectId: "project-of-work" } }),
   recall: () => ({ facts: [] }),
   onWatchAnswers: () => undefined,
   executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),

@@ -79,7 +79,7 @@ export interface InstructionsAsked {
 }
 
 /** As the runner tells it. */
-export type FoundInstructions = Pick<RunnerResponse_Instructions, "files" | "more">;
+export type FoundInstructions = Pick<RunnerResponse_Instructions, "files" | "more" | "identity">;
 
 export interface RewindRequest {
   readonly turns: readonly string[];

@@ -37,7 +37,12 @@ export async function workspaceInstructions(owner: Owner, asked: AskedWorkspace,
   }
   const { workspace, sandbox } = await sessions.get(owner, sessionId);
   const found = await sandbox.readInstructions(asked);
-  return { workspace: (await prepared.originName(owner, sessionId)) ?? workspace.path, files: found.files, more: found.more };
+  return {
+    workspace: (await prepared.originName(owner, sessionId)) ?? workspace.path,
+    files: found.files,
+    more: found.more,
+    identity: found.identity,
+  };
 }
 
 /** A session is opened for it and closed again. */
@@ -54,7 +59,7 @@ async function ofFolder(owner: Owner, asked: AskedWorkspace, sessions: Parts["se
   try {
     const { sandbox } = await sessions.get(owner, sessionId);
     const found = await sandbox.readInstructions(asked);
-    return { workspace: path, files: found.files, more: found.more };
+    return { workspace: path, files: found.files, more: found.more, identity: found.identity };
   } finally {
     await sessions.close(owner, sessionId);
   }

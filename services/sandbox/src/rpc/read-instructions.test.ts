@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
 import type { ReadInstructionsResponse } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
@@ -129,5 +131,47 @@ describe("ReadInstructions", () => {
       await cloning.close();
       rmSync(repository, { recursive: true });
     }
+  });
+
+  it("tells what the workspace is: by its repository's first commit, or by what was made for it, and believes no name of a file", async () => {
+    const { workspace, write, read, link } = await openSession();
+    const identity = async () => {
+      const { origin, rootCommit, madeId } = (await read([""])).identity!;
+      return [origin, rootCommit, madeId];
+    };
+    const madeId = "0a1b2c3d".repeat(4);
+    expect(await identity()).toEqual(["", "", ""]);
+    expect((await read(["sub"])).identity).toBeUndefined();
+    write("made", madeId);
+    write(".hlvm/HLVM.md", "");
+    link("../made", ".hlvm/project");
+    expect(await identity()).toEqual(["", "", ""]);
+    rmSync(join(workspace, ".hlvm/project"));
+    write(".hlvm/project", `${madeId}\n`);
+    expect(await identity()).toEqual(["", "", madeId]);
+
+    const git = (...words: string[]) => execFileSync("git", ["-C", workspace, ...words], { encoding: "utf8" }).trim();
+    const commit = (message: string) => git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", message);
+    git("init", "-q", "-b", "main");
+    commit("first");
+    commit("second");
+    git("config", "remote.origin.url", "https://ada:secret@example.com/engine.git");
+    const root = git("rev-list", "--max-parents=0", "HEAD");
+    expect(await identity()).toEqual(["https://ada:secret@example.com/engine.git", root, ""]);
+
+    // A history that its owner only claims: another first commit, by a replacement, a graft, or a file with its name.
+    git("replace", "--graft", "HEAD");
+    expect((await identity())[1]).toBe(root);
+    git("replace", "-d", git("rev-parse", "HEAD"));
+    write(".git/info/grafts", `${git("rev-parse", "HEAD")}\n`);
+    expect((await identity())[1]).toBe(root);
+    rmSync(join(workspace, ".git/info/grafts"));
+    const forged = `${git("cat-file", "commit", root)}\n`;
+    write(`.git/objects/bb/${"b".repeat(38)}`, deflateSync(Buffer.from(`commit ${Buffer.byteLength(forged)}\0${forged}`)));
+    writeFileSync(join(workspace, ".git/HEAD"), `${"b".repeat(40)}\n`);
+    expect((await identity())[1]).toBe("");
+    rmSync(join(workspace, ".git"), { recursive: true });
+    link("/", ".git");
+    expect(await identity()).toEqual(["", "", madeId]);
   });
 });

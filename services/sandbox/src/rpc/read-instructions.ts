@@ -11,10 +11,11 @@ export async function readInstructions(
   owner: Owner,
   asked: ReadInstructionsRequest,
 ): Promise<MessageInitShape<typeof ReadInstructionsResponseSchema>> {
-  const { workspace, files, more } = await workspaceInstructions(owner, asked, parts);
+  const { workspace, files, more, identity } = await workspaceInstructions(owner, asked, parts);
   return {
     workspace,
     files: files.map((file) => ({ file, sha256: file.refusal === "" ? sha256Hex(file.text) : "" })),
     more,
+    identity,
   };
 }

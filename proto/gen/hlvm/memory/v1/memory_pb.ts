@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/memory/v1/memory.proto.
  */
 export const file_hlvm_memory_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChtobHZtL21lbW9yeS92MS9tZW1vcnkucHJvdG8SDmhsdm0ubWVtb3J5LnYxIqwDCgRGYWN0Eg8KB2ZhY3RfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCRImCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGUSKAoFc2NvcGUYBSABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGUSKgoGb3JpZ2luGAYgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbhIPCgdzdWJqZWN0GAcgASgJEhEKCXByZWRpY2F0ZRgIIAEoCRIMCgR0YWdzGAkgAygJEg4KBnBpbm5lZBgKIAEoCBIPCgdwcm9qZWN0GAsgASgJEhIKCndyaXR0ZW5fYnkYDCABKAkSGQoRc291cmNlX3Nlc3Npb25faWQYDSABKAkSLgoKdmFsaWRfZnJvbRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIdmFsaWRfdG8YDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXN1cGVyc2VkZWRfYnkYECABKAkisQIKEFdyaXRlRmFjdFJlcXVlc3QSGQoEdGV4dBgBIAEoCUILukgIcgYQASiAgAESGQoIY2F0ZWdvcnkYAiABKAlCB7pIBHICGEASMAoEdHlwZRgDIAEoDjIYLmhsdm0ubWVtb3J5LnYxLkZhY3RUeXBlQgi6SAWCAQIQARIyCgVzY29wZRgEIAEoDjIZLmhsdm0ubWVtb3J5LnYxLkZhY3RTY29wZUIIukgFggECEAESGQoHc3ViamVjdBgFIAEoCUIIukgFcgMYgAISGwoJcHJlZGljYXRlGAYgASgJQgi6SAVyAxiAAhIeCgR0YWdzGAcgAygJQhC6SA2SAQoQICIGcgQQARhAEg4KBnBpbm5lZBgIIAEoCBIZCgdwcm9qZWN0GAkgASgJQgi6SAVyAyiAICJUChFXcml0ZUZhY3RSZXNwb25zZRIiCgRmYWN0GAEgASgLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIbChNzdXBlcnNlZGVkX2ZhY3RfaWRzGAIgAygJImIKElNlYXJjaEZhY3RzUmVxdWVzdBIZCgVxdWVyeRgBIAEoCUIKukgHcgUQARjQDxIWCgVsaW1pdBgCIAEoDUIHukgEKgIYZBIZCgdwcm9qZWN0GAMgASgJQgi6SAVyAyiAICI+CglGb3VuZEZhY3QSIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSDQoFc2NvcmUYAiABKAEifQoTU2VhcmNoRmFjdHNSZXNwb25zZRIoCgVmYWN0cxgBIAMoCzIZLmhsdm0ubWVtb3J5LnYxLkZvdW5kRmFjdBIsCgZzb3VyY2UYAiABKA4yHC5obHZtLm1lbW9yeS52MS5TZWFyY2hTb3VyY2USDgoGbm90aWNlGAMgASgJIq4BCg9FZGl0RmFjdFJlcXVlc3QSGQoHZmFjdF9pZBgBIAEoCUIIukgFcgOwAQESJwoQcmVwbGFjZW1lbnRfdGV4dBgCIAEoCUILukgIcgYQASiAgAFIABIZCgZyZW1vdmUYAyABKAhCB7pIBGoCCAFIABIQCgZwaW5uZWQYBCABKAhIABIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAIEIPCgZjaGFuZ2USBbpIAggBIjYKEEVkaXRGYWN0UmVzcG9uc2USIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QifAoNUmVjYWxsUmVxdWVzdBIXCgVxdWVyeRgBIAEoCUIIukgFcgMYwD4SGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCASHAoKc2Vzc2lvbl9pZBjMAyABKAlCB7pIBHICGEASGQoGcnVuX2lkGM0DIAEoCUIIukgFcgMYgAEihwEKDlJlY2FsbFJlc3BvbnNlEiMKBWZhY3RzGAEgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBISCgptb3JlX2V4aXN0GAIgASgIEiwKBnNvdXJjZRgDIAEoDjIcLmhsdm0ubWVtb3J5LnYxLlNlYXJjaFNvdXJjZRIOCgZub3RpY2UYBCABKAkidQoSRXhlY3V0ZVRvb2xSZXF1ZXN0EiwKBGNhbGwYASABKAsyFi5obHZtLnRvb2wudjEuVG9vbENhbGxCBrpIA8gBARIWCgVncmFudBgCIAEoCUIHukgEcgIQARIZCgdwcm9qZWN0GAMgASgJQgi6SAVyAyiAICI/ChNFeGVjdXRlVG9vbFJlc3BvbnNlEigKBnJlc3VsdBgBIAEoCzIYLmhsdm0udG9vbC52MS5Ub29sUmVzdWx0ItECCgpGYWN0RmlsdGVyEhkKB3Byb2plY3QYASABKAlCCLpIBXIDKIAgEjIKBXNjb3BlGAIgASgOMhkuaGx2bS5tZW1vcnkudjEuRmFjdFNjb3BlQgi6SAWCAQIQARI0CgZvcmlnaW4YAyABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luQgi6SAWCAQIQARIwCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGVCCLpIBYIBAhABEhkKCGNhdGVnb3J5GAUgASgJQge6SARyAhhAEhsKCXByaW5jaXBhbBgGIAEoCUIIukgFcgMYgAISKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoQTGlzdEZhY3RzUmVxdWVzdBIqCgZmaWx0ZXIYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0RmlsdGVyEhIKCndpdGhfZW5kZWQYAiABKAgSFgoFbGltaXQYAyABKA1CB7pIBCoCGGQSHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAgiUQoRTGlzdEZhY3RzUmVzcG9uc2USIwoFZmFjdHMYASADKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLWAgoKRmFjdENoYW5nZRIRCgljaGFuZ2VfaWQYASABKAkSLAoEa2luZBgCIAEoDjIeLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2VLaW5kEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmluY2lwYWwYBCABKAkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIOCgZydW5faWQYBiABKAkSDwoHY2FsbF9pZBgHIAEoCRIiCgRmYWN0GAggASgLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIkCgZvdGhlcnMYCSADKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhgKEHVuZG9uZV9jaGFuZ2VfaWQYCiABKAkSMwoLdW5kb25lX2tpbmQYCyABKA4yHi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlS2luZCJ6ChZMaXN0RmFjdENoYW5nZXNSZXF1ZXN0EioKBmZpbHRlchgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RGaWx0ZXISFgoFbGltaXQYAiABKA1CB7pIBCoCGGQSHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgibwoXTGlzdEZhY3RDaGFuZ2VzUmVzcG9uc2USKwoHY2hhbmdlcxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg4KBmN1cnNvchgDIAEoCSJGCg5HZXRGYWN0UmVxdWVzdBIZCgdmYWN0X2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJ2Cg9HZXRGYWN0UmVzcG9uc2USIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSKwoHY2hhbmdlcxgCIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USEgoKbW9yZV9leGlzdBgDIAEoCCJPChVVbmRvRmFjdENoYW5nZVJlcXVlc3QSGwoJY2hhbmdlX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZVbmRvRmFjdENoYW5nZVJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UiWQoRV2F0Y2hGYWN0c1JlcXVlc3QSKgoGZmlsdGVyGAEgASgLMhouaGx2bS5tZW1vcnkudjEuRmFjdEZpbHRlchIYCgZjdXJzb3IYAiABKAlCCLpIBXIDKIAIIlEKEldhdGNoRmFjdHNSZXNwb25zZRIrCgdjaGFuZ2VzGAEgAygLMhouaGx2bS5tZW1vcnkudjEuRmFjdENoYW5nZRIOCgZjdXJzb3IYAiABKAkqgQEKCEZhY3RUeXBlEhkKFUZBQ1RfVFlQRV9VTlNQRUNJRklFRBAAEhIKDkZBQ1RfVFlQRV9VU0VSEAESFgoSRkFDVF9UWVBFX0ZFRURCQUNLEAISFQoRRkFDVF9UWVBFX1BST0pFQ1QQAxIXChNGQUNUX1RZUEVfUkVGRVJFTkNFEAQqbQoJRmFjdFNjb3BlEhoKFkZBQ1RfU0NPUEVfVU5TUEVDSUZJRUQQABIXChNGQUNUX1NDT1BFX1BFUlNPTkFMEAESEwoPRkFDVF9TQ09QRV9URUFNEAISFgoSRkFDVF9TQ09QRV9QUk9KRUNUEAMqiAEKCkZhY3RPcmlnaW4SGwoXRkFDVF9PUklHSU5fVU5TUEVDSUZJRUQQABIbChdGQUNUX09SSUdJTl9VU0VSX1NUQVRFRBABEh4KGkZBQ1RfT1JJR0lOX01PREVMX0lORkVSUkVEEAISIAocRkFDVF9PUklHSU5fU1lTVEVNX0dFTkVSQVRFRBADKmIKDFNlYXJjaFNvdXJjZRIdChlTRUFSQ0hfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTU0VBUkNIX1NPVVJDRV9JTkRFWBABEhoKFlNFQVJDSF9TT1VSQ0VfREFUQUJBU0UQAirkAQoORmFjdENoYW5nZUtpbmQSIAocRkFDVF9DSEFOR0VfS0lORF9VTlNQRUNJRklFRBAAEhwKGEZBQ1RfQ0hBTkdFX0tJTkRfV1JJVFRFThABEh0KGUZBQ1RfQ0hBTkdFX0tJTkRfUkVQTEFDRUQQAhIaChZGQUNUX0NIQU5HRV9LSU5EX0VOREVEEAMSGwoXRkFDVF9DSEFOR0VfS0lORF9QSU5ORUQQBBIdChlGQUNUX0NIQU5HRV9LSU5EX1VOUElOTkVEEAUSGwoXRkFDVF9DSEFOR0VfS0lORF9VTkRPTkUQBjL8BgoNTWVtb3J5U2VydmljZRJQCglXcml0ZUZhY3QSIC5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RSZXF1ZXN0GiEuaGx2bS5tZW1vcnkudjEuV3JpdGVGYWN0UmVzcG9uc2USWwoLU2VhcmNoRmFjdHMSIi5obHZtLm1lbW9yeS52MS5TZWFyY2hGYWN0c1JlcXVlc3QaIy5obHZtLm1lbW9yeS52MS5TZWFyY2hGYWN0c1Jlc3BvbnNlIgOQAgISTQoIRWRpdEZhY3QSHy5obHZtLm1lbW9yeS52MS5FZGl0RmFjdFJlcXVlc3QaIC5obHZtLm1lbW9yeS52MS5FZGl0RmFjdFJlc3BvbnNlEkwKBlJlY2FsbBIdLmhsdm0ubWVtb3J5LnYxLlJlY2FsbFJlcXVlc3QaHi5obHZtLm1lbW9yeS52MS5SZWNhbGxSZXNwb25zZSIDkAICElUKCUxpc3RGYWN0cxIgLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0c1JlcXVlc3QaIS5obHZtLm1lbW9yeS52MS5MaXN0RmFjdHNSZXNwb25zZSIDkAICEmcKD0xpc3RGYWN0Q2hhbmdlcxImLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0Q2hhbmdlc1JlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5MaXN0RmFjdENoYW5nZXNSZXNwb25zZSIDkAICEk8KB0dldEZhY3QSHi5obHZtLm1lbW9yeS52MS5HZXRGYWN0UmVxdWVzdBofLmhsdm0ubWVtb3J5LnYxLkdldEZhY3RSZXNwb25zZSIDkAICEl8KDlVuZG9GYWN0Q2hhbmdlEiUuaGx2bS5tZW1vcnkudjEuVW5kb0ZhY3RDaGFuZ2VSZXF1ZXN0GiYuaGx2bS5tZW1vcnkudjEuVW5kb0ZhY3RDaGFuZ2VSZXNwb25zZRJVCgpXYXRjaEZhY3RzEiEuaGx2bS5tZW1vcnkudjEuV2F0Y2hGYWN0c1JlcXVlc3QaIi5obHZtLm1lbW9yeS52MS5XYXRjaEZhY3RzUmVzcG9uc2UwARJWCgtFeGVjdXRlVG9vbBIiLmhsdm0ubWVtb3J5LnYxLkV4ZWN1dGVUb29sUmVxdWVzdBojLmhsdm0ubWVtb3J5LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
+  fileDesc("ChtobHZtL21lbW9yeS92MS9tZW1vcnkucHJvdG8SDmhsdm0ubWVtb3J5LnYxIq0FCgRGYWN0Eg8KB2ZhY3RfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIQCghjYXRlZ29yeRgDIAEoCRImCgR0eXBlGAQgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGUSKAoFc2NvcGUYBSABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGUSKgoGb3JpZ2luGAYgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbhIPCgdzdWJqZWN0GAcgASgJEhEKCXByZWRpY2F0ZRgIIAEoCRIMCgR0YWdzGAkgAygJEg4KBnBpbm5lZBgKIAEoCBIPCgdwcm9qZWN0GAsgASgJEhIKCndyaXR0ZW5fYnkYDCABKAkSGQoRc291cmNlX3Nlc3Npb25faWQYDSABKAkSLgoKdmFsaWRfZnJvbRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIdmFsaWRfdG8YDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXN1cGVyc2VkZWRfYnkYECABKAkSDgoFYWN0b3IYkAMgASgJEhwKDnNvdXJjZV9vcmRpbmFsGJEDIAEoDUgAiAEBEiwKB3NhaWRfYXQYkgMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgx2YWxpZGF0ZWRfYXQYkwMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCghwcm9wb3NhbBiUAyABKA4yHS5obHZtLm1lbW9yeS52MS5Qcm9wb3NhbFN0YXRlEhQKC3Byb3Bvc2FsX29mGJUDIAEoCRIVCgxwcm9wb3Nlc19lbmQYlgMgASgIQhEKD19zb3VyY2Vfb3JkaW5hbCKxAgoQV3JpdGVGYWN0UmVxdWVzdBIZCgR0ZXh0GAEgASgJQgu6SAhyBhABKICAARIZCghjYXRlZ29yeRgCIAEoCUIHukgEcgIYQBIwCgR0eXBlGAMgASgOMhguaGx2bS5tZW1vcnkudjEuRmFjdFR5cGVCCLpIBYIBAhABEjIKBXNjb3BlGAQgASgOMhkuaGx2bS5tZW1vcnkudjEuRmFjdFNjb3BlQgi6SAWCAQIQARIZCgdzdWJqZWN0GAUgASgJQgi6SAVyAxiAAhIbCglwcmVkaWNhdGUYBiABKAlCCLpIBXIDGIACEh4KBHRhZ3MYByADKAlCELpIDZIBChAgIgZyBBABGEASDgoGcGlubmVkGAggASgIEhkKB3Byb2plY3QYCSABKAlCCLpIBXIDKIAgIlQKEVdyaXRlRmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhsKE3N1cGVyc2VkZWRfZmFjdF9pZHMYAiADKAki3wMKC0ZhY3RUb1dyaXRlEhkKBHRleHQYASABKAlCC7pICHIGEAEogIABEhkKCGNhdGVnb3J5GAIgASgJQge6SARyAhhAEjAKBHR5cGUYAyABKA4yGC5obHZtLm1lbW9yeS52MS5GYWN0VHlwZUIIukgFggECEAESMgoFc2NvcGUYBCABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGVCCLpIBYIBAhABEhkKB3N1YmplY3QYBSABKAlCCLpIBXIDGIACEhsKCXByZWRpY2F0ZRgGIAEoCUIIukgFcgMYgAISHgoEdGFncxgHIAMoCUIQukgNkgEKECAiBnIEEAEYQBI0CgZvcmlnaW4YCCABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luQgi6SAWCAQIQARIjChFzb3VyY2Vfc2Vzc2lvbl9pZBgJIAEoCUIIukgFcgMYgAISKAoOc291cmNlX29yZGluYWwYCiABKA1CC7pICCoGGP////8HSACIAQESFwoFYWN0b3IYCyABKAlCCLpIBXIDGIABEisKB3NhaWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhEKD19zb3VyY2Vfb3JkaW5hbCJnChFXcml0ZUZhY3RzUmVxdWVzdBI3CgVmYWN0cxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLkZhY3RUb1dyaXRlQgu6SAiSAQUIARD0AxIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJuCgtXcml0dGVuRmFjdBItCgdvdXRjb21lGAEgASgOMhwuaGx2bS5tZW1vcnkudjEuV3JpdGVPdXRjb21lEg8KB2ZhY3RfaWQYAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkiQAoSV3JpdGVGYWN0c1Jlc3BvbnNlEioKBWZhY3RzGAEgAygLMhsuaGx2bS5tZW1vcnkudjEuV3JpdHRlbkZhY3QifQoUTGlzdFByb3Bvc2Fsc1JlcXVlc3QSGQoHcHJvamVjdBgBIAEoCUIIukgFcgMogCASMgoFc2NvcGUYAiABKA4yGS5obHZtLm1lbW9yeS52MS5GYWN0U2NvcGVCCLpIBYIBAhABEhYKBWxpbWl0GAMgASgNQge6SAQqAhhkImkKCFByb3Bvc2FsEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EiUKB3ByZXNlbnQYAiABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EhIKCm1heV9kZWNpZGUYAyABKAgiWAoVTGlzdFByb3Bvc2Fsc1Jlc3BvbnNlEisKCXByb3Bvc2FscxgBIAMoCzIYLmhsdm0ubWVtb3J5LnYxLlByb3Bvc2FsEhIKCm1vcmVfZXhpc3QYAiABKAgiUQoVQWNjZXB0UHJvcG9zYWxSZXF1ZXN0Eh0KC3Byb3Bvc2FsX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZBY2NlcHRQcm9wb3NhbFJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UiUQoVUmVqZWN0UHJvcG9zYWxSZXF1ZXN0Eh0KC3Byb3Bvc2FsX2lkGAEgASgJQgi6SAVyA7ABARIZCgdwcm9qZWN0GAIgASgJQgi6SAVyAyiAICJEChZSZWplY3RQcm9wb3NhbFJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2UilAEKD1Byb2plY3RJZGVudGl0eRIYCgZvcmlnaW4YASABKAlCCLpIBXIDKIAgEjwKC3Jvb3RfY29tbWl0GAIgASgJQie6SCRyIjIgXihbMC05YS1mXXs0MH0oWzAtOWEtZl17MjR9KT8pPyQSKQoHbWFkZV9pZBgDIAEoCUIYukgVchMyEV4oWzAtOWEtZl17MzJ9KT8kImoKFlJlZ2lzdGVyUHJvamVjdFJlcXVlc3QSHQoJd29ya3NwYWNlGAEgASgJQgq6SAdyBRABKIAgEjEKCGlkZW50aXR5GAIgASgLMh8uaGx2bS5tZW1vcnkudjEuUHJvamVjdElkZW50aXR5IkMKF1JlZ2lzdGVyUHJvamVjdFJlc3BvbnNlEigKB3Byb2plY3QYASABKAsyFy5obHZtLm1lbW9yeS52MS5Qcm9qZWN0ImwKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB21lbWJlcnMYAyADKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFQoTTGlzdFByb2plY3RzUmVxdWVzdCJBChRMaXN0UHJvamVjdHNSZXNwb25zZRIpCghwcm9qZWN0cxgBIAMoCzIXLmhsdm0ubWVtb3J5LnYxLlByb2plY3QiWAoXQWRkUHJvamVjdE1lbWJlclJlcXVlc3QSHgoKcHJvamVjdF9pZBgBIAEoCUIKukgHcgUQARiAARIdCglwcmluY2lwYWwYAiABKAlCCrpIB3IFEAEYgAIiRAoYQWRkUHJvamVjdE1lbWJlclJlc3BvbnNlEigKB3Byb2plY3QYASABKAsyFy5obHZtLm1lbW9yeS52MS5Qcm9qZWN0IlsKGlJlbW92ZVByb2plY3RNZW1iZXJSZXF1ZXN0Eh4KCnByb2plY3RfaWQYASABKAlCCrpIB3IFEAEYgAESHQoJcHJpbmNpcGFsGAIgASgJQgq6SAdyBRABGIACIkcKG1JlbW92ZVByb2plY3RNZW1iZXJSZXNwb25zZRIoCgdwcm9qZWN0GAEgASgLMhcuaGx2bS5tZW1vcnkudjEuUHJvamVjdCJiChJTZWFyY2hGYWN0c1JlcXVlc3QSGQoFcXVlcnkYASABKAlCCrpIB3IFEAEY0A8SFgoFbGltaXQYAiABKA1CB7pIBCoCGGQSGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiPgoJRm91bmRGYWN0EiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0Eg0KBXNjb3JlGAIgASgBIn0KE1NlYXJjaEZhY3RzUmVzcG9uc2USKAoFZmFjdHMYASADKAsyGS5obHZtLm1lbW9yeS52MS5Gb3VuZEZhY3QSLAoGc291cmNlGAIgASgOMhwuaGx2bS5tZW1vcnkudjEuU2VhcmNoU291cmNlEg4KBm5vdGljZRgDIAEoCSKuAQoPRWRpdEZhY3RSZXF1ZXN0EhkKB2ZhY3RfaWQYASABKAlCCLpIBXIDsAEBEicKEHJlcGxhY2VtZW50X3RleHQYAiABKAlCC7pICHIGEAEogIABSAASGQoGcmVtb3ZlGAMgASgIQge6SARqAggBSAASEAoGcGlubmVkGAQgASgISAASGQoHcHJvamVjdBgFIAEoCUIIukgFcgMogCBCDwoGY2hhbmdlEgW6SAIIASI2ChBFZGl0RmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0InwKDVJlY2FsbFJlcXVlc3QSFwoFcXVlcnkYASABKAlCCLpIBXIDGMA+EhkKB3Byb2plY3QYAiABKAlCCLpIBXIDKIAgEhwKCnNlc3Npb25faWQYzAMgASgJQge6SARyAhhAEhkKBnJ1bl9pZBjNAyABKAlCCLpIBXIDGIABIocBCg5SZWNhbGxSZXNwb25zZRIjCgVmYWN0cxgBIAMoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSEgoKbW9yZV9leGlzdBgCIAEoCBIsCgZzb3VyY2UYAyABKA4yHC5obHZtLm1lbW9yeS52MS5TZWFyY2hTb3VyY2USDgoGbm90aWNlGAQgASgJInUKEkV4ZWN1dGVUb29sUmVxdWVzdBIsCgRjYWxsGAEgASgLMhYuaGx2bS50b29sLnYxLlRvb2xDYWxsQga6SAPIAQESFgoFZ3JhbnQYAiABKAlCB7pIBHICEAESGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiPwoTRXhlY3V0ZVRvb2xSZXNwb25zZRIoCgZyZXN1bHQYASABKAsyGC5obHZtLnRvb2wudjEuVG9vbFJlc3VsdCLRAgoKRmFjdEZpbHRlchIZCgdwcm9qZWN0GAEgASgJQgi6SAVyAyiAIBIyCgVzY29wZRgCIAEoDjIZLmhsdm0ubWVtb3J5LnYxLkZhY3RTY29wZUIIukgFggECEAESNAoGb3JpZ2luGAMgASgOMhouaGx2bS5tZW1vcnkudjEuRmFjdE9yaWdpbkIIukgFggECEAESMAoEdHlwZRgEIAEoDjIYLmhsdm0ubWVtb3J5LnYxLkZhY3RUeXBlQgi6SAWCAQIQARIZCghjYXRlZ29yeRgFIAEoCUIHukgEcgIYQBIbCglwcmluY2lwYWwYBiABKAlCCLpIBXIDGIACEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKEExpc3RGYWN0c1JlcXVlc3QSKgoGZmlsdGVyGAEgASgLMhouaGx2bS5tZW1vcnkudjEuRmFjdEZpbHRlchISCgp3aXRoX2VuZGVkGAIgASgIEhYKBWxpbWl0GAMgASgNQge6SAQqAhhkEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAIIlEKEUxpc3RGYWN0c1Jlc3BvbnNlEiMKBWZhY3RzGAEgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki1gIKCkZhY3RDaGFuZ2USEQoJY2hhbmdlX2lkGAEgASgJEiwKBGtpbmQYAiABKA4yHi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlS2luZBImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpbmNpcGFsGAQgASgJEhIKCnNlc3Npb25faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB2NhbGxfaWQYByABKAkSIgoEZmFjdBgIIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSJAoGb3RoZXJzGAkgAygLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBIYChB1bmRvbmVfY2hhbmdlX2lkGAogASgJEjMKC3VuZG9uZV9raW5kGAsgASgOMh4uaGx2bS5tZW1vcnkudjEuRmFjdENoYW5nZUtpbmQiegoWTGlzdEZhY3RDaGFuZ2VzUmVxdWVzdBIqCgZmaWx0ZXIYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0RmlsdGVyEhYKBWxpbWl0GAIgASgNQge6SAQqAhhkEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIm8KF0xpc3RGYWN0Q2hhbmdlc1Jlc3BvbnNlEisKB2NoYW5nZXMYASADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIOCgZjdXJzb3IYAyABKAkiRgoOR2V0RmFjdFJlcXVlc3QSGQoHZmFjdF9pZBgBIAEoCUIIukgFcgOwAQESGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAidgoPR2V0RmFjdFJlc3BvbnNlEiIKBGZhY3QYASABKAsyFC5obHZtLm1lbW9yeS52MS5GYWN0EisKB2NoYW5nZXMYAiADKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlEhIKCm1vcmVfZXhpc3QYAyABKAgiTwoVVW5kb0ZhY3RDaGFuZ2VSZXF1ZXN0EhsKCWNoYW5nZV9pZBgBIAEoCUIIukgFcgOwAQESGQoHcHJvamVjdBgCIAEoCUIIukgFcgMogCAiRAoWVW5kb0ZhY3RDaGFuZ2VSZXNwb25zZRIqCgZjaGFuZ2UYASABKAsyGi5obHZtLm1lbW9yeS52MS5GYWN0Q2hhbmdlIlkKEVdhdGNoRmFjdHNSZXF1ZXN0EioKBmZpbHRlchgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RGaWx0ZXISGAoGY3Vyc29yGAIgASgJQgi6SAVyAyiACCJRChJXYXRjaEZhY3RzUmVzcG9uc2USKwoHY2hhbmdlcxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLkZhY3RDaGFuZ2USDgoGY3Vyc29yGAIgASgJKoEBCghGYWN0VHlwZRIZChVGQUNUX1RZUEVfVU5TUEVDSUZJRUQQABISCg5GQUNUX1RZUEVfVVNFUhABEhYKEkZBQ1RfVFlQRV9GRUVEQkFDSxACEhUKEUZBQ1RfVFlQRV9QUk9KRUNUEAMSFwoTRkFDVF9UWVBFX1JFRkVSRU5DRRAEKm0KCUZhY3RTY29wZRIaChZGQUNUX1NDT1BFX1VOU1BFQ0lGSUVEEAASFwoTRkFDVF9TQ09QRV9QRVJTT05BTBABEhMKD0ZBQ1RfU0NPUEVfVEVBTRACEhYKEkZBQ1RfU0NPUEVfUFJPSkVDVBADKogBCgpGYWN0T3JpZ2luEhsKF0ZBQ1RfT1JJR0lOX1VOU1BFQ0lGSUVEEAASGwoXRkFDVF9PUklHSU5fVVNFUl9TVEFURUQQARIeChpGQUNUX09SSUdJTl9NT0RFTF9JTkZFUlJFRBACEiAKHEZBQ1RfT1JJR0lOX1NZU1RFTV9HRU5FUkFURUQQAyqFAQoNUHJvcG9zYWxTdGF0ZRIeChpQUk9QT1NBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFlBST1BPU0FMX1NUQVRFX1dBSVRJTkcQARIbChdQUk9QT1NBTF9TVEFURV9BQ0NFUFRFRBACEhsKF1BST1BPU0FMX1NUQVRFX1JFSkVDVEVEEAMqtAEKDFdyaXRlT3V0Y29tZRIdChlXUklURV9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGQoVV1JJVEVfT1VUQ09NRV9XUklUVEVOEAESFwoTV1JJVEVfT1VUQ09NRV9LTk9XThACEhoKFldSSVRFX09VVENPTUVfUkVQTEFDRUQQAxIaChZXUklURV9PVVRDT01FX1BST1BPU0VEEAQSGQoVV1JJVEVfT1VUQ09NRV9SRUZVU0VEEAUqYgoMU2VhcmNoU291cmNlEh0KGVNFQVJDSF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNTRUFSQ0hfU09VUkNFX0lOREVYEAESGgoWU0VBUkNIX1NPVVJDRV9EQVRBQkFTRRACKsQCCg5GYWN0Q2hhbmdlS2luZBIgChxGQUNUX0NIQU5HRV9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYRkFDVF9DSEFOR0VfS0lORF9XUklUVEVOEAESHQoZRkFDVF9DSEFOR0VfS0lORF9SRVBMQUNFRBACEhoKFkZBQ1RfQ0hBTkdFX0tJTkRfRU5ERUQQAxIbChdGQUNUX0NIQU5HRV9LSU5EX1BJTk5FRBAEEh0KGUZBQ1RfQ0hBTkdFX0tJTkRfVU5QSU5ORUQQBRIbChdGQUNUX0NIQU5HRV9LSU5EX1VORE9ORRAGEh4KGUZBQ1RfQ0hBTkdFX0tJTkRfUFJPUE9TRUQQkAMSHgoZRkFDVF9DSEFOR0VfS0lORF9BQ0NFUFRFRBCRAxIeChlGQUNUX0NIQU5HRV9LSU5EX1JFSkVDVEVEEJIDMpENCg1NZW1vcnlTZXJ2aWNlElAKCVdyaXRlRmFjdBIgLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdFJlcXVlc3QaIS5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RSZXNwb25zZRJbCgtTZWFyY2hGYWN0cxIiLmhsdm0ubWVtb3J5LnYxLlNlYXJjaEZhY3RzUmVxdWVzdBojLmhsdm0ubWVtb3J5LnYxLlNlYXJjaEZhY3RzUmVzcG9uc2UiA5ACAhJNCghFZGl0RmFjdBIfLmhsdm0ubWVtb3J5LnYxLkVkaXRGYWN0UmVxdWVzdBogLmhsdm0ubWVtb3J5LnYxLkVkaXRGYWN0UmVzcG9uc2USTAoGUmVjYWxsEh0uaGx2bS5tZW1vcnkudjEuUmVjYWxsUmVxdWVzdBoeLmhsdm0ubWVtb3J5LnYxLlJlY2FsbFJlc3BvbnNlIgOQAgISVQoJTGlzdEZhY3RzEiAuaGx2bS5tZW1vcnkudjEuTGlzdEZhY3RzUmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0c1Jlc3BvbnNlIgOQAgISZwoPTGlzdEZhY3RDaGFuZ2VzEiYuaGx2bS5tZW1vcnkudjEuTGlzdEZhY3RDaGFuZ2VzUmVxdWVzdBonLmhsdm0ubWVtb3J5LnYxLkxpc3RGYWN0Q2hhbmdlc1Jlc3BvbnNlIgOQAgISTwoHR2V0RmFjdBIeLmhsdm0ubWVtb3J5LnYxLkdldEZhY3RSZXF1ZXN0Gh8uaGx2bS5tZW1vcnkudjEuR2V0RmFjdFJlc3BvbnNlIgOQAgISXwoOVW5kb0ZhY3RDaGFuZ2USJS5obHZtLm1lbW9yeS52MS5VbmRvRmFjdENoYW5nZVJlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5VbmRvRmFjdENoYW5nZVJlc3BvbnNlElUKCldhdGNoRmFjdHMSIS5obHZtLm1lbW9yeS52MS5XYXRjaEZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLldhdGNoRmFjdHNSZXNwb25zZTABElMKCldyaXRlRmFjdHMSIS5obHZtLm1lbW9yeS52MS5Xcml0ZUZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLldyaXRlRmFjdHNSZXNwb25zZRJhCg1MaXN0UHJvcG9zYWxzEiQuaGx2bS5tZW1vcnkudjEuTGlzdFByb3Bvc2Fsc1JlcXVlc3QaJS5obHZtLm1lbW9yeS52MS5MaXN0UHJvcG9zYWxzUmVzcG9uc2UiA5ACAhJfCg5BY2NlcHRQcm9wb3NhbBIlLmhsdm0ubWVtb3J5LnYxLkFjY2VwdFByb3Bvc2FsUmVxdWVzdBomLmhsdm0ubWVtb3J5LnYxLkFjY2VwdFByb3Bvc2FsUmVzcG9uc2USXwoOUmVqZWN0UHJvcG9zYWwSJS5obHZtLm1lbW9yeS52MS5SZWplY3RQcm9wb3NhbFJlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5SZWplY3RQcm9wb3NhbFJlc3BvbnNlEmIKD1JlZ2lzdGVyUHJvamVjdBImLmhsdm0ubWVtb3J5LnYxLlJlZ2lzdGVyUHJvamVjdFJlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5SZWdpc3RlclByb2plY3RSZXNwb25zZRJeCgxMaXN0UHJvamVjdHMSIy5obHZtLm1lbW9yeS52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GiQuaGx2bS5tZW1vcnkudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiA5ACAhJlChBBZGRQcm9qZWN0TWVtYmVyEicuaGx2bS5tZW1vcnkudjEuQWRkUHJvamVjdE1lbWJlclJlcXVlc3QaKC5obHZtLm1lbW9yeS52MS5BZGRQcm9qZWN0TWVtYmVyUmVzcG9uc2USbgoTUmVtb3ZlUHJvamVjdE1lbWJlchIqLmhsdm0ubWVtb3J5LnYxLlJlbW92ZVByb2plY3RNZW1iZXJSZXF1ZXN0GisuaGx2bS5tZW1vcnkudjEuUmVtb3ZlUHJvamVjdE1lbWJlclJlc3BvbnNlElYKC0V4ZWN1dGVUb29sEiIuaGx2bS5tZW1vcnkudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuRXhlY3V0ZVRvb2xSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_tool_v1_tool]);
 
 /**
  * @generated from message hlvm.memory.v1.Fact
@@ -74,7 +74,7 @@ export type Fact = Message<"hlvm.memory.v1.Fact"> & {
   pinned: boolean;
 
   /**
-   * The workspace's path, for scope PROJECT.
+   * Of scope PROJECT: the project's id.
    *
    * @generated from field: string project = 11;
    */
@@ -104,6 +104,55 @@ export type Fact = Message<"hlvm.memory.v1.Fact"> & {
    * @generated from field: string superseded_by = 16;
    */
   supersededBy: string;
+
+  /**
+   * Who said it in its source: a speaker's name, or "user" or "assistant"; empty where nobody is known.
+   *
+   * @generated from field: string actor = 400;
+   */
+  actor: string;
+
+  /**
+   * The place of what it was taken from in its source session, from 0.
+   *
+   * @generated from field: optional uint32 source_ordinal = 401;
+   */
+  sourceOrdinal?: number | undefined;
+
+  /**
+   * When it was said; absent where only the time of writing is known.
+   *
+   * @generated from field: google.protobuf.Timestamp said_at = 402;
+   */
+  saidAt?: Timestamp | undefined;
+
+  /**
+   * Since when a person vouches for what they did not state: they accepted a proposal.
+   *
+   * @generated from field: google.protobuf.Timestamp validated_at = 403;
+   */
+  validatedAt?: Timestamp | undefined;
+
+  /**
+   * Of a proposal: what became of it. Unspecified for what holds or held.
+   *
+   * @generated from field: hlvm.memory.v1.ProposalState proposal = 404;
+   */
+  proposal: ProposalState;
+
+  /**
+   * Of a proposal: the fact that it would replace or end; empty for a new one.
+   *
+   * @generated from field: string proposal_of = 405;
+   */
+  proposalOf: string;
+
+  /**
+   * Of a proposal: it would end that fact.
+   *
+   * @generated from field: bool proposes_end = 406;
+   */
+  proposesEnd: boolean;
 };
 
 /**
@@ -161,7 +210,7 @@ export type FactJson = {
   pinned?: boolean;
 
   /**
-   * The workspace's path, for scope PROJECT.
+   * Of scope PROJECT: the project's id.
    *
    * @generated from field: string project = 11;
    */
@@ -191,6 +240,55 @@ export type FactJson = {
    * @generated from field: string superseded_by = 16;
    */
   supersededBy?: string;
+
+  /**
+   * Who said it in its source: a speaker's name, or "user" or "assistant"; empty where nobody is known.
+   *
+   * @generated from field: string actor = 400;
+   */
+  actor?: string;
+
+  /**
+   * The place of what it was taken from in its source session, from 0.
+   *
+   * @generated from field: optional uint32 source_ordinal = 401;
+   */
+  sourceOrdinal?: number;
+
+  /**
+   * When it was said; absent where only the time of writing is known.
+   *
+   * @generated from field: google.protobuf.Timestamp said_at = 402;
+   */
+  saidAt?: TimestampJson;
+
+  /**
+   * Since when a person vouches for what they did not state: they accepted a proposal.
+   *
+   * @generated from field: google.protobuf.Timestamp validated_at = 403;
+   */
+  validatedAt?: TimestampJson;
+
+  /**
+   * Of a proposal: what became of it. Unspecified for what holds or held.
+   *
+   * @generated from field: hlvm.memory.v1.ProposalState proposal = 404;
+   */
+  proposal?: ProposalStateJson;
+
+  /**
+   * Of a proposal: the fact that it would replace or end; empty for a new one.
+   *
+   * @generated from field: string proposal_of = 405;
+   */
+  proposalOf?: string;
+
+  /**
+   * Of a proposal: it would end that fact.
+   *
+   * @generated from field: bool proposes_end = 406;
+   */
+  proposesEnd?: boolean;
 };
 
 /**
@@ -312,6 +410,8 @@ export const WriteFactRequestSchema: GenMessage<WriteFactRequest, {jsonType: Wri
  */
 export type WriteFactResponse = Message<"hlvm.memory.v1.WriteFactResponse"> & {
   /**
+   * A proposal where it waits for somebody who may accept it.
+   *
    * @generated from field: hlvm.memory.v1.Fact fact = 1;
    */
   fact?: Fact | undefined;
@@ -329,6 +429,8 @@ export type WriteFactResponse = Message<"hlvm.memory.v1.WriteFactResponse"> & {
  */
 export type WriteFactResponseJson = {
   /**
+   * A proposal where it waits for somebody who may accept it.
+   *
    * @generated from field: hlvm.memory.v1.Fact fact = 1;
    */
   fact?: FactJson;
@@ -347,6 +449,957 @@ export type WriteFactResponseJson = {
  */
 export const WriteFactResponseSchema: GenMessage<WriteFactResponse, {jsonType: WriteFactResponseJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_memory_v1_memory, 2);
+
+/**
+ * One fact of many, as it was said somewhere.
+ *
+ * @generated from message hlvm.memory.v1.FactToWrite
+ */
+export type FactToWrite = Message<"hlvm.memory.v1.FactToWrite"> & {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * @generated from field: string category = 2;
+   */
+  category: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactType type = 3;
+   */
+  type: FactType;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactScope scope = 4;
+   */
+  scope: FactScope;
+
+  /**
+   * @generated from field: string subject = 5;
+   */
+  subject: string;
+
+  /**
+   * @generated from field: string predicate = 6;
+   */
+  predicate: string;
+
+  /**
+   * @generated from field: repeated string tags = 7;
+   */
+  tags: string[];
+
+  /**
+   * Unspecified: stated by the caller.
+   *
+   * @generated from field: hlvm.memory.v1.FactOrigin origin = 8;
+   */
+  origin: FactOrigin;
+
+  /**
+   * @generated from field: string source_session_id = 9;
+   */
+  sourceSessionId: string;
+
+  /**
+   * @generated from field: optional uint32 source_ordinal = 10;
+   */
+  sourceOrdinal?: number | undefined;
+
+  /**
+   * @generated from field: string actor = 11;
+   */
+  actor: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp said_at = 12;
+   */
+  saidAt?: Timestamp | undefined;
+};
+
+/**
+ * One fact of many, as it was said somewhere.
+ *
+ * @generated from message hlvm.memory.v1.FactToWrite
+ */
+export type FactToWriteJson = {
+  /**
+   * @generated from field: string text = 1;
+   */
+  text?: string;
+
+  /**
+   * @generated from field: string category = 2;
+   */
+  category?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactType type = 3;
+   */
+  type?: FactTypeJson;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactScope scope = 4;
+   */
+  scope?: FactScopeJson;
+
+  /**
+   * @generated from field: string subject = 5;
+   */
+  subject?: string;
+
+  /**
+   * @generated from field: string predicate = 6;
+   */
+  predicate?: string;
+
+  /**
+   * @generated from field: repeated string tags = 7;
+   */
+  tags?: string[];
+
+  /**
+   * Unspecified: stated by the caller.
+   *
+   * @generated from field: hlvm.memory.v1.FactOrigin origin = 8;
+   */
+  origin?: FactOriginJson;
+
+  /**
+   * @generated from field: string source_session_id = 9;
+   */
+  sourceSessionId?: string;
+
+  /**
+   * @generated from field: optional uint32 source_ordinal = 10;
+   */
+  sourceOrdinal?: number;
+
+  /**
+   * @generated from field: string actor = 11;
+   */
+  actor?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp said_at = 12;
+   */
+  saidAt?: TimestampJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.FactToWrite.
+ * Use `create(FactToWriteSchema)` to create a new message.
+ */
+export const FactToWriteSchema: GenMessage<FactToWrite, {jsonType: FactToWriteJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 3);
+
+/**
+ * @generated from message hlvm.memory.v1.WriteFactsRequest
+ */
+export type WriteFactsRequest = Message<"hlvm.memory.v1.WriteFactsRequest"> & {
+  /**
+   * @generated from field: repeated hlvm.memory.v1.FactToWrite facts = 1;
+   */
+  facts: FactToWrite[];
+
+  /**
+   * As in WriteFact.
+   *
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.WriteFactsRequest
+ */
+export type WriteFactsRequestJson = {
+  /**
+   * @generated from field: repeated hlvm.memory.v1.FactToWrite facts = 1;
+   */
+  facts?: FactToWriteJson[];
+
+  /**
+   * As in WriteFact.
+   *
+   * @generated from field: string project = 2;
+   */
+  project?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.WriteFactsRequest.
+ * Use `create(WriteFactsRequestSchema)` to create a new message.
+ */
+export const WriteFactsRequestSchema: GenMessage<WriteFactsRequest, {jsonType: WriteFactsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 4);
+
+/**
+ * @generated from message hlvm.memory.v1.WrittenFact
+ */
+export type WrittenFact = Message<"hlvm.memory.v1.WrittenFact"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.WriteOutcome outcome = 1;
+   */
+  outcome: WriteOutcome;
+
+  /**
+   * Empty where it was refused.
+   *
+   * @generated from field: string fact_id = 2;
+   */
+  factId: string;
+
+  /**
+   * Why it was refused: a reason as errors have it, and what it says.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.WrittenFact
+ */
+export type WrittenFactJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.WriteOutcome outcome = 1;
+   */
+  outcome?: WriteOutcomeJson;
+
+  /**
+   * Empty where it was refused.
+   *
+   * @generated from field: string fact_id = 2;
+   */
+  factId?: string;
+
+  /**
+   * Why it was refused: a reason as errors have it, and what it says.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason?: string;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.WrittenFact.
+ * Use `create(WrittenFactSchema)` to create a new message.
+ */
+export const WrittenFactSchema: GenMessage<WrittenFact, {jsonType: WrittenFactJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 5);
+
+/**
+ * @generated from message hlvm.memory.v1.WriteFactsResponse
+ */
+export type WriteFactsResponse = Message<"hlvm.memory.v1.WriteFactsResponse"> & {
+  /**
+   * One for each fact, in their order.
+   *
+   * @generated from field: repeated hlvm.memory.v1.WrittenFact facts = 1;
+   */
+  facts: WrittenFact[];
+};
+
+/**
+ * @generated from message hlvm.memory.v1.WriteFactsResponse
+ */
+export type WriteFactsResponseJson = {
+  /**
+   * One for each fact, in their order.
+   *
+   * @generated from field: repeated hlvm.memory.v1.WrittenFact facts = 1;
+   */
+  facts?: WrittenFactJson[];
+};
+
+/**
+ * Describes the message hlvm.memory.v1.WriteFactsResponse.
+ * Use `create(WriteFactsResponseSchema)` to create a new message.
+ */
+export const WriteFactsResponseSchema: GenMessage<WriteFactsResponse, {jsonType: WriteFactsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 6);
+
+/**
+ * @generated from message hlvm.memory.v1.ListProposalsRequest
+ */
+export type ListProposalsRequest = Message<"hlvm.memory.v1.ListProposalsRequest"> & {
+  /**
+   * Empty: those of no project.
+   *
+   * @generated from field: string project = 1;
+   */
+  project: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactScope scope = 2;
+   */
+  scope: FactScope;
+
+  /**
+   * 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListProposalsRequest
+ */
+export type ListProposalsRequestJson = {
+  /**
+   * Empty: those of no project.
+   *
+   * @generated from field: string project = 1;
+   */
+  project?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.FactScope scope = 2;
+   */
+  scope?: FactScopeJson;
+
+  /**
+   * 0 means 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit?: number;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListProposalsRequest.
+ * Use `create(ListProposalsRequestSchema)` to create a new message.
+ */
+export const ListProposalsRequestSchema: GenMessage<ListProposalsRequest, {jsonType: ListProposalsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 7);
+
+/**
+ * What would be done if it were accepted.
+ *
+ * @generated from message hlvm.memory.v1.Proposal
+ */
+export type Proposal = Message<"hlvm.memory.v1.Proposal"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.Fact fact = 1;
+   */
+  fact?: Fact | undefined;
+
+  /**
+   * What holds in its place now; absent for a new fact.
+   *
+   * @generated from field: hlvm.memory.v1.Fact present = 2;
+   */
+  present?: Fact | undefined;
+
+  /**
+   * Whether the caller may accept and reject it.
+   *
+   * @generated from field: bool may_decide = 3;
+   */
+  mayDecide: boolean;
+};
+
+/**
+ * What would be done if it were accepted.
+ *
+ * @generated from message hlvm.memory.v1.Proposal
+ */
+export type ProposalJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.Fact fact = 1;
+   */
+  fact?: FactJson;
+
+  /**
+   * What holds in its place now; absent for a new fact.
+   *
+   * @generated from field: hlvm.memory.v1.Fact present = 2;
+   */
+  present?: FactJson;
+
+  /**
+   * Whether the caller may accept and reject it.
+   *
+   * @generated from field: bool may_decide = 3;
+   */
+  mayDecide?: boolean;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.Proposal.
+ * Use `create(ProposalSchema)` to create a new message.
+ */
+export const ProposalSchema: GenMessage<Proposal, {jsonType: ProposalJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 8);
+
+/**
+ * @generated from message hlvm.memory.v1.ListProposalsResponse
+ */
+export type ListProposalsResponse = Message<"hlvm.memory.v1.ListProposalsResponse"> & {
+  /**
+   * The oldest first.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Proposal proposals = 1;
+   */
+  proposals: Proposal[];
+
+  /**
+   * @generated from field: bool more_exist = 2;
+   */
+  moreExist: boolean;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListProposalsResponse
+ */
+export type ListProposalsResponseJson = {
+  /**
+   * The oldest first.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Proposal proposals = 1;
+   */
+  proposals?: ProposalJson[];
+
+  /**
+   * @generated from field: bool more_exist = 2;
+   */
+  moreExist?: boolean;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListProposalsResponse.
+ * Use `create(ListProposalsResponseSchema)` to create a new message.
+ */
+export const ListProposalsResponseSchema: GenMessage<ListProposalsResponse, {jsonType: ListProposalsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 9);
+
+/**
+ * @generated from message hlvm.memory.v1.AcceptProposalRequest
+ */
+export type AcceptProposalRequest = Message<"hlvm.memory.v1.AcceptProposalRequest"> & {
+  /**
+   * The proposed fact's id.
+   *
+   * @generated from field: string proposal_id = 1;
+   */
+  proposalId: string;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.AcceptProposalRequest
+ */
+export type AcceptProposalRequestJson = {
+  /**
+   * The proposed fact's id.
+   *
+   * @generated from field: string proposal_id = 1;
+   */
+  proposalId?: string;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.AcceptProposalRequest.
+ * Use `create(AcceptProposalRequestSchema)` to create a new message.
+ */
+export const AcceptProposalRequestSchema: GenMessage<AcceptProposalRequest, {jsonType: AcceptProposalRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 10);
+
+/**
+ * @generated from message hlvm.memory.v1.AcceptProposalResponse
+ */
+export type AcceptProposalResponse = Message<"hlvm.memory.v1.AcceptProposalResponse"> & {
+  /**
+   * Of kind ACCEPTED; its fact is what holds now, or what was ended.
+   *
+   * @generated from field: hlvm.memory.v1.FactChange change = 1;
+   */
+  change?: FactChange | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.AcceptProposalResponse
+ */
+export type AcceptProposalResponseJson = {
+  /**
+   * Of kind ACCEPTED; its fact is what holds now, or what was ended.
+   *
+   * @generated from field: hlvm.memory.v1.FactChange change = 1;
+   */
+  change?: FactChangeJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.AcceptProposalResponse.
+ * Use `create(AcceptProposalResponseSchema)` to create a new message.
+ */
+export const AcceptProposalResponseSchema: GenMessage<AcceptProposalResponse, {jsonType: AcceptProposalResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 11);
+
+/**
+ * @generated from message hlvm.memory.v1.RejectProposalRequest
+ */
+export type RejectProposalRequest = Message<"hlvm.memory.v1.RejectProposalRequest"> & {
+  /**
+   * @generated from field: string proposal_id = 1;
+   */
+  proposalId: string;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.RejectProposalRequest
+ */
+export type RejectProposalRequestJson = {
+  /**
+   * @generated from field: string proposal_id = 1;
+   */
+  proposalId?: string;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.RejectProposalRequest.
+ * Use `create(RejectProposalRequestSchema)` to create a new message.
+ */
+export const RejectProposalRequestSchema: GenMessage<RejectProposalRequest, {jsonType: RejectProposalRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 12);
+
+/**
+ * @generated from message hlvm.memory.v1.RejectProposalResponse
+ */
+export type RejectProposalResponse = Message<"hlvm.memory.v1.RejectProposalResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.FactChange change = 1;
+   */
+  change?: FactChange | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.RejectProposalResponse
+ */
+export type RejectProposalResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.FactChange change = 1;
+   */
+  change?: FactChangeJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.RejectProposalResponse.
+ * Use `create(RejectProposalResponseSchema)` to create a new message.
+ */
+export const RejectProposalResponseSchema: GenMessage<RejectProposalResponse, {jsonType: RejectProposalResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 13);
+
+/**
+ * What tells one project from another, as the sandbox found it in a workspace. None of it is shown to anybody again.
+ *
+ * @generated from message hlvm.memory.v1.ProjectIdentity
+ */
+export type ProjectIdentity = Message<"hlvm.memory.v1.ProjectIdentity"> & {
+  /**
+   * Of the repository's origin, without credentials and query; empty where it has none.
+   *
+   * @generated from field: string origin = 1;
+   */
+  origin: string;
+
+  /**
+   * The repository's first commit.
+   *
+   * @generated from field: string root_commit = 2;
+   */
+  rootCommit: string;
+
+  /**
+   * Of .hlvm/project, where there is no such repository.
+   *
+   * @generated from field: string made_id = 3;
+   */
+  madeId: string;
+};
+
+/**
+ * What tells one project from another, as the sandbox found it in a workspace. None of it is shown to anybody again.
+ *
+ * @generated from message hlvm.memory.v1.ProjectIdentity
+ */
+export type ProjectIdentityJson = {
+  /**
+   * Of the repository's origin, without credentials and query; empty where it has none.
+   *
+   * @generated from field: string origin = 1;
+   */
+  origin?: string;
+
+  /**
+   * The repository's first commit.
+   *
+   * @generated from field: string root_commit = 2;
+   */
+  rootCommit?: string;
+
+  /**
+   * Of .hlvm/project, where there is no such repository.
+   *
+   * @generated from field: string made_id = 3;
+   */
+  madeId?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ProjectIdentity.
+ * Use `create(ProjectIdentitySchema)` to create a new message.
+ */
+export const ProjectIdentitySchema: GenMessage<ProjectIdentity, {jsonType: ProjectIdentityJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 14);
+
+/**
+ * @generated from message hlvm.memory.v1.RegisterProjectRequest
+ */
+export type RegisterProjectRequest = Message<"hlvm.memory.v1.RegisterProjectRequest"> & {
+  /**
+   * The workspace's path as sessions name it.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Where nothing identifies the workspace it is a project of this person alone, by its path.
+   *
+   * @generated from field: hlvm.memory.v1.ProjectIdentity identity = 2;
+   */
+  identity?: ProjectIdentity | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.RegisterProjectRequest
+ */
+export type RegisterProjectRequestJson = {
+  /**
+   * The workspace's path as sessions name it.
+   *
+   * @generated from field: string workspace = 1;
+   */
+  workspace?: string;
+
+  /**
+   * Where nothing identifies the workspace it is a project of this person alone, by its path.
+   *
+   * @generated from field: hlvm.memory.v1.ProjectIdentity identity = 2;
+   */
+  identity?: ProjectIdentityJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.RegisterProjectRequest.
+ * Use `create(RegisterProjectRequestSchema)` to create a new message.
+ */
+export const RegisterProjectRequestSchema: GenMessage<RegisterProjectRequest, {jsonType: RegisterProjectRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 15);
+
+/**
+ * @generated from message hlvm.memory.v1.RegisterProjectResponse
+ */
+export type RegisterProjectResponse = Message<"hlvm.memory.v1.RegisterProjectResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.Project project = 1;
+   */
+  project?: Project | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.RegisterProjectResponse
+ */
+export type RegisterProjectResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.Project project = 1;
+   */
+  project?: ProjectJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.RegisterProjectResponse.
+ * Use `create(RegisterProjectResponseSchema)` to create a new message.
+ */
+export const RegisterProjectResponseSchema: GenMessage<RegisterProjectResponse, {jsonType: RegisterProjectResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 16);
+
+/**
+ * @generated from message hlvm.memory.v1.Project
+ */
+export type Project = Message<"hlvm.memory.v1.Project"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * The last part of a workspace's path where it was seen first.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated string members = 3;
+   */
+  members: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.Project
+ */
+export type ProjectJson = {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId?: string;
+
+  /**
+   * The last part of a workspace's path where it was seen first.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+
+  /**
+   * @generated from field: repeated string members = 3;
+   */
+  members?: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: TimestampJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.Project.
+ * Use `create(ProjectSchema)` to create a new message.
+ */
+export const ProjectSchema: GenMessage<Project, {jsonType: ProjectJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 17);
+
+/**
+ * @generated from message hlvm.memory.v1.ListProjectsRequest
+ */
+export type ListProjectsRequest = Message<"hlvm.memory.v1.ListProjectsRequest"> & {
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListProjectsRequest
+ */
+export type ListProjectsRequestJson = {
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListProjectsRequest.
+ * Use `create(ListProjectsRequestSchema)` to create a new message.
+ */
+export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest, {jsonType: ListProjectsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 18);
+
+/**
+ * @generated from message hlvm.memory.v1.ListProjectsResponse
+ */
+export type ListProjectsResponse = Message<"hlvm.memory.v1.ListProjectsResponse"> & {
+  /**
+   * Those of the caller; for an administrator all of the organization. At most 1,000.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Project projects = 1;
+   */
+  projects: Project[];
+};
+
+/**
+ * @generated from message hlvm.memory.v1.ListProjectsResponse
+ */
+export type ListProjectsResponseJson = {
+  /**
+   * Those of the caller; for an administrator all of the organization. At most 1,000.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Project projects = 1;
+   */
+  projects?: ProjectJson[];
+};
+
+/**
+ * Describes the message hlvm.memory.v1.ListProjectsResponse.
+ * Use `create(ListProjectsResponseSchema)` to create a new message.
+ */
+export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse, {jsonType: ListProjectsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 19);
+
+/**
+ * @generated from message hlvm.memory.v1.AddProjectMemberRequest
+ */
+export type AddProjectMemberRequest = Message<"hlvm.memory.v1.AddProjectMemberRequest"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * For example user:ada.
+   *
+   * @generated from field: string principal = 2;
+   */
+  principal: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.AddProjectMemberRequest
+ */
+export type AddProjectMemberRequestJson = {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId?: string;
+
+  /**
+   * For example user:ada.
+   *
+   * @generated from field: string principal = 2;
+   */
+  principal?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.AddProjectMemberRequest.
+ * Use `create(AddProjectMemberRequestSchema)` to create a new message.
+ */
+export const AddProjectMemberRequestSchema: GenMessage<AddProjectMemberRequest, {jsonType: AddProjectMemberRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 20);
+
+/**
+ * @generated from message hlvm.memory.v1.AddProjectMemberResponse
+ */
+export type AddProjectMemberResponse = Message<"hlvm.memory.v1.AddProjectMemberResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.Project project = 1;
+   */
+  project?: Project | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.AddProjectMemberResponse
+ */
+export type AddProjectMemberResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.Project project = 1;
+   */
+  project?: ProjectJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.AddProjectMemberResponse.
+ * Use `create(AddProjectMemberResponseSchema)` to create a new message.
+ */
+export const AddProjectMemberResponseSchema: GenMessage<AddProjectMemberResponse, {jsonType: AddProjectMemberResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 21);
+
+/**
+ * @generated from message hlvm.memory.v1.RemoveProjectMemberRequest
+ */
+export type RemoveProjectMemberRequest = Message<"hlvm.memory.v1.RemoveProjectMemberRequest"> & {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal: string;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.RemoveProjectMemberRequest
+ */
+export type RemoveProjectMemberRequestJson = {
+  /**
+   * @generated from field: string project_id = 1;
+   */
+  projectId?: string;
+
+  /**
+   * @generated from field: string principal = 2;
+   */
+  principal?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.RemoveProjectMemberRequest.
+ * Use `create(RemoveProjectMemberRequestSchema)` to create a new message.
+ */
+export const RemoveProjectMemberRequestSchema: GenMessage<RemoveProjectMemberRequest, {jsonType: RemoveProjectMemberRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 22);
+
+/**
+ * @generated from message hlvm.memory.v1.RemoveProjectMemberResponse
+ */
+export type RemoveProjectMemberResponse = Message<"hlvm.memory.v1.RemoveProjectMemberResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.Project project = 1;
+   */
+  project?: Project | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.RemoveProjectMemberResponse
+ */
+export type RemoveProjectMemberResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.Project project = 1;
+   */
+  project?: ProjectJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.RemoveProjectMemberResponse.
+ * Use `create(RemoveProjectMemberResponseSchema)` to create a new message.
+ */
+export const RemoveProjectMemberResponseSchema: GenMessage<RemoveProjectMemberResponse, {jsonType: RemoveProjectMemberResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_memory, 23);
 
 /**
  * @generated from message hlvm.memory.v1.SearchFactsRequest
@@ -397,7 +1450,7 @@ export type SearchFactsRequestJson = {
  * Use `create(SearchFactsRequestSchema)` to create a new message.
  */
 export const SearchFactsRequestSchema: GenMessage<SearchFactsRequest, {jsonType: SearchFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 3);
+  messageDesc(file_hlvm_memory_v1_memory, 24);
 
 /**
  * @generated from message hlvm.memory.v1.FoundFact
@@ -438,7 +1491,7 @@ export type FoundFactJson = {
  * Use `create(FoundFactSchema)` to create a new message.
  */
 export const FoundFactSchema: GenMessage<FoundFact, {jsonType: FoundFactJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 4);
+  messageDesc(file_hlvm_memory_v1_memory, 25);
 
 /**
  * @generated from message hlvm.memory.v1.SearchFactsResponse
@@ -489,7 +1542,7 @@ export type SearchFactsResponseJson = {
  * Use `create(SearchFactsResponseSchema)` to create a new message.
  */
 export const SearchFactsResponseSchema: GenMessage<SearchFactsResponse, {jsonType: SearchFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 5);
+  messageDesc(file_hlvm_memory_v1_memory, 26);
 
 /**
  * @generated from message hlvm.memory.v1.EditFactRequest
@@ -528,7 +1581,7 @@ export type EditFactRequest = Message<"hlvm.memory.v1.EditFactRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * The workspace's path; a fact of scope PROJECT is found in its own project alone.
+   * A project's id, or the path of a workspace in which the caller has a session. Whoever is no member of it gets `project_not_found`.
    *
    * @generated from field: string project = 5;
    */
@@ -564,7 +1617,7 @@ export type EditFactRequestJson = {
   pinned?: boolean;
 
   /**
-   * The workspace's path; a fact of scope PROJECT is found in its own project alone.
+   * A project's id, or the path of a workspace in which the caller has a session. Whoever is no member of it gets `project_not_found`.
    *
    * @generated from field: string project = 5;
    */
@@ -576,14 +1629,14 @@ export type EditFactRequestJson = {
  * Use `create(EditFactRequestSchema)` to create a new message.
  */
 export const EditFactRequestSchema: GenMessage<EditFactRequest, {jsonType: EditFactRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 6);
+  messageDesc(file_hlvm_memory_v1_memory, 27);
 
 /**
  * @generated from message hlvm.memory.v1.EditFactResponse
  */
 export type EditFactResponse = Message<"hlvm.memory.v1.EditFactResponse"> & {
   /**
-   * The fact as it is now: the new one after a replacement.
+   * The fact as it is now: the new one after a replacement, a proposal where that has to be accepted.
    *
    * @generated from field: hlvm.memory.v1.Fact fact = 1;
    */
@@ -595,7 +1648,7 @@ export type EditFactResponse = Message<"hlvm.memory.v1.EditFactResponse"> & {
  */
 export type EditFactResponseJson = {
   /**
-   * The fact as it is now: the new one after a replacement.
+   * The fact as it is now: the new one after a replacement, a proposal where that has to be accepted.
    *
    * @generated from field: hlvm.memory.v1.Fact fact = 1;
    */
@@ -607,7 +1660,7 @@ export type EditFactResponseJson = {
  * Use `create(EditFactResponseSchema)` to create a new message.
  */
 export const EditFactResponseSchema: GenMessage<EditFactResponse, {jsonType: EditFactResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 7);
+  messageDesc(file_hlvm_memory_v1_memory, 28);
 
 /**
  * @generated from message hlvm.memory.v1.RecallRequest
@@ -672,7 +1725,7 @@ export type RecallRequestJson = {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest, {jsonType: RecallRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 8);
+  messageDesc(file_hlvm_memory_v1_memory, 29);
 
 /**
  * @generated from message hlvm.memory.v1.RecallResponse
@@ -737,7 +1790,7 @@ export type RecallResponseJson = {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse, {jsonType: RecallResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 9);
+  messageDesc(file_hlvm_memory_v1_memory, 30);
 
 /**
  * @generated from message hlvm.memory.v1.ExecuteToolRequest
@@ -788,7 +1841,7 @@ export type ExecuteToolRequestJson = {
  * Use `create(ExecuteToolRequestSchema)` to create a new message.
  */
 export const ExecuteToolRequestSchema: GenMessage<ExecuteToolRequest, {jsonType: ExecuteToolRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 10);
+  messageDesc(file_hlvm_memory_v1_memory, 31);
 
 /**
  * @generated from message hlvm.memory.v1.ExecuteToolResponse
@@ -815,7 +1868,7 @@ export type ExecuteToolResponseJson = {
  * Use `create(ExecuteToolResponseSchema)` to create a new message.
  */
 export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse, {jsonType: ExecuteToolResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 11);
+  messageDesc(file_hlvm_memory_v1_memory, 32);
 
 /**
  * Which facts; what is empty narrows nothing.
@@ -824,7 +1877,7 @@ export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse, {jsonTyp
  */
 export type FactFilter = Message<"hlvm.memory.v1.FactFilter"> & {
   /**
-   * The workspace's path: its facts are seen besides personal and team ones. Empty: those of no project.
+   * As in EditFact: its facts are seen besides personal and team ones. Empty: those of no project.
    *
    * @generated from field: string project = 1;
    */
@@ -879,7 +1932,7 @@ export type FactFilter = Message<"hlvm.memory.v1.FactFilter"> & {
  */
 export type FactFilterJson = {
   /**
-   * The workspace's path: its facts are seen besides personal and team ones. Empty: those of no project.
+   * As in EditFact: its facts are seen besides personal and team ones. Empty: those of no project.
    *
    * @generated from field: string project = 1;
    */
@@ -932,7 +1985,7 @@ export type FactFilterJson = {
  * Use `create(FactFilterSchema)` to create a new message.
  */
 export const FactFilterSchema: GenMessage<FactFilter, {jsonType: FactFilterJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 12);
+  messageDesc(file_hlvm_memory_v1_memory, 33);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactsRequest
@@ -1001,7 +2054,7 @@ export type ListFactsRequestJson = {
  * Use `create(ListFactsRequestSchema)` to create a new message.
  */
 export const ListFactsRequestSchema: GenMessage<ListFactsRequest, {jsonType: ListFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 13);
+  messageDesc(file_hlvm_memory_v1_memory, 34);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactsResponse
@@ -1046,7 +2099,7 @@ export type ListFactsResponseJson = {
  * Use `create(ListFactsResponseSchema)` to create a new message.
  */
 export const ListFactsResponseSchema: GenMessage<ListFactsResponse, {jsonType: ListFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 14);
+  messageDesc(file_hlvm_memory_v1_memory, 35);
 
 /**
  * What was done at once. Facts are given as they are now; a text never changes, another one is another fact.
@@ -1193,7 +2246,7 @@ export type FactChangeJson = {
  * Use `create(FactChangeSchema)` to create a new message.
  */
 export const FactChangeSchema: GenMessage<FactChange, {jsonType: FactChangeJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 15);
+  messageDesc(file_hlvm_memory_v1_memory, 36);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactChangesRequest
@@ -1248,7 +2301,7 @@ export type ListFactChangesRequestJson = {
  * Use `create(ListFactChangesRequestSchema)` to create a new message.
  */
 export const ListFactChangesRequestSchema: GenMessage<ListFactChangesRequest, {jsonType: ListFactChangesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 16);
+  messageDesc(file_hlvm_memory_v1_memory, 37);
 
 /**
  * @generated from message hlvm.memory.v1.ListFactChangesResponse
@@ -1307,7 +2360,7 @@ export type ListFactChangesResponseJson = {
  * Use `create(ListFactChangesResponseSchema)` to create a new message.
  */
 export const ListFactChangesResponseSchema: GenMessage<ListFactChangesResponse, {jsonType: ListFactChangesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 17);
+  messageDesc(file_hlvm_memory_v1_memory, 38);
 
 /**
  * @generated from message hlvm.memory.v1.GetFactRequest
@@ -1319,7 +2372,7 @@ export type GetFactRequest = Message<"hlvm.memory.v1.GetFactRequest"> & {
   factId: string;
 
   /**
-   * The workspace's path; a fact of scope PROJECT is found in its own project alone.
+   * A project's id, or the path of a workspace in which the caller has a session. Whoever is no member of it gets `project_not_found`.
    *
    * @generated from field: string project = 2;
    */
@@ -1336,7 +2389,7 @@ export type GetFactRequestJson = {
   factId?: string;
 
   /**
-   * The workspace's path; a fact of scope PROJECT is found in its own project alone.
+   * A project's id, or the path of a workspace in which the caller has a session. Whoever is no member of it gets `project_not_found`.
    *
    * @generated from field: string project = 2;
    */
@@ -1348,7 +2401,7 @@ export type GetFactRequestJson = {
  * Use `create(GetFactRequestSchema)` to create a new message.
  */
 export const GetFactRequestSchema: GenMessage<GetFactRequest, {jsonType: GetFactRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 18);
+  messageDesc(file_hlvm_memory_v1_memory, 39);
 
 /**
  * @generated from message hlvm.memory.v1.GetFactResponse
@@ -1399,7 +2452,7 @@ export type GetFactResponseJson = {
  * Use `create(GetFactResponseSchema)` to create a new message.
  */
 export const GetFactResponseSchema: GenMessage<GetFactResponse, {jsonType: GetFactResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 19);
+  messageDesc(file_hlvm_memory_v1_memory, 40);
 
 /**
  * @generated from message hlvm.memory.v1.UndoFactChangeRequest
@@ -1413,7 +2466,7 @@ export type UndoFactChangeRequest = Message<"hlvm.memory.v1.UndoFactChangeReques
   changeId: string;
 
   /**
-   * The workspace's path, as in GetFact.
+   * As in GetFact.
    *
    * @generated from field: string project = 2;
    */
@@ -1432,7 +2485,7 @@ export type UndoFactChangeRequestJson = {
   changeId?: string;
 
   /**
-   * The workspace's path, as in GetFact.
+   * As in GetFact.
    *
    * @generated from field: string project = 2;
    */
@@ -1444,7 +2497,7 @@ export type UndoFactChangeRequestJson = {
  * Use `create(UndoFactChangeRequestSchema)` to create a new message.
  */
 export const UndoFactChangeRequestSchema: GenMessage<UndoFactChangeRequest, {jsonType: UndoFactChangeRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 20);
+  messageDesc(file_hlvm_memory_v1_memory, 41);
 
 /**
  * @generated from message hlvm.memory.v1.UndoFactChangeResponse
@@ -1475,7 +2528,7 @@ export type UndoFactChangeResponseJson = {
  * Use `create(UndoFactChangeResponseSchema)` to create a new message.
  */
 export const UndoFactChangeResponseSchema: GenMessage<UndoFactChangeResponse, {jsonType: UndoFactChangeResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 21);
+  messageDesc(file_hlvm_memory_v1_memory, 42);
 
 /**
  * @generated from message hlvm.memory.v1.WatchFactsRequest
@@ -1516,7 +2569,7 @@ export type WatchFactsRequestJson = {
  * Use `create(WatchFactsRequestSchema)` to create a new message.
  */
 export const WatchFactsRequestSchema: GenMessage<WatchFactsRequest, {jsonType: WatchFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 22);
+  messageDesc(file_hlvm_memory_v1_memory, 43);
 
 /**
  * @generated from message hlvm.memory.v1.WatchFactsResponse
@@ -1561,7 +2614,7 @@ export type WatchFactsResponseJson = {
  * Use `create(WatchFactsResponseSchema)` to create a new message.
  */
 export const WatchFactsResponseSchema: GenMessage<WatchFactsResponse, {jsonType: WatchFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_memory, 23);
+  messageDesc(file_hlvm_memory_v1_memory, 44);
 
 /**
  * @generated from enum hlvm.memory.v1.FactType
@@ -1692,6 +2745,106 @@ export const FactOriginSchema: GenEnum<FactOrigin, FactOriginJson> = /*@__PURE__
   enumDesc(file_hlvm_memory_v1_memory, 2);
 
 /**
+ * @generated from enum hlvm.memory.v1.ProposalState
+ */
+export const ProposalState = {
+  /**
+   * @generated from enum value: PROPOSAL_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: PROPOSAL_STATE_WAITING = 1;
+   */
+  WAITING: 1,
+
+  /**
+   * @generated from enum value: PROPOSAL_STATE_ACCEPTED = 2;
+   */
+  ACCEPTED: 2,
+
+  /**
+   * @generated from enum value: PROPOSAL_STATE_REJECTED = 3;
+   */
+  REJECTED: 3,
+} as const;
+
+/**
+ * @generated from enum hlvm.memory.v1.ProposalState
+ */
+export type ProposalState = (typeof ProposalState)[keyof typeof ProposalState] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.memory.v1.ProposalState
+ */
+export type ProposalStateJson = "PROPOSAL_STATE_UNSPECIFIED" | "PROPOSAL_STATE_WAITING" | "PROPOSAL_STATE_ACCEPTED" | "PROPOSAL_STATE_REJECTED";
+
+/**
+ * Describes the enum hlvm.memory.v1.ProposalState.
+ */
+export const ProposalStateSchema: GenEnum<ProposalState, ProposalStateJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_memory_v1_memory, 3);
+
+/**
+ * @generated from enum hlvm.memory.v1.WriteOutcome
+ */
+export const WriteOutcome = {
+  /**
+   * @generated from enum value: WRITE_OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: WRITE_OUTCOME_WRITTEN = 1;
+   */
+  WRITTEN: 1,
+
+  /**
+   * The same was known already.
+   *
+   * @generated from enum value: WRITE_OUTCOME_KNOWN = 2;
+   */
+  KNOWN: 2,
+
+  /**
+   * It took the place of another.
+   *
+   * @generated from enum value: WRITE_OUTCOME_REPLACED = 3;
+   */
+  REPLACED: 3,
+
+  /**
+   * It waits for a person, since what holds is more to be trusted.
+   *
+   * @generated from enum value: WRITE_OUTCOME_PROPOSED = 4;
+   */
+  PROPOSED: 4,
+
+  /**
+   * It was not written: it says nothing, hides something, or may not be written by the caller.
+   *
+   * @generated from enum value: WRITE_OUTCOME_REFUSED = 5;
+   */
+  REFUSED: 5,
+} as const;
+
+/**
+ * @generated from enum hlvm.memory.v1.WriteOutcome
+ */
+export type WriteOutcome = (typeof WriteOutcome)[keyof typeof WriteOutcome] | UnknownEnum;
+
+/**
+ * @generated from enum hlvm.memory.v1.WriteOutcome
+ */
+export type WriteOutcomeJson = "WRITE_OUTCOME_UNSPECIFIED" | "WRITE_OUTCOME_WRITTEN" | "WRITE_OUTCOME_KNOWN" | "WRITE_OUTCOME_REPLACED" | "WRITE_OUTCOME_PROPOSED" | "WRITE_OUTCOME_REFUSED";
+
+/**
+ * Describes the enum hlvm.memory.v1.WriteOutcome.
+ */
+export const WriteOutcomeSchema: GenEnum<WriteOutcome, WriteOutcomeJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_memory_v1_memory, 4);
+
+/**
  * @generated from enum hlvm.memory.v1.SearchSource
  */
 export const SearchSource = {
@@ -1727,7 +2880,7 @@ export type SearchSourceJson = "SEARCH_SOURCE_UNSPECIFIED" | "SEARCH_SOURCE_INDE
  * Describes the enum hlvm.memory.v1.SearchSource.
  */
 export const SearchSourceSchema: GenEnum<SearchSource, SearchSourceJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_memory_v1_memory, 3);
+  enumDesc(file_hlvm_memory_v1_memory, 5);
 
 /**
  * @generated from enum hlvm.memory.v1.FactChangeKind
@@ -1771,6 +2924,25 @@ export const FactChangeKind = {
    * @generated from enum value: FACT_CHANGE_KIND_UNDONE = 6;
    */
   UNDONE: 6,
+
+  /**
+   * A fact that does not hold yet: it waits for a person.
+   *
+   * @generated from enum value: FACT_CHANGE_KIND_PROPOSED = 400;
+   */
+  PROPOSED: 400,
+
+  /**
+   * A person accepted a proposal: its fact holds, or another was ended by it.
+   *
+   * @generated from enum value: FACT_CHANGE_KIND_ACCEPTED = 401;
+   */
+  ACCEPTED: 401,
+
+  /**
+   * @generated from enum value: FACT_CHANGE_KIND_REJECTED = 402;
+   */
+  REJECTED: 402,
 } as const;
 
 /**
@@ -1781,13 +2953,13 @@ export type FactChangeKind = (typeof FactChangeKind)[keyof typeof FactChangeKind
 /**
  * @generated from enum hlvm.memory.v1.FactChangeKind
  */
-export type FactChangeKindJson = "FACT_CHANGE_KIND_UNSPECIFIED" | "FACT_CHANGE_KIND_WRITTEN" | "FACT_CHANGE_KIND_REPLACED" | "FACT_CHANGE_KIND_ENDED" | "FACT_CHANGE_KIND_PINNED" | "FACT_CHANGE_KIND_UNPINNED" | "FACT_CHANGE_KIND_UNDONE";
+export type FactChangeKindJson = "FACT_CHANGE_KIND_UNSPECIFIED" | "FACT_CHANGE_KIND_WRITTEN" | "FACT_CHANGE_KIND_REPLACED" | "FACT_CHANGE_KIND_ENDED" | "FACT_CHANGE_KIND_PINNED" | "FACT_CHANGE_KIND_UNPINNED" | "FACT_CHANGE_KIND_UNDONE" | "FACT_CHANGE_KIND_PROPOSED" | "FACT_CHANGE_KIND_ACCEPTED" | "FACT_CHANGE_KIND_REJECTED";
 
 /**
  * Describes the enum hlvm.memory.v1.FactChangeKind.
  */
 export const FactChangeKindSchema: GenEnum<FactChangeKind, FactChangeKindJson> = /*@__PURE__*/
-  enumDesc(file_hlvm_memory_v1_memory, 4);
+  enumDesc(file_hlvm_memory_v1_memory, 6);
 
 /**
  * @generated from service hlvm.memory.v1.MemoryService
@@ -1868,6 +3040,78 @@ export const MemoryService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchFactsRequestSchema;
     output: typeof WatchFactsResponseSchema;
+  },
+  /**
+   * Many at once, for imports: each has its own outcome, and those that are not refused are committed together.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryService.WriteFacts
+   */
+  writeFacts: {
+    methodKind: "unary";
+    input: typeof WriteFactsRequestSchema;
+    output: typeof WriteFactsResponseSchema;
+  },
+  /**
+   * What models proposed and somebody has to decide: it would replace what is more to be trusted, or be seen by the whole organization.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryService.ListProposals
+   */
+  listProposals: {
+    methodKind: "unary";
+    input: typeof ListProposalsRequestSchema;
+    output: typeof ListProposalsResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.AcceptProposal
+   */
+  acceptProposal: {
+    methodKind: "unary";
+    input: typeof AcceptProposalRequestSchema;
+    output: typeof AcceptProposalResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.RejectProposal
+   */
+  rejectProposal: {
+    methodKind: "unary";
+    input: typeof RejectProposalRequestSchema;
+    output: typeof RejectProposalResponseSchema;
+  },
+  /**
+   * What the caller's session has for a workspace is a project that they are a member of from now on. For the orchestrator alone.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryService.RegisterProject
+   */
+  registerProject: {
+    methodKind: "unary";
+    input: typeof RegisterProjectRequestSchema;
+    output: typeof RegisterProjectResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.ListProjects
+   */
+  listProjects: {
+    methodKind: "unary";
+    input: typeof ListProjectsRequestSchema;
+    output: typeof ListProjectsResponseSchema;
+  },
+  /**
+   * By an administrator.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryService.AddProjectMember
+   */
+  addProjectMember: {
+    methodKind: "unary";
+    input: typeof AddProjectMemberRequestSchema;
+    output: typeof AddProjectMemberResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryService.RemoveProjectMember
+   */
+  removeProjectMember: {
+    methodKind: "unary";
+    input: typeof RemoveProjectMemberRequestSchema;
+    output: typeof RemoveProjectMemberResponseSchema;
   },
   /**
    * The memory tools, for a run: the same grant that the sandbox demands.

@@ -7,5 +7,7 @@
 export const factTypeWords = ["user", "feedback", "project", "reference"] as const;
 export const factScopeWords = ["personal", "team", "project"] as const;
 export const factOriginWords = ["user_stated", "model_inferred", "system_generated"] as const;
+export const proposalStateWords = ["waiting", "accepted", "rejected"] as const;
+export const writeOutcomeWords = ["written", "known", "replaced", "proposed", "refused"] as const;
 export const searchSourceWords = ["index", "database"] as const;
-export const factChangeKindWords = ["written", "replaced", "ended", "pinned", "unpinned", "undone"] as const;
+export const factChangeKindWords = ["written", "replaced", "ended", "pinned", "unpinned", "undone", "proposed", "accepted", "rejected"] as const;

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/sandbox/v1/runner.proto.
  */
 export const file_hlvm_sandbox_v1_runner: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiPwoQRm91bmRJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkSDwoHcmVmdXNhbBgDIAEoCSKgCgoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAASPwoKY2hlY2twb2ludBgUIAEoCzIpLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNoZWNrcG9pbnRIABI3CgZyZXdpbmQYFSABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXdpbmRIABI5Cgdjb21wYXJlGBYgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuQ29tcGFyZUgAEkwKEXJlYWRfaW5zdHJ1Y3Rpb25zGG4gASgLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmVhZEluc3RydWN0aW9uc0gAEjoKB3ByZXZpZXcYjgIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJldmlld0gAGr0BCgdFeGVjdXRlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgEIAEoDRIXCg9wcm90ZWN0ZWRfcGF0aHMYBSADKAkSEQoJcmVhZF9vbmx5GAYgASgIEh0KD2V4cGVjdGVkX3NoYTI1NhiOAiABKAlIAIgBAUISChBfZXhwZWN0ZWRfc2hhMjU2GhkKBkNhbmNlbBIPCgdjYWxsX2lkGAEgASgJGhoKB1Byb3RlY3QSDwoHY2FsbF9pZBgBIAEoCRoxCgdSZXN0b3JlEg8KB2NhbGxfaWQYASABKAkSFQoNa2VlcF93YXRjaGluZxgCIAEoCBpLCgVBcHBseRIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKCkNoZWNrcG9pbnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0dXJuGAIgASgJGkwKBlJld2luZBIPCgdjYWxsX2lkGAEgASgJEg0KBXR1cm5zGAIgAygJEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIGhoKB0NvbXBhcmUSDwoHY2FsbF9pZBgBIAEoCRpUChBSZWFkSW5zdHJ1Y3Rpb25zEg8KB2NhbGxfaWQYASABKAkSDwoHZm9sZGVycxgCIAMoCRILCgNhbGwYAyABKAgSEQoIcHJvZmlsZXMYlgEgASgIGkAKB1ByZXZpZXcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJQgkKB3JlcXVlc3Qizw0KDlJ1bm5lclJlc3BvbnNlEjYKBXJlYWR5GAEgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlYWR5SAASPAoGb3V0cHV0GAIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLk91dHB1dEICGAFIABI4CgZyZXN1bHQYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdWx0SAASPgoJcHJvdGVjdGVkGAQgASgLMikuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlByb3RlY3RlZEgAEjwKCHJlc3RvcmVkGAUgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlc3RvcmVkSAASOgoHYXBwbGllZBgGIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5BcHBsaWVkSAASRAoMY2hlY2twb2ludGVkGBQgASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNoZWNrcG9pbnRlZEgAEjoKB3Jld291bmQYFSABKAsyJy5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmV3b3VuZEgAEjwKCGNvbXBhcmVkGBYgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNvbXBhcmVkSAASRAoMaW5zdHJ1Y3Rpb25zGG4gASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkluc3RydWN0aW9uc0gAEj8KCXByZXZpZXdlZBiOAiABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJldmlld2VkSAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQaHAoJUHJvdGVjdGVkEg8KB2NhbGxfaWQYASABKAkaTgoIUmVzdG9yZWQSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgdBcHBsaWVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRowCgxDaGVja3BvaW50ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGoEBCgdSZXdvdW5kEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIsCgVwYXRocxgDIAMoCzIdLmhsdm0uc2FuZGJveC52MS5SZXN0b3JlZFBhdGgSEgoKcGF0aF9jb3VudBgEIAEoDRISCgppbmNvbXBsZXRlGAUgASgIGp0CCghDb21wYXJlZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSQAoHY2hhbmdlcxgDIAMoCzIvLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5Db21wYXJlZC5DaGFuZ2USFAoMY2hhbmdlX2NvdW50GAQgASgNGpYBCgZDaGFuZ2USLwoGYmVmb3JlGAEgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5Ei4KBWFmdGVyGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5EhkKEWNoYW5nZWRfYnlfb3RoZXJzGAMgASgIEhAKCGxlZnRfb3V0GAQgASgJGl8KDEluc3RydWN0aW9ucxIPCgdjYWxsX2lkGAEgASgJEjAKBWZpbGVzGAIgAygLMiEuaGx2bS5zYW5kYm94LnYxLkZvdW5kSW5zdHJ1Y3Rpb24SDAoEbW9yZRgDIAEoCBqaAQoJUHJldmlld2VkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIWCg5wcmVzZW50X3NoYTI1NhgDIAEoCRIVCg1wcmVzZW50X2J5dGVzGAQgASgEEhMKBmJlZm9yZRgFIAEoCUgAiAEBEhIKBWFmdGVyGAYgASgJSAGIAQFCCQoHX2JlZm9yZUIICgZfYWZ0ZXJCCgoIcmVzcG9uc2ViBnByb3RvMw", [file_hlvm_tool_v1_tool]);
+  fileDesc("ChxobHZtL3NhbmRib3gvdjEvcnVubmVyLnByb3RvEg9obHZtLnNhbmRib3gudjEi8AEKDlByb3RlY3RlZEVudHJ5EgwKBHBhdGgYASABKAkSMgoEa2luZBgCIAEoDjIkLmhsdm0uc2FuZGJveC52MS5Qcm90ZWN0ZWRFbnRyeS5LaW5kEgwKBG1vZGUYAyABKA0SFAoHY29udGVudBgEIAEoDEgAiAEBImwKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEg8KC0tJTkRfQUJTRU5UEAESDQoJS0lORF9GSUxFEAISDQoJS0lORF9MSU5LEAMSDwoLS0lORF9GT0xERVIQBBIOCgpLSU5EX09USEVSEAVCCgoIX2NvbnRlbnQikgEKD1Byb3RlY3RlZENoYW5nZRIvCgZiZWZvcmUYASABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSLgoFYWZ0ZXIYAiABKAsyHy5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkRW50cnkSDAoEZGlmZhgDIAEoCRIQCghyZXN0b3JlZBgEIAEoCCLZAQoMUmVzdG9yZWRQYXRoEgwKBHBhdGgYASABKAkSNAoGYWN0aW9uGAIgASgOMiQuaGx2bS5zYW5kYm94LnYxLlJlc3RvcmVkUGF0aC5BY3Rpb24SGQoRY2hhbmdlZF9ieV9vdGhlcnMYAyABKAgSDwoHZmFpbHVyZRgEIAEoCSJZCgZBY3Rpb24SFgoSQUNUSU9OX1VOU1BFQ0lGSUVEEAASEQoNQUNUSU9OX0NSRUFURRABEhEKDUFDVElPTl9DSEFOR0UQAhIRCg1BQ1RJT05fREVMRVRFEAMiSQoRV29ya3NwYWNlSWRlbnRpdHkSDgoGb3JpZ2luGAEgASgJEhMKC3Jvb3RfY29tbWl0GAIgASgJEg8KB21hZGVfaWQYAyABKAkiPwoQRm91bmRJbnN0cnVjdGlvbhIMCgRwYXRoGAEgASgJEgwKBHRleHQYAiABKAkSDwoHcmVmdXNhbBgDIAEoCSKgCgoNUnVubmVyUmVxdWVzdBI5CgdleGVjdXRlGAEgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuRXhlY3V0ZUgAEjcKBmNhbmNlbBgCIAEoCzIlLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNhbmNlbEgAEjkKB3Byb3RlY3QYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5Qcm90ZWN0SAASOQoHcmVzdG9yZRgEIAEoCzImLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LlJlc3RvcmVIABI1CgVhcHBseRgFIAEoCzIkLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkFwcGx5SAASPwoKY2hlY2twb2ludBgUIAEoCzIpLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXF1ZXN0LkNoZWNrcG9pbnRIABI3CgZyZXdpbmQYFSABKAsyJS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVxdWVzdC5SZXdpbmRIABI5Cgdjb21wYXJlGBYgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuQ29tcGFyZUgAEkwKEXJlYWRfaW5zdHJ1Y3Rpb25zGG4gASgLMi8uaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUmVhZEluc3RydWN0aW9uc0gAEjoKB3ByZXZpZXcYjgIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlcXVlc3QuUHJldmlld0gAGr0BCgdFeGVjdXRlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRIcChR0aW1lb3V0X21pbGxpc2Vjb25kcxgEIAEoDRIXCg9wcm90ZWN0ZWRfcGF0aHMYBSADKAkSEQoJcmVhZF9vbmx5GAYgASgIEh0KD2V4cGVjdGVkX3NoYTI1NhiOAiABKAlIAIgBAUISChBfZXhwZWN0ZWRfc2hhMjU2GhkKBkNhbmNlbBIPCgdjYWxsX2lkGAEgASgJGhoKB1Byb3RlY3QSDwoHY2FsbF9pZBgBIAEoCRoxCgdSZXN0b3JlEg8KB2NhbGxfaWQYASABKAkSFQoNa2VlcF93YXRjaGluZxgCIAEoCBpLCgVBcHBseRIPCgdjYWxsX2lkGAEgASgJEjEKB2NoYW5nZXMYAiADKAsyIC5obHZtLnNhbmRib3gudjEuUHJvdGVjdGVkQ2hhbmdlGisKCkNoZWNrcG9pbnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0dXJuGAIgASgJGkwKBlJld2luZBIPCgdjYWxsX2lkGAEgASgJEg0KBXR1cm5zGAIgAygJEg8KB3ByZXZpZXcYAyABKAgSEQoJb3ZlcndyaXRlGAQgASgIGhoKB0NvbXBhcmUSDwoHY2FsbF9pZBgBIAEoCRpUChBSZWFkSW5zdHJ1Y3Rpb25zEg8KB2NhbGxfaWQYASABKAkSDwoHZm9sZGVycxgCIAMoCRILCgNhbGwYAyABKAgSEQoIcHJvZmlsZXMYlgEgASgIGkAKB1ByZXZpZXcSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJQgkKB3JlcXVlc3Qihw4KDlJ1bm5lclJlc3BvbnNlEjYKBXJlYWR5GAEgASgLMiUuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlYWR5SAASPAoGb3V0cHV0GAIgASgLMiYuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLk91dHB1dEICGAFIABI4CgZyZXN1bHQYAyABKAsyJi5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmVzdWx0SAASPgoJcHJvdGVjdGVkGAQgASgLMikuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlByb3RlY3RlZEgAEjwKCHJlc3RvcmVkGAUgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLlJlc3RvcmVkSAASOgoHYXBwbGllZBgGIAEoCzInLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5BcHBsaWVkSAASRAoMY2hlY2twb2ludGVkGBQgASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNoZWNrcG9pbnRlZEgAEjoKB3Jld291bmQYFSABKAsyJy5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUmV3b3VuZEgAEjwKCGNvbXBhcmVkGBYgASgLMiguaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkNvbXBhcmVkSAASRAoMaW5zdHJ1Y3Rpb25zGG4gASgLMiwuaGx2bS5zYW5kYm94LnYxLlJ1bm5lclJlc3BvbnNlLkluc3RydWN0aW9uc0gAEj8KCXByZXZpZXdlZBiOAiABKAsyKS5obHZtLnNhbmRib3gudjEuUnVubmVyUmVzcG9uc2UuUHJldmlld2VkSAAaBwoFUmVhZHkaQwoGT3V0cHV0Eg8KB2NhbGxfaWQYASABKAkSKAoGb3V0cHV0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xPdXRwdXQaQwoGUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSKAoGcmVzdWx0GAIgASgLMhguaGx2bS50b29sLnYxLlRvb2xSZXN1bHQaHAoJUHJvdGVjdGVkEg8KB2NhbGxfaWQYASABKAkaTgoIUmVzdG9yZWQSDwoHY2FsbF9pZBgBIAEoCRIxCgdjaGFuZ2VzGAIgAygLMiAuaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZENoYW5nZRorCgdBcHBsaWVkEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRowCgxDaGVja3BvaW50ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJGoEBCgdSZXdvdW5kEg8KB2NhbGxfaWQYASABKAkSDwoHZmFpbHVyZRgCIAEoCRIsCgVwYXRocxgDIAMoCzIdLmhsdm0uc2FuZGJveC52MS5SZXN0b3JlZFBhdGgSEgoKcGF0aF9jb3VudBgEIAEoDRISCgppbmNvbXBsZXRlGAUgASgIGp0CCghDb21wYXJlZBIPCgdjYWxsX2lkGAEgASgJEg8KB2ZhaWx1cmUYAiABKAkSQAoHY2hhbmdlcxgDIAMoCzIvLmhsdm0uc2FuZGJveC52MS5SdW5uZXJSZXNwb25zZS5Db21wYXJlZC5DaGFuZ2USFAoMY2hhbmdlX2NvdW50GAQgASgNGpYBCgZDaGFuZ2USLwoGYmVmb3JlGAEgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5Ei4KBWFmdGVyGAIgASgLMh8uaGx2bS5zYW5kYm94LnYxLlByb3RlY3RlZEVudHJ5EhkKEWNoYW5nZWRfYnlfb3RoZXJzGAMgASgIEhAKCGxlZnRfb3V0GAQgASgJGpYBCgxJbnN0cnVjdGlvbnMSDwoHY2FsbF9pZBgBIAEoCRIwCgVmaWxlcxgCIAMoCzIhLmhsdm0uc2FuZGJveC52MS5Gb3VuZEluc3RydWN0aW9uEgwKBG1vcmUYAyABKAgSNQoIaWRlbnRpdHkYkAMgASgLMiIuaGx2bS5zYW5kYm94LnYxLldvcmtzcGFjZUlkZW50aXR5GpoBCglQcmV2aWV3ZWQSDwoHY2FsbF9pZBgBIAEoCRIPCgdmYWlsdXJlGAIgASgJEhYKDnByZXNlbnRfc2hhMjU2GAMgASgJEhUKDXByZXNlbnRfYnl0ZXMYBCABKAQSEwoGYmVmb3JlGAUgASgJSACIAQESEgoFYWZ0ZXIYBiABKAlIAYgBAUIJCgdfYmVmb3JlQggKBl9hZnRlckIKCghyZXNwb25zZWIGcHJvdG8z", [file_hlvm_tool_v1_tool]);
 
 /**
  * What stands at a path.
@@ -333,6 +333,69 @@ export const RestoredPath_ActionSchema: GenEnum<RestoredPath_Action, RestoredPat
   enumDesc(file_hlvm_sandbox_v1_runner, 2, 0);
 
 /**
+ * What tells a workspace's project from every other. Empty where nothing does.
+ *
+ * @generated from message hlvm.sandbox.v1.WorkspaceIdentity
+ */
+export type WorkspaceIdentity = Message<"hlvm.sandbox.v1.WorkspaceIdentity"> & {
+  /**
+   * Of the repository's remote `origin`, as it is configured.
+   *
+   * @generated from field: string origin = 1;
+   */
+  origin: string;
+
+  /**
+   * The repository's first commit, in hexadecimal.
+   *
+   * @generated from field: string root_commit = 2;
+   */
+  rootCommit: string;
+
+  /**
+   * Of .hlvm/project, where there is no such repository: 32 hexadecimal digits.
+   *
+   * @generated from field: string made_id = 3;
+   */
+  madeId: string;
+};
+
+/**
+ * What tells a workspace's project from every other. Empty where nothing does.
+ *
+ * @generated from message hlvm.sandbox.v1.WorkspaceIdentity
+ */
+export type WorkspaceIdentityJson = {
+  /**
+   * Of the repository's remote `origin`, as it is configured.
+   *
+   * @generated from field: string origin = 1;
+   */
+  origin?: string;
+
+  /**
+   * The repository's first commit, in hexadecimal.
+   *
+   * @generated from field: string root_commit = 2;
+   */
+  rootCommit?: string;
+
+  /**
+   * Of .hlvm/project, where there is no such repository: 32 hexadecimal digits.
+   *
+   * @generated from field: string made_id = 3;
+   */
+  madeId?: string;
+};
+
+/**
+ * Describes the message hlvm.sandbox.v1.WorkspaceIdentity.
+ * Use `create(WorkspaceIdentitySchema)` to create a new message.
+ */
+export const WorkspaceIdentitySchema: GenMessage<WorkspaceIdentity, {jsonType: WorkspaceIdentityJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_sandbox_v1_runner, 3);
+
+/**
  * A file with instructions for the agent, as it was found.
  *
  * @generated from message hlvm.sandbox.v1.FoundInstruction
@@ -389,7 +452,7 @@ export type FoundInstructionJson = {
  * Use `create(FoundInstructionSchema)` to create a new message.
  */
 export const FoundInstructionSchema: GenMessage<FoundInstruction, {jsonType: FoundInstructionJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest
@@ -521,7 +584,7 @@ export type RunnerRequestJson = {
  * Use `create(RunnerRequestSchema)` to create a new message.
  */
 export const RunnerRequestSchema: GenMessage<RunnerRequest, {jsonType: RunnerRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Execute
@@ -620,7 +683,7 @@ export type RunnerRequest_ExecuteJson = {
  * Use `create(RunnerRequest_ExecuteSchema)` to create a new message.
  */
 export const RunnerRequest_ExecuteSchema: GenMessage<RunnerRequest_Execute, {jsonType: RunnerRequest_ExecuteJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerRequest.Cancel
@@ -647,7 +710,7 @@ export type RunnerRequest_CancelJson = {
  * Use `create(RunnerRequest_CancelSchema)` to create a new message.
  */
 export const RunnerRequest_CancelSchema: GenMessage<RunnerRequest_Cancel, {jsonType: RunnerRequest_CancelJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 1);
 
 /**
  * Notes what stands at the protected paths, before a command that may write.
@@ -678,7 +741,7 @@ export type RunnerRequest_ProtectJson = {
  * Use `create(RunnerRequest_ProtectSchema)` to create a new message.
  */
 export const RunnerRequest_ProtectSchema: GenMessage<RunnerRequest_Protect, {jsonType: RunnerRequest_ProtectJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 2);
 
 /**
  * Puts back what has changed there since, after the command and all that it started have ended.
@@ -723,7 +786,7 @@ export type RunnerRequest_RestoreJson = {
  * Use `create(RunnerRequest_RestoreSchema)` to create a new message.
  */
 export const RunnerRequest_RestoreSchema: GenMessage<RunnerRequest_Restore, {jsonType: RunnerRequest_RestoreJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 3);
 
 /**
  * Makes changes again that were put back, because a person allowed them.
@@ -764,7 +827,7 @@ export type RunnerRequest_ApplyJson = {
  * Use `create(RunnerRequest_ApplySchema)` to create a new message.
  */
 export const RunnerRequest_ApplySchema: GenMessage<RunnerRequest_Apply, {jsonType: RunnerRequest_ApplyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 4);
 
 /**
  * Notes what the workspace holds.
@@ -809,7 +872,7 @@ export type RunnerRequest_CheckpointJson = {
  * Use `create(RunnerRequest_CheckpointSchema)` to create a new message.
  */
 export const RunnerRequest_CheckpointSchema: GenMessage<RunnerRequest_Checkpoint, {jsonType: RunnerRequest_CheckpointJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 5);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 5);
 
 /**
  * Has the workspace go back to before the first of some turns.
@@ -878,7 +941,7 @@ export type RunnerRequest_RewindJson = {
  * Use `create(RunnerRequest_RewindSchema)` to create a new message.
  */
 export const RunnerRequest_RewindSchema: GenMessage<RunnerRequest_Rewind, {jsonType: RunnerRequest_RewindJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 6);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 6);
 
 /**
  * Tells what the workspace holds otherwise than at its first checkpoint.
@@ -909,7 +972,7 @@ export type RunnerRequest_CompareJson = {
  * Use `create(RunnerRequest_CompareSchema)` to create a new message.
  */
 export const RunnerRequest_CompareSchema: GenMessage<RunnerRequest_Compare, {jsonType: RunnerRequest_CompareJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 7);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 7);
 
 /**
  * Reads the files with instructions in some folders.
@@ -982,7 +1045,7 @@ export type RunnerRequest_ReadInstructionsJson = {
  * Use `create(RunnerRequest_ReadInstructionsSchema)` to create a new message.
  */
 export const RunnerRequest_ReadInstructionsSchema: GenMessage<RunnerRequest_ReadInstructions, {jsonType: RunnerRequest_ReadInstructionsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 8);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 8);
 
 /**
  * Tells what a call of a file tool would change, and changes nothing.
@@ -1033,7 +1096,7 @@ export type RunnerRequest_PreviewJson = {
  * Use `create(RunnerRequest_PreviewSchema)` to create a new message.
  */
 export const RunnerRequest_PreviewSchema: GenMessage<RunnerRequest_Preview, {jsonType: RunnerRequest_PreviewJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 4, 9);
+  messageDesc(file_hlvm_sandbox_v1_runner, 5, 9);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse
@@ -1182,7 +1245,7 @@ export type RunnerResponseJson = {
  * Use `create(RunnerResponseSchema)` to create a new message.
  */
 export const RunnerResponseSchema: GenMessage<RunnerResponse, {jsonType: RunnerResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Ready
@@ -1201,7 +1264,7 @@ export type RunnerResponse_ReadyJson = {
  * Use `create(RunnerResponse_ReadySchema)` to create a new message.
  */
 export const RunnerResponse_ReadySchema: GenMessage<RunnerResponse_Ready, {jsonType: RunnerResponse_ReadyJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Output
@@ -1238,7 +1301,7 @@ export type RunnerResponse_OutputJson = {
  * Use `create(RunnerResponse_OutputSchema)` to create a new message.
  */
 export const RunnerResponse_OutputSchema: GenMessage<RunnerResponse_Output, {jsonType: RunnerResponse_OutputJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 1);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 1);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Result
@@ -1275,7 +1338,7 @@ export type RunnerResponse_ResultJson = {
  * Use `create(RunnerResponse_ResultSchema)` to create a new message.
  */
 export const RunnerResponse_ResultSchema: GenMessage<RunnerResponse_Result, {jsonType: RunnerResponse_ResultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 2);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 2);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Protected
@@ -1302,7 +1365,7 @@ export type RunnerResponse_ProtectedJson = {
  * Use `create(RunnerResponse_ProtectedSchema)` to create a new message.
  */
 export const RunnerResponse_ProtectedSchema: GenMessage<RunnerResponse_Protected, {jsonType: RunnerResponse_ProtectedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 3);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 3);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Restored
@@ -1339,7 +1402,7 @@ export type RunnerResponse_RestoredJson = {
  * Use `create(RunnerResponse_RestoredSchema)` to create a new message.
  */
 export const RunnerResponse_RestoredSchema: GenMessage<RunnerResponse_Restored, {jsonType: RunnerResponse_RestoredJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 4);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 4);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Applied
@@ -1380,7 +1443,7 @@ export type RunnerResponse_AppliedJson = {
  * Use `create(RunnerResponse_AppliedSchema)` to create a new message.
  */
 export const RunnerResponse_AppliedSchema: GenMessage<RunnerResponse_Applied, {jsonType: RunnerResponse_AppliedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 5);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 5);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Checkpointed
@@ -1421,7 +1484,7 @@ export type RunnerResponse_CheckpointedJson = {
  * Use `create(RunnerResponse_CheckpointedSchema)` to create a new message.
  */
 export const RunnerResponse_CheckpointedSchema: GenMessage<RunnerResponse_Checkpointed, {jsonType: RunnerResponse_CheckpointedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 6);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 6);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Rewound
@@ -1500,7 +1563,7 @@ export type RunnerResponse_RewoundJson = {
  * Use `create(RunnerResponse_RewoundSchema)` to create a new message.
  */
 export const RunnerResponse_RewoundSchema: GenMessage<RunnerResponse_Rewound, {jsonType: RunnerResponse_RewoundJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 7);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 7);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared
@@ -1565,7 +1628,7 @@ export type RunnerResponse_ComparedJson = {
  * Use `create(RunnerResponse_ComparedSchema)` to create a new message.
  */
 export const RunnerResponse_ComparedSchema: GenMessage<RunnerResponse_Compared, {jsonType: RunnerResponse_ComparedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 8);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 8);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Compared.Change
@@ -1630,7 +1693,7 @@ export type RunnerResponse_Compared_ChangeJson = {
  * Use `create(RunnerResponse_Compared_ChangeSchema)` to create a new message.
  */
 export const RunnerResponse_Compared_ChangeSchema: GenMessage<RunnerResponse_Compared_Change, {jsonType: RunnerResponse_Compared_ChangeJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 8, 0);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 8, 0);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Instructions
@@ -1652,6 +1715,13 @@ export type RunnerResponse_Instructions = Message<"hlvm.sandbox.v1.RunnerRespons
    * @generated from field: bool more = 3;
    */
   more: boolean;
+
+  /**
+   * Where the workspace itself was among the folders.
+   *
+   * @generated from field: hlvm.sandbox.v1.WorkspaceIdentity identity = 400;
+   */
+  identity?: WorkspaceIdentity | undefined;
 };
 
 /**
@@ -1674,6 +1744,13 @@ export type RunnerResponse_InstructionsJson = {
    * @generated from field: bool more = 3;
    */
   more?: boolean;
+
+  /**
+   * Where the workspace itself was among the folders.
+   *
+   * @generated from field: hlvm.sandbox.v1.WorkspaceIdentity identity = 400;
+   */
+  identity?: WorkspaceIdentityJson;
 };
 
 /**
@@ -1681,7 +1758,7 @@ export type RunnerResponse_InstructionsJson = {
  * Use `create(RunnerResponse_InstructionsSchema)` to create a new message.
  */
 export const RunnerResponse_InstructionsSchema: GenMessage<RunnerResponse_Instructions, {jsonType: RunnerResponse_InstructionsJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 9);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 9);
 
 /**
  * @generated from message hlvm.sandbox.v1.RunnerResponse.Previewed
@@ -1770,5 +1847,5 @@ export type RunnerResponse_PreviewedJson = {
  * Use `create(RunnerResponse_PreviewedSchema)` to create a new message.
  */
 export const RunnerResponse_PreviewedSchema: GenMessage<RunnerResponse_Previewed, {jsonType: RunnerResponse_PreviewedJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_sandbox_v1_runner, 5, 10);
+  messageDesc(file_hlvm_sandbox_v1_runner, 6, 10);
 

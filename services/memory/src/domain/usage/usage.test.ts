@@ -14,6 +14,7 @@ import { Circuit } from "../../adapters/circuit.ts";
 import { MeilisearchConnection } from "../../adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "../../adapters/meilisearch-fact-index.ts";
 import { PostgresFactStore } from "../../adapters/postgres-fact-store.ts";
+import { PostgresProjects } from "../../adapters/postgres-projects.ts";
 import { PostgresUsageLog } from "../../adapters/postgres-usage-log.ts";
 import { memoryRoutes } from "../../rpc/routes.ts";
 
@@ -37,7 +38,13 @@ beforeAll(async () => {
     host: "127.0.0.1",
     port: 0,
     log: testLog,
-    routes: memoryRoutes({ store, index, gate: identity.gate(), usage: new PostgresUsageLog(test.database, testLog) }),
+    routes: memoryRoutes({
+      store,
+      index,
+      gate: identity.gate(),
+      projects: new PostgresProjects(test.database),
+      usage: new PostgresUsageLog(test.database, testLog),
+    }),
     services: [],
     authenticate: identity.verifier("memory"),
   });

@@ -3,7 +3,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
-import type { AskedOfMemory, Memory, Recalled, ToolCall } from "../../domain/loop/ports.ts";
+import type { AskedOfMemory, Memory, Recalled, ToolCall, WorkspaceIdentity } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 
@@ -19,6 +19,8 @@ export class MeshMemory implements Memory {
   readonly #client: Client<typeof MemoryService>;
   readonly #stats: Client<typeof MemoryStatsService>;
   readonly #caller: MeshCaller;
+  /** Memory's id for the workspace, once it is known. */
+  #project: string | undefined;
 
   constructor(transport: Transport, caller: MeshCaller) {
     this.#client = createClient(MemoryService, transport);
@@ -26,10 +28,23 @@ export class MeshMemory implements Memory {
     this.#caller = caller;
   }
 
+  async registerProject(workspace: string, { origin, rootCommit, madeId }: WorkspaceIdentity, signal: AbortSignal): Promise<void> {
+    try {
+      const identity = { origin, rootCommit, madeId };
+      const { project } = await this.#client.registerProject(
+        { workspace, identity },
+        this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
+      );
+      this.#project = project?.projectId;
+    } catch (thrown) {
+      throw meshError(thrown, signal);
+    }
+  }
+
   async recall({ question, workspace, sessionId, runId }: AskedOfMemory, signal: AbortSignal): Promise<Recalled> {
     try {
       const { facts, moreExist, notice } = await this.#client.recall(
-        { query: question, project: workspace, sessionId, runId },
+        { query: question, project: this.#project ?? workspace, sessionId, runId },
         this.#caller.options(RECALL_DEADLINE_MILLISECONDS, signal),
       );
       return { facts: facts.map((fact) => fact.text), moreExist, notice };
@@ -44,7 +59,7 @@ export class MeshMemory implements Memory {
         {
           sessionId,
           runId,
-          project: workspace,
+          project: this.#project ?? workspace,
           question: question.slice(0, RECORDED_QUESTION_CHARACTERS),
           answer: answer.slice(0, RECORDED_ANSWER_CHARACTERS),
         },
@@ -58,7 +73,7 @@ export class MeshMemory implements Memory {
   async execute(call: ToolCall, grant: string, workspace: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<ToolResult> {
     try {
       const { result } = await this.#client.executeTool(
-        { call, grant, project: workspace },
+        { call, grant, project: this.#project ?? workspace },
         this.#caller.options(timeoutMilliseconds, signal),
       );
       if (result === undefined)

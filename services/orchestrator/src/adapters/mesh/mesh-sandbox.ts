@@ -73,9 +73,10 @@ export class MeshSandbox implements Sandbox {
   async readInstructions(sessionId: string, folders: readonly string[], signal: AbortSignal): Promise<FoundInstructions> {
     try {
       const options = await this.#options(sessionId, INSTRUCTIONS_DEADLINE_MILLISECONDS, signal);
-      const { workspace, files } = await this.#client.readInstructions({ sessionId, folders: [...folders] }, options);
+      const { workspace, files, identity } = await this.#client.readInstructions({ sessionId, folders: [...folders] }, options);
       return {
         workspace,
+        identity,
         files: files.map(({ file, sha256 }) => ({ path: file?.path ?? "", text: file?.text ?? "", sha256, refusal: file?.refusal ?? "" })),
       };
     } catch (thrown) {

@@ -5,7 +5,7 @@ import { InstructionOrigin, InstructionState } from "@hlvm/proto/hlvm/session/v1
 import { isHidden, standIn } from "@hlvm/visible-text/hidden-character";
 import type { LoadedInstruction } from "../fold/loaded-instructions.ts";
 import { eventPayload } from "../log/event-payload.ts";
-import type { FoundInstruction, FoundInstructions } from "../loop/ports.ts";
+import type { FoundInstruction, FoundInstructions, WorkspaceIdentity } from "../loop/ports.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { touchedFolders } from "./instruction-folders.ts";
 import type { TrustVerdict } from "./workspace-trust.ts";
@@ -32,6 +32,12 @@ type FinderRun = Pick<RunContext, "sessionId" | "runId" | "workspace" | "princip
  */
 export class InstructionFinder {
   readonly #looked = new Set<string>();
+  readonly #identity = Promise.withResolvers<WorkspaceIdentity | undefined>();
+
+  /** What the workspace is; undefined where it could not be looked at. Told by `begin`. */
+  get identity(): Promise<WorkspaceIdentity | undefined> {
+    return this.#identity.promise;
+  }
 
   /** Those of the whole workspace; and again those that an earlier run loaded, which may no longer be trusted. */
   async begin(turn: number, run: FinderRun): Promise<void> {
@@ -53,12 +59,14 @@ export class InstructionFinder {
     let notice = "";
     try {
       found = await run.mesh.sandbox.readInstructions(run.sessionId, folders, run.signal);
+      this.#identity.resolve(found.identity);
       const readable = found.files.filter(({ refusal }) => refusal === "");
       const verdicts = readable.length === 0 ? [] : await run.mesh.trust.check(found.workspace, readable, run.signal);
       files = reported(found.files, new Map(readable.map((file, index) => [file, verdicts[index]])), run);
       for (const folder of folders) this.#looked.add(folder);
       files.push(...goneFrom(folders, found.files, run));
     } catch (thrown) {
+      this.#identity.resolve(undefined);
       run.signal.throwIfAborted();
       notice = `Instructions of the workspace could not be looked for: ${messageOf(thrown)}`;
     }

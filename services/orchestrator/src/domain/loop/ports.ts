@@ -166,6 +166,14 @@ export interface FoundInstructions {
   /** By this name a person trusts the workspace. */
   readonly workspace: string;
   readonly files: readonly FoundInstruction[];
+  /** What tells the workspace's project from others; undefined where it was not looked for. */
+  readonly identity?: WorkspaceIdentity;
+}
+
+export interface WorkspaceIdentity {
+  readonly origin: string;
+  readonly rootCommit: string;
+  readonly madeId: string;
 }
 
 /** What became of a call, as the executor's receipt tells. */
@@ -204,6 +212,8 @@ export interface AskedOfMemory {
 
 /** Every method throws HlvmError. */
 export interface Memory {
+  /** From now on the run's project is what its workspace is. */
+  registerProject(workspace: string, identity: WorkspaceIdentity, signal: AbortSignal): Promise<void>;
   recall(asked: AskedOfMemory, signal: AbortSignal): Promise<Recalled>;
   /** Has memory find out what the answer has of what was recalled. */
   recordAnswer(asked: AskedOfMemory, answer: string): Promise<void>;

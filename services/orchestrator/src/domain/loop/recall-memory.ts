@@ -19,9 +19,21 @@ export async function recallMemory(question: string, run: RunContext): Promise<v
 
 async function recall(question: string, run: RunContext): Promise<Recalled> {
   try {
+    await registerProject(run);
     return await run.mesh.memory.recall({ ...run, question: question.slice(0, QUERY_LENGTH) }, run.signal);
   } catch (thrown) {
     run.signal.throwIfAborted();
     return { facts: [], moreExist: false, notice: `Nothing was recalled: ${messageOf(thrown)}` };
+  }
+}
+
+/** Where it does not succeed, the project is what the path was to this person before. */
+async function registerProject(run: RunContext): Promise<void> {
+  const identity = await run.instructions.identity;
+  if (identity === undefined) return;
+  try {
+    await run.mesh.memory.registerProject(run.workspace, identity, run.signal);
+  } catch {
+    run.signal.throwIfAborted();
   }
 }

@@ -42,7 +42,7 @@ describe("a run", () => {
       [PolicyService.name]: ["Decide", "AwaitApproval"],
       [AuditService.name]: ["RecordOutcome"],
       [SandboxService.name]: ["OpenWorkspace", "CloseWorkspace", "ReadInstructions", "Execute", "GetReceipt"],
-      [MemoryService.name]: ["Recall", "ExecuteTool"],
+      [MemoryService.name]: ["RegisterProject", "Recall", "ExecuteTool"],
     };
     const called = Object.entries(methods).flatMap(([service, names]) => names.map((name) => `${service}/${name}`));
     expect(seen.traces).toEqual(new Map(called.map((method) => [method, new Set([traceId])])));
@@ -65,7 +65,7 @@ describe("a run", () => {
     ] as const)
       expect(byTool[tool]).toMatchObject({
         grant: `grant for ${byTool[tool]!.call!.callId}`,
-        project: "/work",
+        project: "project-of-work",
         call: { sessionId, argumentsJson },
       });
     expect(seen.executed).toEqual([]);

@@ -95,8 +95,8 @@ function redactSandbox(sandbox: Sandbox, secrets: RunSecrets): Sandbox {
     openWorkspace: (sessionId, path, signal) => clean(sandbox.openWorkspace(sessionId, path, signal), secrets),
     closeWorkspace: (sessionId) => clean(sandbox.closeWorkspace(sessionId), secrets),
     async readInstructions(sessionId, folders, signal) {
-      const { workspace, files } = await clean(sandbox.readInstructions(sessionId, folders, signal), secrets);
-      return { workspace, files: files.map((file) => ({ ...file, text: secrets.redact(file.text) })) };
+      const { workspace, files, identity } = await clean(sandbox.readInstructions(sessionId, folders, signal), secrets);
+      return { workspace, identity, files: files.map((file) => ({ ...file, text: secrets.redact(file.text) })) };
     },
     copyWorkspace: (copy, signal) => clean(sandbox.copyWorkspace(copy, signal), secrets),
     rewind: (sessionId, request) => clean(sandbox.rewind(sessionId, request), secrets),
@@ -140,6 +140,7 @@ function* heldOutput(redactors: ReadonlyMap<ToolOutput_Stream, TextRedactor>): G
 
 function redactMemory(memory: Memory, secrets: RunSecrets): Memory {
   return {
+    registerProject: (workspace, identity, signal) => clean(memory.registerProject(workspace, identity, signal), secrets),
     async recall(asked, signal) {
       const { facts, moreExist, notice } = await clean(memory.recall(asked, signal), secrets);
       return { facts: facts.map((fact) => secrets.redact(fact)), moreExist, notice: secrets.redact(notice) };

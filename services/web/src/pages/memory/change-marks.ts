@@ -1,6 +1,6 @@
 import { factChangeWord } from "@hlvm/ndjson/fact-change-word";
 import { FactChangeKind, type FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
-import { ArrowLeftRight, CircleStop, Pin, PinOff, Plus, Undo2, type LucideIcon } from "lucide-react";
+import { ArrowLeftRight, Check, CircleStop, Inbox, Pin, PinOff, Plus, Undo2, X, type LucideIcon } from "lucide-react";
 
 const ICONS: Readonly<Record<number, LucideIcon>> = {
   [FactChangeKind.REPLACED]: ArrowLeftRight,
@@ -8,6 +8,9 @@ const ICONS: Readonly<Record<number, LucideIcon>> = {
   [FactChangeKind.PINNED]: Pin,
   [FactChangeKind.UNPINNED]: PinOff,
   [FactChangeKind.UNDONE]: Undo2,
+  [FactChangeKind.PROPOSED]: Inbox,
+  [FactChangeKind.ACCEPTED]: Check,
+  [FactChangeKind.REJECTED]: X,
 };
 
 export function changeIcon({ kind }: FactChange): LucideIcon {

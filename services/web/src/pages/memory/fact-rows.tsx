@@ -1,5 +1,6 @@
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { FactChangeKind, FactOrigin, FactScopeSchema, type Fact, type FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { replacedFacts } from "@hlvm/ndjson/replaced-facts";
+import { FactOrigin, FactScopeSchema, type Fact, type FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { ArrowLeftRight, Circle, CircleStop, Pin } from "lucide-react";
 import { shownProse } from "../../parts/shown-text.ts";
 import { personName } from "../../parts/words.ts";
@@ -19,9 +20,9 @@ interface Opening {
 }
 
 export function changeRow(change: FactChange, { opened, onOpen }: Opening): MemoryRow {
-  const { changeId, at, kind, fact, others, principal } = change;
+  const { changeId, at, fact, principal } = change;
   const factId = fact?.factId ?? "";
-  const replaced = kind === FactChangeKind.REPLACED ? others : [];
+  const replaced = replacedFacts(change);
   return {
     ...aboutFact(fact),
     key: changeId,
