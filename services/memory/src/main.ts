@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { GrantGate } from "@hlvm/grant/grant-gate";
 import { readPublicKeys } from "@hlvm/identity/public-keys";
 import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -16,9 +18,12 @@ import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
 import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
 import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
+import { PostgresPersonalData } from "./adapters/postgres-personal-data.ts";
+import { PostgresRetention } from "./adapters/postgres-retention.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
+import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 
 /** In smaller scopes PostgreSQL scores everything in a few milliseconds. */
@@ -43,8 +48,13 @@ await runService("memory", async (log, environment) => {
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);
   const projects = new PostgresProjects(database);
-  const routes = memoryRoutes({ store, index, gate, projects, usage: new PostgresUsageLog(database, log) });
-  const services = [MemoryService.typeName, MemoryStatsService.typeName];
+  const usage = new PostgresUsageLog(database, log);
+  const personalData = new PostgresPersonalData(database, () => indexer.wake());
+  const routes = (router: ConnectRouter): void => {
+    memoryRoutes({ store, index, gate, projects, usage })(router);
+    router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
+  };
+  const services = [MemoryService.typeName, MemoryStatsService.typeName, PersonalDataService.typeName];
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {

@@ -6,6 +6,7 @@ import { TeamResolverService, TeamService, TokenResolverService, TokenService } 
 import { DeviceService, LoginService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
 import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ProviderKeyService } from "@hlvm/proto/hlvm/model/v1/provider_key_pb";
@@ -30,6 +31,7 @@ const SERVICES = [
   MemberService,
   MemoryService,
   MemoryStatsService,
+  PersonalDataService,
   ModelCallService,
   ModelService,
   PolicyService,

@@ -1,6 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -53,6 +54,7 @@ const ADMINISTER_IN_PERSON: Access = { scopes: "person", roles: ["admin"] };
 /** What is one's own, whatever else one may. */
 const ONESELF: Access = { scopes: ["read", "run"], roles: [] };
 const ONESELF_IN_PERSON: Access = { scopes: "person", roles: [] };
+const ONESELF_ON_RECORD: Access = { ...ONESELF_IN_PERSON, isRecorded: true };
 
 /** All that clients may call. A method that is not named here is closed, new ones too. */
 export const PUBLIC_SERVICES: readonly PublicService[] = [
@@ -130,6 +132,12 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     listProjects: LOOK,
     addProjectMember: ADMINISTER,
     removeProjectMember: ADMINISTER,
+  }),
+  open(PersonalDataService, "memory", {
+    exportPersonalData: ONESELF_ON_RECORD,
+    erasePersonalData: ONESELF_ON_RECORD,
+    listRetention: LOOK,
+    setRetention: ADMINISTER_ON_RECORD,
   }),
   open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),

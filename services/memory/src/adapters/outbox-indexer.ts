@@ -108,8 +108,10 @@ export class OutboxIndexer {
         "SELECT fact_id AS id, audience, stems, valid_to IS NULL AS is_valid FROM fact WHERE fact_id = ANY($1::uuid[])",
         [rows.map((row) => row.fact_id)],
       );
-      await this.#writer.put(facts.filter((fact) => fact.is_valid).map(({ id, audience, stems }) => ({ id, audience, stems })));
-      await this.#writer.remove(facts.filter((fact) => !fact.is_valid).map(({ id }) => id));
+      const valid = facts.filter((fact) => fact.is_valid);
+      const kept = new Set(valid.map(({ id }) => id));
+      await this.#writer.put(valid.map(({ id, audience, stems }) => ({ id, audience, stems })));
+      await this.#writer.remove(rows.map((row) => row.fact_id).filter((id) => !kept.has(id)));
       await queries.query("DELETE FROM outbox WHERE outbox_id = ANY($1::bigint[])", [rows.map((row) => row.outbox_id)]);
       return true;
     });
