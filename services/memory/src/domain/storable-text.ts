@@ -33,12 +33,15 @@ export function storableText(text: string): string {
   return redacted === bare ? characters(plain, (hidden) => `⟦${standIn(hidden)}⟧`) : redacted;
 }
 
+const VARIATION = "\ufe0f";
+const JOINERS: ReadonlySet<string> = new Set(["\u200c", "\u200d", VARIATION]);
+
 /** Joiners within words and emoji, lines and tabs are text. */
 function characters(text: string, replaced: (hidden: string) => string): string {
   let before = "";
   return Array.from(text, (character) => {
     const joins =
-      /[\u200c\u200d\ufe0f]/u.test(character) && /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f#*0-9]/u.test(before);
+      JOINERS.has(character) && (before === VARIATION || /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}#*0-9]/u.test(before));
     before = character;
     return joins || "\n\t\r⟦⟧".includes(character) || !isHidden(character) ? character : replaced(character);
   }).join("");

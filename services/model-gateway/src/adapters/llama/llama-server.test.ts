@@ -24,7 +24,7 @@ async function startCalling(url: string): Promise<{ readonly url: string; readon
         isFirst = false;
         return beginStream(response).end(`${readFixture("openai-chat", "tool-calls").map(frame).join("")}data: [DONE]\n\n`);
       }
-      const answer = await fetch(`${url}${request.url}`, { method: request.method, body });
+      const answer = await forwarded(`${url}${request.url}`, request.method, body);
       const text = await answer.text();
       response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(text);
       if (body?.includes('"n_predict":0') === true)
@@ -35,6 +35,12 @@ async function startCalling(url: string): Promise<{ readonly url: string; readon
   return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, warmed: warmed.promise, close: () => proxy.close() };
 }
 
+/** Once more where the server has just ended the connection, as it does now and then with one that it has been asked on often. */
+function forwarded(url: string, method: string | undefined, body: Buffer<ArrayBuffer> | undefined): Promise<Response> {
+  const ask = (): Promise<Response> => fetch(url, { ...(method && { method }), ...(body && { body }) });
+  return ask().catch(ask);
+}
+
 /** The same server as one from before it could count: that path alone is not there. */
 async function startOlder(url: string): Promise<{ readonly url: string; readonly close: () => void }> {
   const proxy = createServer((request, response) => {
@@ -42,7 +48,7 @@ async function startOlder(url: string): Promise<{ readonly url: string; readonly
     if (path.endsWith("/input_tokens")) return void response.writeHead(404).end('{"error":{"code":404,"message":"File Not Found"}}');
     void (async () => {
       const body = request.method === "POST" ? Buffer.concat(await request.toArray()) : undefined;
-      response.end(await (await fetch(`${url}${path}`, { method: request.method, body })).text());
+      response.end(await (await forwarded(`${url}${path}`, request.method, body)).text());
     })();
   });
   await once(proxy.listen(0, "127.0.0.1"), "listening");
