@@ -9,19 +9,27 @@ import { PostgresFactPages } from "./postgres-fact-pages.ts";
 /** Of so many facts at most a history tells. */
 const MOST_IN_THREAD = 100;
 
-/** What was done to facts, within a transaction that has entered the viewer's scope; a transaction makes one change. */
+/** What was done to facts, within a transaction that has entered the viewer's scope; a transaction makes one change, or one after the other. */
 export class PostgresFactHistory extends PostgresFactPages implements FactHistory {
   readonly #queries: Queries;
   readonly #viewer: Viewer;
-  readonly #feedOutbox: (factId: string) => Promise<void>;
-  /** Of the change that this transaction makes. */
-  readonly changeId = randomUUID();
+  readonly #onTouched: (factId: string) => void;
+  /** Of the change that is being made. */
+  #changeId = randomUUID();
 
-  constructor(queries: Queries, viewer: Viewer, feedOutbox: (factId: string) => Promise<void>) {
+  constructor(queries: Queries, viewer: Viewer, onTouched: (factId: string) => void) {
     super(queries, viewer);
     this.#queries = queries;
     this.#viewer = viewer;
-    this.#feedOutbox = feedOutbox;
+    this.#onTouched = onTouched;
+  }
+
+  get changeId(): string {
+    return this.#changeId;
+  }
+
+  beginChange(): void {
+    this.#changeId = randomUUID();
   }
 
   /** A fact that was not there before is part of the change. */
@@ -111,7 +119,7 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
         [changeId, this.changeId, holds],
         "fact-revert",
       );
-      for (const { fact_id: factId } of reverted) await this.#feedOutbox(factId);
+      for (const { fact_id: factId } of reverted) this.#onTouched(factId);
     }
     return "done";
   }

@@ -22,19 +22,31 @@ export class PostgresScopedFacts implements ScopedFacts {
   readonly history: PostgresFactHistory;
   readonly proposals: Proposals;
   readonly search: PostgresSearch;
-  #isOutboxFed = false;
+  /** Facts that were changed, and have to be found as they are now. */
+  readonly #touched = new Set<string>();
 
   constructor(queries: Queries, viewer: Viewer) {
     this.#queries = queries;
     this.#viewer = viewer;
     this.#audiences = audiencesOf(viewer);
-    this.history = new PostgresFactHistory(queries, viewer, (id) => this.#feedOutbox(id));
+    this.history = new PostgresFactHistory(queries, viewer, (id) => this.#touched.add(id));
     this.search = new PostgresSearch(queries);
     this.proposals = new PostgresProposals(queries, viewer, this.history);
   }
 
-  get isOutboxFed(): boolean {
-    return this.#isOutboxFed;
+  /**
+   * Has what was changed be found as it is now, all at once before the transaction commits. A fact that ended left the search items by a
+   * trigger.
+   * @returns whether anything is left for the index
+   */
+  async feedSearch(): Promise<boolean> {
+    const ids = [...this.#touched];
+    if (ids.length === 0) return false;
+    await this.#queries.query("INSERT INTO outbox (fact_id) SELECT unnest($1::uuid[])", [ids], "outbox-feed");
+    const sql = `SELECT ${SEARCHED_FACT_COLUMNS} FROM fact WHERE fact_id = ANY($1::uuid[]) AND valid_to IS NULL`;
+    const holding = await this.#queries.query<SearchedFactRow>(sql, [ids], "search-fact");
+    await new PostgresSearchItems().put(this.#queries, holding.map(factSearchItem));
+    return true;
   }
 
   async lock(audience: string): Promise<void> {
@@ -89,14 +101,14 @@ export class PostgresScopedFacts implements ScopedFacts {
     const sql = `INSERT INTO fact (${Object.keys(all).join(", ")}, valid_to) VALUES (${places.join(", ")}, ${validTo}) RETURNING ${FACT_COLUMNS}`;
     const inserted = await this.#changed(proposal === undefined ? "fact-insert" : "fact-propose", sql, Object.values(all));
     await this.history.addNew(fact.id);
-    if (proposal === undefined) await this.#feedOutbox(fact.id);
+    if (proposal === undefined) this.#touched.add(fact.id);
     return inserted;
   }
 
   async end(id: string, supersededBy: string): Promise<Fact> {
     const sql = withPart("valid_to = greatest(now(), valid_from), superseded_by = nullif($3, '')::uuid");
     const ended = await this.#changed("fact-end", sql, [id, this.history.changeId, supersededBy]);
-    await this.#feedOutbox(id);
+    this.#touched.add(id);
     return ended;
   }
 
@@ -170,14 +182,5 @@ export class PostgresScopedFacts implements ScopedFacts {
       message: "The fact is not in your scope.",
       advice: "Search again.",
     });
-  }
-
-  /** A fact that ended left the search items by a trigger; one that holds is found at once. */
-  async #feedOutbox(id: string): Promise<void> {
-    await this.#queries.query("INSERT INTO outbox (fact_id) VALUES ($1)", [id], "outbox-feed");
-    const sql = `SELECT ${SEARCHED_FACT_COLUMNS} FROM fact WHERE fact_id = $1 AND valid_to IS NULL`;
-    const holding = await this.#queries.query<SearchedFactRow>(sql, [id], "search-fact");
-    await new PostgresSearchItems().put(this.#queries, holding.map(factSearchItem));
-    this.#isOutboxFed = true;
   }
 }

@@ -45,7 +45,9 @@ export interface FactHistory {
   find(changeId: string): Promise<FactChange | undefined>;
   /** The latest change of any of these facts. */
   latestOf(factIds: readonly string[]): Promise<FactChange | undefined>;
-  /** Says what all was that has been changed in this transaction. */
+  /** What is changed from now on is another change than what was changed before in this transaction. */
+  beginChange(): void;
+  /** Says what all was that has been changed in this transaction, or since its last change began. */
   record(kind: FactChangeKind, factId: string, undoes?: string): Promise<FactChange>;
   /**
    * Makes all that a change touched what it was before, or nothing of it: where something is not what the change made it, or where

@@ -29,9 +29,17 @@ export interface FactDraft {
  * @throws HlvmError `fact_empty`, `project_missing`, `team_fact_refused`
  */
 export async function writeFact(facts: ScopedFacts, viewer: Viewer, draft: FactDraft): Promise<PutFact> {
+  return putFact(facts, viewer, newFact(viewer, draft));
+}
+
+/**
+ * A fact as it would be stored.
+ * @throws HlvmError `fact_empty`
+ */
+export function newFact(viewer: Viewer, draft: FactDraft): NewFact {
   const scope = draft.scope ?? (viewer.project === "" ? "personal" : "project");
   const text = factText(draft.text);
-  const clean: NewFact = {
+  return {
     ...draft,
     ...slotFor(draft, text),
     scope,
@@ -45,7 +53,6 @@ export async function writeFact(facts: ScopedFacts, viewer: Viewer, draft: FactD
     validatedAt: undefined,
     tags: [...new Set(draft.tags.map(storableText))].filter((tag) => tag !== ""),
   };
-  return putFact(facts, viewer, clean);
 }
 
 /** As it was said; else as the sentence itself says, unless it is one of a conversation, of which each is kept. */

@@ -4,7 +4,15 @@ import { Code, createClient, type Client } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import type { Principal } from "@hlvm/identity/principal";
-import { FactChangeKind, FactOrigin, FactScope, FactType, MemoryService, SearchSource } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import {
+  FactChangeKind,
+  FactOrigin,
+  FactScope,
+  FactType,
+  MemoryService,
+  SearchSource,
+  WriteOutcome,
+} from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -136,6 +144,40 @@ describe("MemoryService", () => {
     });
     await memory.editFact({ factId: fact!.factId, project: PROJECT, change: { case: "remove", value: true } }, options);
     expect(await memory.recall({ query: "default branch", project: PROJECT }, options)).toMatchObject({ facts: [] });
+  });
+
+  it("writes many at once, each with its own outcome and a change that can be undone", async () => {
+    const ada = newcomer();
+    const options = await as(ada);
+    const slot = { subject: "repository", predicate: "default_branch" };
+    const facts = [
+      { text: "The default branch is master", ...slot },
+      { text: "The default branch is main", ...slot },
+      { text: "the default branch is main.", ...slot },
+      { text: " \u200b" },
+      { text: "We deploy on Fridays", scope: FactScope.TEAM },
+      { text: "Lunch is at noon", sourceSessionId: "chat-1", sourceOrdinal: 3, actor: "Bob" },
+    ];
+    const { facts: written } = await memory.writeFacts({ facts }, options);
+    expect(written.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      [WriteOutcome.WRITTEN, ""],
+      [WriteOutcome.REPLACED, ""],
+      [WriteOutcome.KNOWN, ""],
+      [WriteOutcome.REFUSED, "fact_empty"],
+      [WriteOutcome.PROPOSED, ""],
+      [WriteOutcome.WRITTEN, ""],
+    ]);
+    const found = await memory.searchFacts({ query: "default branch Bob lunch" }, options);
+    expect(found.facts.map(({ fact }) => fact!.text).sort()).toEqual(["Lunch is at noon", "The default branch is main"]);
+    const { changes } = await memory.listFactChanges({}, options);
+    expect(changes).toHaveLength(4);
+    const { changeId } = changes.find(({ kind }) => kind === FactChangeKind.REPLACED)!;
+    await memory.undoFactChange({ changeId }, options);
+    expect((await memory.searchFacts({ query: "default branch" }, options)).facts.map(({ fact }) => fact!.text)).toEqual([
+      "The default branch is master",
+    ]);
+    const byRun = { headers: { authorization: `Bearer ${identity.mintForRun({ principal: ada }, "memory")}` } };
+    expect(await reasonOf(memory.writeFacts({ facts }, byRun))).toBe("person_needed");
   });
 
   it("takes no more facts than were asked for", async () => {

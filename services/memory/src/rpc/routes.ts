@@ -16,11 +16,13 @@ import { searchFactsHandler } from "./search-facts.ts";
 import { undoFactChangeHandler } from "./undo-fact-change.ts";
 import { watchFactsHandler } from "./watch-facts.ts";
 import { writeFactHandler } from "./write-fact.ts";
+import { writeFactsHandler } from "./write-facts.ts";
 
 export function memoryRoutes(ports: MemoryToolPorts & FactPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
   return (router) => {
     router.service(MemoryService, {
       writeFact: writeFactHandler(ports),
+      writeFacts: writeFactsHandler(ports),
       searchFacts: searchFactsHandler(ports),
       editFact: editFactHandler(ports),
       listFacts: listFactsHandler(ports),
