@@ -9,6 +9,7 @@ import type { MemorySearchFlags } from "../commands/memory-search.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { withTimes } from "./audit-filter-options.ts";
+import { addMemoryPrivacy } from "./memory-privacy-commands.ts";
 import { addMemoryStats } from "./memory-stats-commands.ts";
 import { jsonOption, uuidOf, wholeNumber } from "./values.ts";
 
@@ -47,6 +48,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
   addInbox(memory, context, finish);
   addProjects(memory, context, finish);
   addMemoryStats(memory, context, finish);
+  addMemoryPrivacy(memory, context, finish);
   return memory;
 }
 

@@ -1,6 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database, Queries } from "@hlvm/postgres/database";
-import type { Person, PersonalData, RecordPage } from "../domain/privacy/personal-data.ts";
+import type { Person, PersonalData, PersonalRecord, RecordPage } from "../domain/privacy/personal-data.ts";
 
 const PAGE_RECORDS = 500;
 /** In place of the name of a person who was erased. */
@@ -77,16 +77,17 @@ export class PostgresPersonalData implements PersonalData {
     const [, kindBefore = KINDS[0]![0], idBefore = ""] = /^([a-z_]+):(.*)$/.exec(cursor) ?? [];
     const first = KINDS.findIndex(([kind]) => kind === kindBefore);
     if (first < 0 || (cursor !== "" && idBefore === "")) throw malformed();
+    const records: PersonalRecord[] = [];
     for (const [index, [kind, sql]] of KINDS.slice(first).entries()) {
+      const limit = PAGE_RECORDS - records.length;
       const rows = await this.#database.query<{ id: string; record: object }>(
         `SELECT id, record FROM (${sql}) AS held WHERE id COLLATE "C" > $3 ORDER BY id COLLATE "C" LIMIT $4`,
-        [organization, principal, index === 0 ? idBefore : "", PAGE_RECORDS],
+        [organization, principal, index === 0 ? idBefore : "", limit],
       );
-      const last = rows.at(-1);
-      if (last === undefined) continue;
-      return { records: rows.map(({ record }) => ({ kind, json: JSON.stringify(record) })), nextCursor: `${kind}:${last.id}` };
+      records.push(...rows.map(({ record }) => ({ kind, json: JSON.stringify(record) })));
+      if (rows.length === limit) return { records, nextCursor: `${kind}:${rows.at(-1)!.id}` };
     }
-    return { records: [], nextCursor: "" };
+    return { records, nextCursor: "" };
   }
 
   async erase({ organization, principal }: Person): Promise<ReadonlyMap<string, number>> {
