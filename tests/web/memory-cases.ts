@@ -143,6 +143,28 @@ export function memoryCases(web: () => WebMesh): void {
     await page.close();
   });
 
+  it("has what a run proposes for everybody wait in the inbox, accepted by one button and rejected by another", async () => {
+    const { mesh, workspace } = web();
+    const words = ["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "what everybody should know"];
+    expect(await mesh.hlvm(words, { cwd: workspace })).toMatchObject({ code: 0 });
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL(`/memory/inbox?project=${encodeURIComponent(workspace)}`, page.url()).href);
+    const waiting = page.getByRole("list", { name: "Proposals" }).getByRole("listitem");
+    const proposal = (text: string) => waiting.filter({ hasText: text });
+    await proposal("Releases are cut on Tuesdays")
+      .getByText(/to remember.*team.*inferred/)
+      .waitFor();
+    await proposal("Releases are cut on Tuesdays").getByRole("button", { name: "Accept" }).click();
+    await proposal("Releases are cut on Tuesdays").waitFor({ state: "detached" });
+    await proposal("The fog horn is broken").getByRole("button", { name: "Reject" }).click();
+    await proposal("The fog horn is broken").waitFor({ state: "detached" });
+    const known = (await mesh.hlvm(["memory", "list", "--scope", "team", "--json"], { cwd: workspace })).stdout;
+    expect(known).toContain("Releases are cut on Tuesdays");
+    expect(known).not.toContain("fog horn");
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
   it("says what is wrong: no answer, and that a right is missing", async () => {
     const { page } = await web().open();
     await page.route("**/ListFacts", (route) => route.abort());

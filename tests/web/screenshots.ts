@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { startPagePool } from "./page-pool.ts";
+import { PROPOSING } from "./proposing.ts";
 import { askInPage, hasBrowser, startWebMesh } from "./web-mesh.ts";
 
 const FOLDER = join(repositoryRoot, "tests", "web", "pictures");
@@ -28,6 +29,7 @@ export function chargeKey(of: Id, to: Use): string {
 
 See [the provider's page](https://example.com/keys).`;
 const CONVERSATIONS = [
+  PROPOSING,
   {
     match: "Stop double charges",
     turns: [
@@ -78,6 +80,9 @@ const pool = await startPagePool();
 const web = await startWebMesh(CONVERSATIONS, pool.environment);
 try {
   for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", ...fact], { cwd: web.workspace });
+  await web.mesh.hlvm(["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "what everybody should know"], {
+    cwd: web.workspace,
+  });
   const first = await web.open();
   const done = await askInPage(first.page, web.workspace, "Stop double charges on retried invoices");
   for (const tool of ["shell_exec", "edit_file", "shell_exec"]) {
@@ -127,6 +132,7 @@ try {
     "memory-opened": "/memory/river",
     "memory-search": "/memory/search?q=idempotency",
     "memory-facts": "/memory/facts?ended=1",
+    "memory-inbox": "/memory/inbox",
     "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
     palette: done,

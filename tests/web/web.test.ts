@@ -8,6 +8,7 @@ import { MEMORY_CONVERSATIONS, memoryCases } from "./memory-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { keyboardCases } from "./keyboard-cases.ts";
 import { modelsCases } from "./models-cases.ts";
+import { PROPOSING } from "./proposing.ts";
 import { startPagePool, type PagePool } from "./page-pool.ts";
 import { ROBUST_CONVERSATIONS, robustCases } from "./robust-cases.ts";
 import { SESSION_CONVERSATIONS, sessionCases } from "./session-cases.ts";
@@ -22,6 +23,7 @@ const CONVERSATIONS = [
   ...SESSION_CONVERSATIONS,
   ...ROBUST_CONVERSATIONS,
   ...MEMORY_CONVERSATIONS,
+  PROPOSING,
   {
     match: "fix the greeting",
     turns: [
@@ -57,6 +59,7 @@ const PLACES = [
   "/memory/river",
   "/memory/search?q=greeting",
   "/memory/facts",
+  "/memory/inbox",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

@@ -99,7 +99,13 @@ describe("StartRun", () => {
     await expect
       .poll(() => test.fake.seen.answers.slice(before))
       .toMatchObject([
-        { sessionId, question: "Which branch?", answer: "The branch is main.", project: "project-of-work", runId: expect.stringMatching(/./) },
+        {
+          sessionId,
+          question: "Which branch?",
+          answer: "The branch is main.",
+          project: "project-of-work",
+          runId: expect.stringMatching(/./),
+        },
       ]);
   });
 

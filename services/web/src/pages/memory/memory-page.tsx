@@ -6,6 +6,7 @@ import { PageFrame } from "../../shell/page-frame.tsx";
 import { useLists } from "../../store/list-store.ts";
 import { usePage } from "../../store/page-context.ts";
 import { FactsView } from "./facts-view.tsx";
+import { InboxView } from "./inbox-view.tsx";
 import { LiveView } from "./live-view.tsx";
 import { FolderSelect, MemoryFilters } from "./memory-filters.tsx";
 import {
@@ -39,9 +40,9 @@ export interface MemoryViewProps {
   readonly onOpen: (factId: string) => void;
 }
 
-const VIEWS = { live: LiveView, pulse: PulseView, river: RiverView, search: SearchView, facts: FactsView } as const;
+const VIEWS = { live: LiveView, pulse: PulseView, river: RiverView, search: SearchView, facts: FactsView, inbox: InboxView } as const;
 
-/** What is remembered: as it is learnt, by day, by words, and as a list; one fact beside it with its history. What narrows it is the address. */
+/** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
   const view = viewOfAddress(named);
   const [search, setSearch] = useSearchParams();
@@ -64,7 +65,7 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
       <div className={styles.page}>
         <Tabs view={view} search={search} />
-        {view === "search" || view === "pulse" ? (
+        {view === "search" || view === "pulse" || view === "inbox" ? (
           <div className={styles.filters}>
             {view === "search" ? <SearchField query={query} onQuery={(q) => set({ q })} /> : null}
             <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
@@ -132,6 +133,7 @@ function commandOf(view: MemoryView, { question, withEnded, query }: Asked): str
   if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
   if (view === "pulse") return "hlvm memory stats";
+  if (view === "inbox") return "hlvm memory inbox list";
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
 }
 
