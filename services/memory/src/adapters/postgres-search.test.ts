@@ -36,13 +36,13 @@ it("finds what stands beside an answer, in its session, by whom and when it was 
     write(ada, text, { actor, sourceOrdinal, sourceSessionId, saidAt: new Date("2023-05-08T10:00:00Z") });
   const question = await say("Melanie", 0, "Where did you buy the telescope?");
   const answer = await say("Caroline", 1, "Downtown, next to the bakery");
-  const named = await say("Caroline", 4, "The telescope is wonderful");
+  const named = await say("Caroline", 5, "The telescope is wonderful");
   await say("Melanie", 0, "Gardening took all day", "s2");
   const found = await search(ada, "What did Caroline say of the telescope in May 2023?");
   expect(idsOf(found)[0]).toBe(named);
   expect(idsOf(found).sort()).toEqual([question, answer, named].sort());
   const parts = new Map(found.map((item) => [item.itemId, item.parts]));
-  expect(parts.get(answer)).toMatchObject({ terms: {}, actor: 3, neighbours: expect.closeTo(0.5 * parts.get(question)!.terms.telescop!) });
+  expect(parts.get(answer)).toMatchObject({ terms: {}, actor: 3, neighbours: expect.closeTo(0.6 * parts.get(question)!.terms.telescop!) });
   expect(parts.get(question)!.actor).toBe(0);
   for (const { score, parts: of } of found) {
     expect(of.date).toBeGreaterThan(0);

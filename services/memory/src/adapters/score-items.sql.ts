@@ -1,6 +1,10 @@
 import { WEIGHTS } from "../domain/search/weights.ts";
 
-const near = WEIGHTS.neighbours.flatMap((share, at) => [`(${at + 1}, ${share}::float8)`, `(${-at - 1}, ${share}::float8)`]).join(", ");
+const near = WEIGHTS.neighbours
+  .flatMap((share, at) => [`(${at + 1}, ${share}::float8)`, `(${-at - 1}, ${share * WEIGHTS.behind}::float8)`])
+  .join(", ");
+/** A session is a long text, however short its turns are. */
+const { saturation, normalization } = WEIGHTS.long;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
 
 /**
@@ -29,7 +33,7 @@ export function scoreItems(among: "all" | "finders" | "items"): string {
     FROM hit WHERE container_id <> 0 GROUP BY container_id, term
   ), session AS (
     SELECT container_id, ${WEIGHTS.container} * sum(ln(1 + (greatest(sessions, holders) - holders + 0.5) / (holders + 0.5))
-      * count * ($4::float8 + 1) / (count + $4::float8 * (1 - $5::float8 + $5::float8 * length / average))) AS bm25
+      * count * ${saturation + 1} / (count + ${saturation}::float8 * (${1 - normalization} + ${normalization}::float8 * length / average))) AS bm25
     FROM session_term JOIN search_container USING (container_id), session_count GROUP BY container_id
   ), near AS (
     SELECT container_id, ordinal + distance AS ordinal, sum(bm25 * share) AS bm25
