@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { testLog } from "@hlvm/testing/test-log";
 import { audienceOf } from "../domain/audience.ts";
+import { recall } from "../domain/recall.ts";
 import { removeFact } from "../domain/remove-fact.ts";
 import type { FoundItem } from "../domain/search/found-item.ts";
 import { undoChange } from "../domain/undo-change.ts";
@@ -133,4 +134,18 @@ it("shows nothing of anybody else, whatever the scope and the question", async (
     ),
     { numRuns: 60 },
   );
+});
+
+it("reminds of the only fact there is where it answers, of what stands beside an answer too, and of nothing that is asked of others", async () => {
+  const index = { servesFrom: 10_000, candidates: () => Promise.reject(new Error("not asked")) };
+  const recalled = async (viewer: Viewer, question: string) =>
+    (await recall({ store, index }, viewer, question, new AbortController().signal)).facts.map(({ text }) => text);
+  const ada = newcomer();
+  await write(ada, "The staging database is called heron");
+  expect(await recalled(ada, "What is our staging database called?")).toHaveLength(1);
+  expect(await recalled(ada, "Which database do we test staging deployments with?")).toHaveLength(1);
+  expect(await recalled(ada, "Who ordered the database course for Tuesday's offsite in Lisbon?")).toEqual([]);
+  await write(ada, "Its snapshots are taken hourly", { sourceSessionId: "s1", sourceOrdinal: 1 });
+  await write(ada, "Which snapshots of heron are kept?", { sourceSessionId: "s1", sourceOrdinal: 0 });
+  expect(await recalled(ada, "How long are heron snapshots kept?")).toHaveLength(3);
 });

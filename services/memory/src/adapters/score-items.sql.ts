@@ -58,7 +58,8 @@ export function scoreItems(among: "all" | "finders" | "items"): string {
   ), best AS (
     SELECT *, (bm25 + neighbours + container + actor + date) * provenance * tie_break AS score FROM parts
     ORDER BY score DESC, item_id LIMIT $10
+  ), held AS (
+    SELECT item_id, jsonb_object_agg(term, part) AS terms FROM hit WHERE item_id IN (SELECT item_id FROM best) GROUP BY item_id
   )
-  SELECT best.*, (SELECT coalesce(jsonb_object_agg(term, part), '{}') FROM hit WHERE hit.item_id = best.item_id) AS terms
-  FROM best ORDER BY score DESC, item_id`;
+  SELECT best.*, coalesce(terms, '{}') AS terms FROM best LEFT JOIN held USING (item_id) ORDER BY score DESC, item_id`;
 }
