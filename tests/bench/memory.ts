@@ -64,7 +64,7 @@ export async function benchMemory(set: string | undefined, file: string | undefi
       {
         "questions of others": foreign.length,
         "fires for them %": percent(foreign.map(({ fires }) => (fires ? 1 : 0))),
-        "area under the curve": areaUnderCurve(
+        "area under the curve %": areaUnderCurve(
           own,
           foreign.map(({ coverage }) => coverage),
         ),
@@ -139,13 +139,13 @@ async function askForeign({ client, options }: Memory, memories: readonly Memory
   return answers;
 }
 
-/** How likely one of the first is above one of the second. */
+/** How likely one of the first is above one of the second, in percent. */
 function areaUnderCurve(first: readonly number[], second: readonly number[]): number {
   const above = first.reduce(
     (sum, one) => sum + second.reduce((count, other) => count + (one > other ? 1 : one === other ? 0.5 : 0), 0),
     0,
   );
-  return above / Math.max(1, first.length * second.length);
+  return (100 * above) / Math.max(1, first.length * second.length);
 }
 
 function share(wanted: readonly string[], found: ReadonlySet<string>): number {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { testLog } from "@hlvm/testing/test-log";
 import { audienceOf } from "../domain/audience.ts";
+import { recall } from "../domain/recall.ts";
 import { removeFact } from "../domain/remove-fact.ts";
 import type { FoundItem } from "../domain/search/found-item.ts";
 import { undoChange } from "../domain/undo-change.ts";
@@ -36,13 +37,13 @@ it("finds what stands beside an answer, in its session, by whom and when it was 
     write(ada, text, { actor, sourceOrdinal, sourceSessionId, saidAt: new Date("2023-05-08T10:00:00Z") });
   const question = await say("Melanie", 0, "Where did you buy the telescope?");
   const answer = await say("Caroline", 1, "Downtown, next to the bakery");
-  const named = await say("Caroline", 4, "The telescope is wonderful");
+  const named = await say("Caroline", 5, "The telescope is wonderful");
   await say("Melanie", 0, "Gardening took all day", "s2");
   const found = await search(ada, "What did Caroline say of the telescope in May 2023?");
   expect(idsOf(found)[0]).toBe(named);
   expect(idsOf(found).sort()).toEqual([question, answer, named].sort());
   const parts = new Map(found.map((item) => [item.itemId, item.parts]));
-  expect(parts.get(answer)).toMatchObject({ terms: {}, actor: 3, neighbours: expect.closeTo(0.5 * parts.get(question)!.terms.telescop!) });
+  expect(parts.get(answer)).toMatchObject({ terms: {}, actor: 3, neighbours: expect.closeTo(0.6 * parts.get(question)!.terms.telescop!) });
   expect(parts.get(question)!.actor).toBe(0);
   for (const { score, parts: of } of found) {
     expect(of.date).toBeGreaterThan(0);
@@ -133,4 +134,18 @@ it("shows nothing of anybody else, whatever the scope and the question", async (
     ),
     { numRuns: 60 },
   );
+});
+
+it("reminds of the only fact there is where it answers, of what stands beside an answer too, and of nothing that is asked of others", async () => {
+  const index = { servesFrom: 10_000, candidates: () => Promise.reject(new Error("not asked")) };
+  const recalled = async (viewer: Viewer, question: string) =>
+    (await recall({ store, index }, viewer, question, new AbortController().signal)).facts.map(({ text }) => text);
+  const ada = newcomer();
+  await write(ada, "The staging database is called heron");
+  expect(await recalled(ada, "What is our staging database called?")).toHaveLength(1);
+  expect(await recalled(ada, "Which database do we test staging deployments with?")).toHaveLength(1);
+  expect(await recalled(ada, "Who ordered the database course for Tuesday's offsite in Lisbon?")).toEqual([]);
+  await write(ada, "Its snapshots are taken hourly", { sourceSessionId: "s1", sourceOrdinal: 1 });
+  await write(ada, "Which snapshots of heron are kept?", { sourceSessionId: "s1", sourceOrdinal: 0 });
+  expect(await recalled(ada, "How long are heron snapshots kept?")).toHaveLength(3);
 });

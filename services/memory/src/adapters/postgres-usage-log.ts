@@ -42,10 +42,11 @@ export class PostgresUsageLog implements UsageLog {
 
   async recordRecall(viewer: Viewer, entry: RecallEntry): Promise<void> {
     const { kind, sessionId, runId, query, shown, milliseconds } = entry;
+    // Whoever asked does not wait for the disk: a crash may cost the last second of this log.
     await this.#inScope(viewer, (queries) =>
       queries.query(
         `INSERT INTO recall_log (organization, owner, kind, session_id, run_id, query, shown, milliseconds)
-         VALUES ($1, $2, $3, $4, $5, $6, $7::uuid[], $8)`,
+         SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8 FROM set_config('synchronous_commit', 'off', true)`,
         [viewer.organization, viewer.principal, kind, sessionId, runId, query, shown, milliseconds],
         "recall-record",
       ),

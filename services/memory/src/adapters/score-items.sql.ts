@@ -1,11 +1,16 @@
 import { WEIGHTS } from "../domain/search/weights.ts";
 
-const near = WEIGHTS.neighbours.flatMap((share, at) => [`(${at + 1}, ${share}::float8)`, `(${-at - 1}, ${share}::float8)`]).join(", ");
+const near = WEIGHTS.neighbours
+  .flatMap((share, at) => [`(${at + 1}, ${share}::float8)`, `(${-at - 1}, ${share * WEIGHTS.behind}::float8)`])
+  .join(", ");
+/** A session is a long text, however short its turns are. */
+const { saturation, normalization } = WEIGHTS.long;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
 
 /**
  * Scores items in one statement: $1 corpora, $2 and $3 terms and their weights, $4 and $5 BM25's saturation and normalization, $6 the
  * average length, $7 terms of actors, $8 and $9 those of dates and their weights, $10 how many.
+ * The terms are named once more where they are joined: planned without statistics, whole corpora were read.
  * @param among of which items, with what it needs as $11: all that hold a term, those that hold one of some terms, or these
  */
 export function scoreItems(among: "all" | "finders" | "items"): string {
@@ -18,7 +23,8 @@ export function scoreItems(among: "all" | "finders" | "items"): string {
   hit AS MATERIALIZED (
     SELECT item_id, container_id, ordinal, asked.term, count,
       weight * count * ($4::float8 + 1) / (count + $4::float8 * (1 - $5::float8 + $5::float8 * length / $6::float8)) AS part
-    FROM asked JOIN posting ON posting.term = asked.term AND posting.corpus_id = ANY($1::integer[]) ${narrowed}
+    FROM asked JOIN posting ON posting.term = asked.term AND posting.corpus_id = ANY($1::integer[]) AND posting.term = ANY($2::text[])
+      ${narrowed}
   ), own AS MATERIALIZED (
     SELECT item_id, container_id, ordinal, sum(part) AS bm25 FROM hit GROUP BY item_id, container_id, ordinal
   ), session_count AS (
@@ -29,7 +35,7 @@ export function scoreItems(among: "all" | "finders" | "items"): string {
     FROM hit WHERE container_id <> 0 GROUP BY container_id, term
   ), session AS (
     SELECT container_id, ${WEIGHTS.container} * sum(ln(1 + (greatest(sessions, holders) - holders + 0.5) / (holders + 0.5))
-      * count * ($4::float8 + 1) / (count + $4::float8 * (1 - $5::float8 + $5::float8 * length / average))) AS bm25
+      * count * ${saturation + 1} / (count + ${saturation}::float8 * (${1 - normalization} + ${normalization}::float8 * length / average))) AS bm25
     FROM session_term JOIN search_container USING (container_id), session_count GROUP BY container_id
   ), near AS (
     SELECT container_id, ordinal + distance AS ordinal, sum(bm25 * share) AS bm25
@@ -44,7 +50,8 @@ export function scoreItems(among: "all" | "finders" | "items"): string {
     WHERE corpus_id = ANY($1::integer[]) AND term = ANY($7::text[]) GROUP BY item_id
   ), dated AS (
     SELECT item_id, ${WEIGHTS.date} * sum(weight) AS date FROM unnest($8::text[], $9::float8[]) AS asked (term, weight)
-      JOIN posting ON posting.term = asked.term COLLATE "C" AND corpus_id = ANY($1::integer[]) GROUP BY item_id
+      JOIN posting ON posting.term = asked.term COLLATE "C" AND corpus_id = ANY($1::integer[])
+      AND posting.term = ANY($8::text[]) GROUP BY item_id
   ), parts AS (
     SELECT item_id, placed.bm25, neighbours, coalesce(session.bm25, 0) AS container, coalesce(spoken.actor, 0) AS actor, coalesce(date, 0) AS date,
       CASE origin ${provenance.join(" ")} ELSE 1 END AS provenance,
@@ -54,7 +61,8 @@ export function scoreItems(among: "all" | "finders" | "items"): string {
   ), best AS (
     SELECT *, (bm25 + neighbours + container + actor + date) * provenance * tie_break AS score FROM parts
     ORDER BY score DESC, item_id LIMIT $10
+  ), held AS (
+    SELECT item_id, jsonb_object_agg(term, part) AS terms FROM hit WHERE item_id IN (SELECT item_id FROM best) GROUP BY item_id
   )
-  SELECT best.*, (SELECT coalesce(jsonb_object_agg(term, part), '{}') FROM hit WHERE hit.item_id = best.item_id) AS terms
-  FROM best ORDER BY score DESC, item_id`;
+  SELECT best.*, coalesce(terms, '{}') AS terms FROM best LEFT JOIN held USING (item_id) ORDER BY score DESC, item_id`;
 }

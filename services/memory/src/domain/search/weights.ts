@@ -6,16 +6,17 @@ import type { FactOrigin } from "../fact.ts";
  */
 export const WEIGHTS = {
   /** BM25 by the length of a corpus's texts: turns of a chat, and documents; between them in proportion. */
-  short: { length: 30, saturation: 0.9, normalization: 0.4 },
+  short: { length: 30, saturation: 1.2, normalization: 0.3 },
   long: { length: 150, saturation: 1.2, normalization: 0.75 },
-  /** What stands beside it in its session, by the distance. */
-  neighbours: [0.5, 0.2],
+  /** What stands before it in its session, by the distance: the question speaks for its answer. What stands behind it counts half. */
+  neighbours: [0.6, 0.3, 0.1],
+  behind: 0.5,
   /** The session as one text. */
   container: 1.2,
   /** The question names who said it. */
   actor: 3,
   /** The question names the year, the month or the day that it was said on: a share of what that tells. */
-  date: 1,
+  date: 2,
   provenance: { "user-stated": 2, "model-inferred": 1, "system-generated": 1 } satisfies Record<FactOrigin, number>,
   /** Age breaks ties: what is new gains at most this share. A halving by age was measured to destroy recall. */
   freshness: 0.05,
