@@ -40,13 +40,13 @@ afterAll(async () => {
 const pidOf = (service: string): number => mesh.state.services.find(({ name }) => name === service)!.pid!;
 
 describe("Meilisearch stops", () => {
-  it("memory answers from Postgres, and says so", async () => {
+  it("memory answers from PostgreSQL, as small memories always do", async () => {
     await mesh.hlvm(["memory", "write", "--scope", "personal", "The lighthouse keeper is called Ida"]);
     process.kill(pidOf("Meilisearch"), "SIGSTOP");
     try {
       const found = await mesh.hlvm(["memory", "search", "lighthouse keeper"]);
       expect(found.stdout).toContain("Ida");
-      expect(found.stderr + found.stdout).toMatch(/index|Meilisearch/i);
+      expect(found.stderr).toBe("");
     } finally {
       process.kill(pidOf("Meilisearch"), "SIGCONT");
     }
