@@ -8,6 +8,7 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
+import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
@@ -20,11 +21,13 @@ import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
 import { PostgresPersonalData } from "./adapters/postgres-personal-data.ts";
 import { PostgresRetention } from "./adapters/postgres-retention.ts";
+import { PostgresTranscripts } from "./adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
+import { transcriptMethods } from "./rpc/transcripts.ts";
 
 /** In smaller scopes PostgreSQL scores everything in a few milliseconds. */
 const INDEX_SERVES_FROM = 10_000;
@@ -52,9 +55,10 @@ await runService("memory", async (log, environment) => {
   const personalData = new PostgresPersonalData(database, () => indexer.wake());
   const routes = (router: ConnectRouter): void => {
     memoryRoutes({ store, index, gate, projects, usage })(router);
+    router.service(TranscriptService, transcriptMethods({ transcripts: new PostgresTranscripts(database), projects }));
     router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
   };
-  const services = [MemoryService.typeName, MemoryStatsService.typeName, PersonalDataService.typeName];
+  const services = [MemoryService.typeName, MemoryStatsService.typeName, PersonalDataService.typeName, TranscriptService.typeName];
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {

@@ -41,10 +41,24 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
          = ($1, $2, project.project_id))) AS record
      FROM project JOIN project_member USING (organization, project_id) WHERE organization = $1 AND principal = $2`,
   ],
+  [
+    "transcript",
+    `SELECT transcript_id::text AS id, jsonb_build_object('tool', tool, 'session', session, 'title', title, 'folder', folder,
+       'machine', machine, 'cited', cited, 'imported_at', imported_at, 'forgotten_at', forgotten_at) AS record
+     FROM transcript WHERE organization = $1 AND owner = $2`,
+  ],
+  [
+    "turn",
+    `SELECT turn_id::text AS id, jsonb_build_object('tool', tool, 'session', session, 'key', key, 'ordinal', ordinal, 'speaker', speaker,
+       'said_at', said_at, 'text', text) AS record
+     FROM transcript_turn JOIN transcript USING (transcript_id) WHERE transcript_turn.organization = $1 AND transcript_turn.owner = $2`,
+  ],
 ];
 
 /** What goes with a person, and what is counted of it. */
 const ERASURES: readonly (readonly [kind: string, sql: string])[] = [
+  ["turns", "DELETE FROM transcript_turn WHERE organization = $1 AND owner = $2"],
+  ["transcripts", "DELETE FROM transcript WHERE organization = $1 AND owner = $2"],
   ["recalls", "DELETE FROM recall_log WHERE organization = $1 AND owner = $2"],
   ["answered_runs", "DELETE FROM answered_run WHERE organization = $1 AND owner = $2"],
   ["", "DELETE FROM tool_receipt WHERE organization = $1 AND owner = $2"],

@@ -1,32 +1,48 @@
 import type { Log } from "@hlvm/log/create-log";
 import type { Database } from "@hlvm/postgres/database";
+import type { SearchItem } from "../domain/search/search-item.ts";
 import { TERMS_VERSION } from "../domain/search/terms.ts";
 import { SEARCHED_FACT_COLUMNS, factSearchItem, type SearchedFactRow } from "./fact-search-item.ts";
 import { PostgresSearchItems } from "./postgres-search-items.ts";
+import { SEARCHED_TURN_COLUMNS, turnSearchItem, type SearchedTurnRow } from "./turn-search-item.ts";
 
-const BATCH_FACTS = 500;
+const BATCH_ITEMS = 500;
 const START = "00000000-0000-0000-0000-000000000000";
+const NOT_CUT = `NOT EXISTS (SELECT FROM search_item WHERE item_id = $id AND terms_version >= ${TERMS_VERSION})`;
 
-/** Cuts facts into terms that were written before there were any, or by a release that cut them otherwise. Begun twice it does no harm. */
+/** Cuts facts and turns into terms that were written before there were any, or by a release that cut them otherwise. Begun twice it does no harm. */
 export async function fillSearch(database: Database, log: Log): Promise<void> {
+  // What ends meanwhile waits for the lock, and takes its terms with it.
+  const facts = await fill(
+    database,
+    `SELECT ${SEARCHED_FACT_COLUMNS}, fact_id AS id FROM fact WHERE valid_to IS NULL AND fact_id > $1 AND ${NOT_CUT.replace("$id", "fact_id")}
+     ORDER BY fact_id LIMIT ${BATCH_ITEMS} FOR SHARE`,
+    (row: SearchedFactRow) => factSearchItem(row),
+  );
+  const turns = await fill(
+    database,
+    `SELECT ${SEARCHED_TURN_COLUMNS}, turn_id AS id FROM transcript_turn JOIN transcript USING (transcript_id)
+     WHERE turn_id > $1 AND ${NOT_CUT.replace("$id", "turn_id")} ORDER BY turn_id LIMIT ${BATCH_ITEMS} FOR SHARE OF transcript_turn`,
+    (row: SearchedTurnRow) => turnSearchItem(row),
+  );
+  if (facts + turns > 0) log.info({ facts, turns }, "what was there before can be found by its words");
+}
+
+async function fill<Row extends Record<string, unknown>>(
+  database: Database,
+  sql: string,
+  itemOf: (row: Row) => SearchItem,
+): Promise<number> {
   const items = new PostgresSearchItems();
   let filled = 0;
   for (let behind = START; ;) {
     const rows = await database.transaction(async (queries) => {
-      // A fact that ends meanwhile waits for the lock, and takes its terms with it.
-      const facts = await queries.query<SearchedFactRow>(
-        `SELECT ${SEARCHED_FACT_COLUMNS} FROM fact WHERE valid_to IS NULL AND fact_id > $1
-           AND NOT EXISTS (SELECT FROM search_item WHERE item_id = fact_id AND terms_version >= ${TERMS_VERSION})
-         ORDER BY fact_id LIMIT ${BATCH_FACTS} FOR SHARE`,
-        [behind],
-        "search-fill",
-      );
-      await items.put(queries, facts.map(factSearchItem));
-      return facts;
+      const batch = await queries.query<Row & { id: string }>(sql, [behind]);
+      await items.put(queries, batch.map(itemOf));
+      return batch;
     });
-    if (rows.length === 0) break;
+    if (rows.length === 0) return filled;
     filled += rows.length;
-    behind = rows.at(-1)!.fact_id;
+    behind = rows.at(-1)!.id;
   }
-  if (filled > 0) log.info({ facts: filled }, "facts that were there before can be found by their words");
 }
