@@ -2,6 +2,7 @@ import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface FoundFile {
+  /** Absolute where the folder was. */
   readonly path: string;
   readonly device: number;
   readonly inode: number;

@@ -26,11 +26,27 @@ export const settings = {
   noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),
 };
 
+/** What moves the folders in which other agents keep their sessions. */
+const TRANSCRIPT_VARIABLES = [
+  "APPDATA",
+  "CLAUDE_CONFIG_DIR",
+  "CODEX_HOME",
+  "HERMES_HOME",
+  "PI_CODING_AGENT_DIR",
+  "PI_CODING_AGENT_SESSION_DIR",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+];
+
 export interface CliConfig extends ReturnType<typeof readConfig<typeof settings>> {
   /** HLVM_DIR, else `~/.hlvm`. */
   readonly directory: string;
+  /** By the names of the variables that are set. */
+  readonly transcriptFolders: Readonly<Record<string, string>>;
 }
 
 export function readCliConfig(environment: NodeJS.ProcessEnv): CliConfig {
-  return { ...readConfig(settings, environment), directory: hlvmDirectory(environment) };
+  const set = TRANSCRIPT_VARIABLES.flatMap((name) => (environment[name] ? [[name, environment[name]]] : []));
+  const transcriptFolders = Object.fromEntries(set) as Record<string, string>;
+  return { ...readConfig(settings, environment), directory: hlvmDirectory(environment), transcriptFolders };
 }

@@ -10,6 +10,7 @@ import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { withTimes } from "./audit-filter-options.ts";
 import { addMemoryPrivacy } from "./memory-privacy-commands.ts";
+import { addMemorySources } from "./memory-source-commands.ts";
 import { addMemoryStats } from "./memory-stats-commands.ts";
 import { jsonOption, uuidOf, wholeNumber } from "./values.ts";
 
@@ -47,6 +48,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
   addChanging(memory, context, finish);
   addInbox(memory, context, finish);
   addProjects(memory, context, finish);
+  addMemorySources(memory, context, finish);
   addMemoryStats(memory, context, finish);
   addMemoryPrivacy(memory, context, finish);
   return memory;

@@ -28,17 +28,16 @@ export async function fillSearch(database: Database, log: Log): Promise<void> {
   if (facts + turns > 0) log.info({ facts, turns }, "what was there before can be found by its words");
 }
 
-async function fill<Row extends Record<string, unknown>>(
-  database: Database,
-  sql: string,
-  itemOf: (row: Row) => SearchItem,
-): Promise<number> {
+async function fill(database: Database, sql: string, itemOf: (row: never) => SearchItem): Promise<number> {
   const items = new PostgresSearchItems();
   let filled = 0;
   for (let behind = START; ;) {
     const rows = await database.transaction(async (queries) => {
-      const batch = await queries.query<Row & { id: string }>(sql, [behind]);
-      await items.put(queries, batch.map(itemOf));
+      const batch = await queries.query<{ id: string }>(sql, [behind]);
+      await items.put(
+        queries,
+        batch.map((row) => itemOf(row as never)),
+      );
       return batch;
     });
     if (rows.length === 0) return filled;

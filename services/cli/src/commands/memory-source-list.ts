@@ -1,0 +1,88 @@
+import { homedir } from "node:os";
+import { findTranscripts } from "@hlvm/transcripts/find-transcripts";
+import { TRANSCRIPT_TOOLS } from "@hlvm/transcripts/transcript-tools";
+import { EXIT_OK, type CommandContext } from "../command.ts";
+import { jsonLine } from "../output/json-line.ts";
+import { table } from "../output/table.ts";
+import { openSourceBook } from "../sources/open-source-book.ts";
+import type { Source, SourceBook } from "../sources/source-book.ts";
+import { toolOf } from "../sources/tool-of.ts";
+
+/** More than that are counted as so many. */
+const MAXIMUM_COUNTED = 100_000;
+
+interface SourceView {
+  readonly tool: string;
+  /** on, off, found (nothing is read before it is added), absent, unsupported. */
+  readonly state: string;
+  readonly folders: readonly string[];
+  readonly files: number;
+  readonly megabytes: number;
+  readonly newest: string | undefined;
+  readonly scannedAt: string | undefined;
+  readonly failed: readonly { readonly path: string; readonly failures: number; readonly reason: string }[];
+}
+
+/** What is imported, and what could be. Of a tool that is not added only the names, sizes and ages of its files are looked at. */
+export async function memorySourceList(flags: { readonly json?: boolean }, context: CommandContext): Promise<number> {
+  using book = openSourceBook(context.config);
+  const added = new Map(book.list().map((source) => [source.tool, source]));
+  const { config } = context;
+  const home = { home: homedir(), platform: process.platform, variable: (name: string) => config.transcriptFolders[name] ?? "" };
+  const views: SourceView[] = [];
+  for (const tool of TRANSCRIPT_TOOLS)
+    views.push(await viewOf(book, added.get(tool.name) ?? { tool: tool.name, folders: tool.folders(home) }, tool));
+  for (const source of added.values())
+    if (!TRANSCRIPT_TOOLS.some(({ name }) => name === source.tool)) views.push(await viewOf(book, source, toolOf(source)));
+  if (flags.json === true) for (const view of views) process.stdout.write(jsonLine(view));
+  else {
+    process.stdout.write(table(["TOOL", "STATE", "FILES", "MB", "NEWEST", "FAILED", "FOLDER"], views.map(rowOf)));
+    for (const { tool, failed } of views)
+      for (const { path, failures, reason } of failed)
+        context.screen.note(`${tool}: ${path} failed ${failures} times: ${reason}`, "warning");
+  }
+  return EXIT_OK;
+}
+
+async function viewOf(
+  book: SourceBook,
+  source: Pick<Source, "tool" | "folders"> & Partial<Source>,
+  { files, unsupported }: { readonly files: RegExp; readonly unsupported?: string },
+): Promise<SourceView> {
+  let count = 0;
+  let bytes = 0;
+  let newest = 0;
+  for (const folder of source.folders)
+    for await (const file of findTranscripts(folder, files)) {
+      bytes += file.bytes;
+      newest = Math.max(newest, file.changedAt);
+      if (++count === MAXIMUM_COUNTED) break;
+    }
+  const found = count === 0 ? "absent" : "found";
+  return {
+    tool: source.tool,
+    state: unsupported !== undefined ? "unsupported" : source.isEnabled === undefined ? found : source.isEnabled ? "on" : "off",
+    folders: source.folders,
+    files: count,
+    megabytes: Math.round(bytes / 1e5) / 10,
+    newest: isoOf(newest),
+    scannedAt: isoOf(source.scannedAt ?? 0),
+    failed: book.failed(source.tool),
+  };
+}
+
+function isoOf(at: number): string | undefined {
+  return at === 0 ? undefined : new Date(at).toISOString();
+}
+
+function rowOf({ tool, state, files, megabytes, newest, failed, folders }: SourceView): string[] {
+  return [
+    tool,
+    state,
+    String(files),
+    megabytes.toFixed(1),
+    newest?.slice(0, 10) ?? "",
+    failed.length === 0 ? "" : String(failed.length),
+    folders.join(", "),
+  ];
+}

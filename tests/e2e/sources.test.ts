@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
+
+const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
+let mesh: TestMesh;
+let home: string;
+const SESSION = "11111111-1111-4111-8111-111111111111";
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "hlvm-home-"));
+  mesh = await startTestMesh({
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    CODEX_HOME: join(home, ".codex"),
+    XDG_DATA_HOME: join(home, "share"),
+  });
+  writeHome();
+});
+afterAll(async () => {
+  await mesh.stop();
+  rmSync(home, { recursive: true });
+});
+
+function put(name: string, content: string): string {
+  const file = join(home, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+const lines = (...records: object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+const said = (uuid: string, role: string, content: string) => ({
+  type: role,
+  uuid,
+  timestamp: "2026-11-01T12:00:00Z",
+  cwd: "/src/harbour",
+  message: { role, content },
+});
+
+/** As four tools leave them. */
+function writeHome(): void {
+  const claude = lines(said("a", "user", "Why does the harbour crane stall?"), said("b", "assistant", "Its limit switch is corroded."));
+  put(`.claude/projects/-src-harbour/${SESSION}.jsonl`, claude);
+  const codex = [
+    {
+      timestamp: "2026-11-02T12:00:00Z",
+      type: "session_meta",
+      payload: { id: "22222222-2222-4222-8222-222222222222", cwd: "/src/garden" },
+    },
+    {
+      timestamp: "2026-11-02T12:00:01Z",
+      type: "event_msg",
+      payload: { type: "user_message", message: "Prune the roses with token ghp_a1B2c3D4e5a1B2c3D4e5a1B2c3D4e5a1B2c3" },
+    },
+  ];
+  put(".codex/sessions/2026/11/02/rollout-2026-11-02T12-00-00-22222222-2222-4222-8222-222222222222.jsonl", lines(...codex));
+  put(
+    "repo/.aider.chat.history.md",
+    "# aider chat started at 2026-11-01 12:00:00\n\n#### Rename the ferry module\n\nDone, it is called boat now.\n",
+  );
+  mkdirSync(join(home, "share", "opencode"), { recursive: true });
+  const database = new DatabaseSync(join(home, "share", "opencode", "opencode.db"));
+  database.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, revert TEXT);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    INSERT INTO session VALUES ('ses_1', NULL, '/src/light', 'Lighthouse', NULL);
+    INSERT INTO message VALUES ('msg_1', 'ses_1', 1, '{"role":"user"}');
+    INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1793534400000, '{"type":"text","text":"The lighthouse lamp flickers at dusk"}')`);
+  database.close();
+}
+
+it("imports the sessions of four tools once they are added, finds them, and forgets them", async () => {
+  const states = linesOf(await mesh.hlvm(["memory", "source", "list", "--json"]));
+  expect(states).toContainEqual(expect.objectContaining({ tool: "claude-code", state: "found", files: 1 }));
+  expect(states).toContainEqual(expect.objectContaining({ tool: "windsurf", state: "unsupported" }));
+  const nothing = await mesh.hlvm(["memory", "source", "scan"]);
+  expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining("hlvm memory source add TOOL") });
+
+  for (const tool of ["claude-code", "codex", "opencode"]) await mesh.hlvm(["memory", "source", "add", tool]);
+  await mesh.hlvm(["memory", "source", "add", "aider", "--folder", join(home, "repo")]);
+  const scanned = await mesh.hlvm(["memory", "source", "scan", "--json"]);
+  expect(scanned.stderr).toBe("");
+  expect(linesOf(scanned)).toEqual([
+    expect.objectContaining({ tool: "aider", files: 1, added: 2, failed: 0 }),
+    expect.objectContaining({ tool: "claude-code", files: 1, added: 2, failed: 0 }),
+    expect.objectContaining({ tool: "codex", files: 1, added: 1, failed: 0 }),
+    expect.objectContaining({ tool: "opencode", files: 1, added: 1, failed: 0 }),
+  ]);
+  expect(linesOf(await mesh.hlvm(["memory", "source", "scan", "--json"])).every((line) => line["added"] === 0)).toBe(true);
+
+  const [found] = linesOf(await mesh.hlvm(["memory", "sessions", "search", "--json", "crane limit switch"]));
+  expect(found).toMatchObject({
+    transcript: { tool: "claude-code", session: SESSION, folder: "/src/harbour" },
+    turn: { text: expect.stringMatching(/crane|limit switch/) },
+  });
+  const roses = (await mesh.hlvm(["memory", "sessions", "search", "prune roses"])).stdout;
+  expect(roses).toContain("[secret: GitHub token]");
+  expect(roses).not.toContain("ghp_");
+  expect((await mesh.hlvm(["memory", "sessions", "show", "claude-code", SESSION])).stdout).toMatch(
+    /0 person .*\nWhy does the harbour crane stall\?/,
+  );
+
+  const forgotten = await mesh.hlvm(["memory", "sessions", "forget", "claude-code", SESSION, "--yes"]);
+  expect(forgotten.stderr).toContain("1 sessions with 2 turns");
+  appendFileSync(join(home, `.claude/projects/-src-harbour/${SESSION}.jsonl`), lines(said("c", "user", "And the crane's brake?")));
+  await mesh.hlvm(["memory", "source", "scan", "claude-code"]);
+  expect((await mesh.hlvm(["memory", "sessions", "search", "crane brake"])).stderr).toContain("No imported session holds these words");
+});
+
+it("goes on where a scan was killed", async () => {
+  const many = Array.from({ length: 3_000 }, (_, at) => said(`k${at}`, "user", `Buoy number ${at} drifts`));
+  put(".claude/projects/-src-harbour/33333333-3333-4333-8333-333333333333.jsonl", lines(...many));
+  const scan = spawn(HLVM, ["memory", "source", "scan", "claude-code"], { env: mesh.environment, stdio: "ignore" });
+  const exited = once(scan, "exit");
+  await expect
+    .poll(async () => (await mesh.hlvm(["memory", "sessions", "list", "--json"])).stdout, { timeout: 20_000 })
+    .toContain("33333333");
+  scan.kill("SIGKILL");
+  await exited;
+  const after = await mesh.hlvm(["memory", "source", "scan", "--json", "claude-code"]);
+  expect(linesOf(after)).toEqual([expect.objectContaining({ failed: 0 })]);
+  const listed = linesOf(await mesh.hlvm(["memory", "sessions", "list", "--tool", "claude-code", "--json"]));
+  expect(listed).toContainEqual(expect.objectContaining({ session: "33333333-3333-4333-8333-333333333333", turns: 3_000 }));
+});
+
+it("keeps what it knows of sources to the person", () => {
+  expect(statSync(join(mesh.directory, "sources")).mode & 0o077).toBe(0);
+});
