@@ -5,7 +5,7 @@ const OUR_HEADING = /^# Your Memory$[^]*?(?=^# |(?![^]))/gm;
 const REMINDERS = /<(system-reminder|ide_opened_file|ide_selection)>[^]*?(?:<\/\1>|$)/g;
 
 const OUR_TOOL =
-  /^(?:mcp__hlvm[\w-]*__.*|hlvm[_-].*|memory_(?:write|search|edit)|(?:recall_sessions|get_session|cite_session)|wiki_(?:read|search|write))$/;
+  /^(?:mcp__hlvm[\w-]*__.*|hlvm[_-].*|(?:mcp__[\w-]+__)?(?:memory_(?:write|search|edit)|(?:recall|get|cite)_sessions?|wiki_\w+))$/;
 
 /** A text without what memory, or the tool itself, put into it. */
 export function withoutInjected(text: string): string {

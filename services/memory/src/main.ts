@@ -51,11 +51,12 @@ await runService("memory", async (log, environment) => {
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);
   const projects = new PostgresProjects(database);
+  const transcripts = new PostgresTranscripts(database);
   const usage = new PostgresUsageLog(database, log);
   const personalData = new PostgresPersonalData(database, () => indexer.wake());
   const routes = (router: ConnectRouter): void => {
-    memoryRoutes({ store, index, gate, projects, usage })(router);
-    router.service(TranscriptService, transcriptMethods({ transcripts: new PostgresTranscripts(database), projects }));
+    memoryRoutes({ store, index, gate, projects, usage, transcripts })(router);
+    router.service(TranscriptService, transcriptMethods({ transcripts, projects }));
     router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
   };
   const services = [MemoryService.typeName, MemoryStatsService.typeName, PersonalDataService.typeName, TranscriptService.typeName];

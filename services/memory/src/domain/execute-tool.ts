@@ -8,6 +8,8 @@ import type { ToolDefinition } from "@hlvm/tools/tool-definition";
 import { memoryTool, type MemoryToolPorts } from "./memory-tools.ts";
 import { failedOutcome } from "./failed-outcome.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
+import { isTranscriptTool, transcriptTool } from "./transcript-tools.ts";
+import type { TranscriptStore } from "./transcripts/transcript-store.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** One use of a tool, as the orchestrator sends it. */
@@ -26,6 +28,8 @@ export interface Gate {
   pass(grant: string, call: GrantedCall): void;
 }
 
+export type ToolPorts = MemoryToolPorts & { readonly gate: Gate; readonly transcripts: TranscriptStore };
+
 /**
  * Executes a memory tool for a run. What the model can act on comes back as a failed outcome; a call that must not be
  * executed is refused.
@@ -33,7 +37,7 @@ export interface Gate {
  * `call_id_reused`
  */
 export async function executeTool(
-  ports: MemoryToolPorts & { readonly gate: Gate },
+  ports: ToolPorts,
   viewer: Viewer,
   call: ToolCall,
   grant: string,
@@ -44,6 +48,7 @@ export async function executeTool(
   ports.gate.pass(grant, grantedCall(viewer, call, given));
   try {
     checkArguments(tool, given.value);
+    if (isTranscriptTool(tool.name)) return await transcriptTool(tool.name, ports.transcripts, viewer, given.value);
     return await memoryTool(tool.name, ports, viewer, given, call, signal);
   } catch (cause) {
     return failedOutcome(tool.name, cause);

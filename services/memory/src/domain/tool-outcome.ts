@@ -1,3 +1,5 @@
+import type { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
+
 /** What a tool call came to. */
 export interface ToolOutcome {
   readonly success: boolean;
@@ -7,4 +9,6 @@ export interface ToolOutcome {
   readonly summary: string;
   /** Empty on success; else a word of hlvm.tool.v1.ToolResult. */
   readonly errorCode: string;
+  /** Lower than what memory holds is trusted otherwise. */
+  readonly trust?: Trust;
 }

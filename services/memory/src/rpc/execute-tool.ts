@@ -1,12 +1,11 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ExecuteToolRequest } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import { executeTool, type Gate } from "../domain/execute-tool.ts";
-import type { MemoryToolPorts } from "../domain/memory-tools.ts";
+import { executeTool, type ToolPorts } from "../domain/execute-tool.ts";
 import type { FactPorts } from "../domain/projects.ts";
 import { viewerOf } from "./viewer-of.ts";
 
-export function executeToolHandler(ports: MemoryToolPorts & FactPorts & { readonly gate: Gate }) {
+export function executeToolHandler(ports: ToolPorts & FactPorts) {
   return async (request: ExecuteToolRequest, context: HandlerContext) => {
     const { signal } = callContext(context);
     const begun = performance.now();

@@ -18,6 +18,7 @@ import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
 import { PostgresPersonalData } from "../adapters/postgres-personal-data.ts";
 import { PostgresProjects } from "../adapters/postgres-projects.ts";
 import { PostgresRetention } from "../adapters/postgres-retention.ts";
+import { PostgresTranscripts } from "../adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
 import { personalDataMethods } from "./personal-data.ts";
 import { memoryRoutes } from "./routes.ts";
@@ -41,6 +42,7 @@ beforeAll(async () => {
     gate: identity.gate(),
     projects: new PostgresProjects(database),
     usage: new PostgresUsageLog(database, testLog),
+    transcripts: new PostgresTranscripts(database),
   };
   const kept = { personalData: new PostgresPersonalData(database, () => undefined), retention: new PostgresRetention(database) };
   server = await startRpcServer({

@@ -13,6 +13,7 @@ import {
   SearchSource,
   WriteOutcome,
 } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { Trust } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
@@ -26,6 +27,7 @@ import { MeilisearchConnection } from "../adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "../adapters/meilisearch-fact-index.ts";
 import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "../adapters/postgres-projects.ts";
+import { PostgresTranscripts } from "../adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
 import { memoryRoutes } from "./routes.ts";
 
@@ -53,6 +55,7 @@ beforeAll(async () => {
       gate: identity.gate(),
       projects: new PostgresProjects(test.database),
       usage: new PostgresUsageLog(test.database, testLog),
+      transcripts: new PostgresTranscripts(test.database),
     }),
     services: [MemoryService.typeName],
     authenticate: identity.verifier("memory"),
@@ -454,6 +457,37 @@ describe("ExecuteTool", () => {
   ])("%s %j fails with %s, and says what to do", async (tool, given, errorCode, advice) => {
     const { result } = await execute(newcomer(), tool, given);
     expect(result).toMatchObject({ success: false, errorCode, content: expect.stringContaining(advice) });
+  });
+
+  it("finds, reads and cites the person's sessions with other agents, and no one else's", async () => {
+    const ada = newcomer();
+    const head = { tool: "codex", session: "s1", title: "Pump", folder: "/src", machine: "", firstAsked: "" };
+    const turns = ["Why does the pump stall?", "Its valve sticks."].map((text, ordinal) => ({
+      key: String(ordinal),
+      ordinal,
+      text,
+      saidAt: undefined,
+    }));
+    const viewer = { organization: ada.organization, principal: ada.id, project: "", mayWriteTeamFacts: false };
+    await new PostgresTranscripts(test.database).put(viewer, head, [
+      { ...turns[0]!, speaker: "person" },
+      { ...turns[1]!, speaker: "assistant" },
+    ]);
+    const { result: found } = await execute(ada, "recall_sessions", { query: "pump stall" });
+    expect(found).toMatchObject({
+      success: true,
+      trust: Trust.EXTERNAL,
+      content: expect.stringContaining("tool codex, session s1, 2 turns"),
+    });
+    const { result: read } = await execute(ada, "get_session", { tool: "codex", session: "s1", from: 1 });
+    expect(read.content).toContain("[turn 1, assistant] Its valve sticks.");
+    const { result: cited } = await execute(ada, "cite_session", { tool: "codex", session: "s1", turn: 1 });
+    expect(cited.content).toContain("(/memory/sources?tool=codex&session=s1&turn=1)");
+    expect((await execute(newcomer(), "recall_sessions", { query: "pump stall" })).result.content).toContain("No earlier session");
+    expect((await execute(newcomer(), "get_session", { tool: "codex", session: "s1" })).result).toMatchObject({
+      success: false,
+      errorCode: "not_found",
+    });
   });
 
   it("runs nothing without a grant for exactly this call, once", async () => {

@@ -1,8 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
-import type { Gate } from "../domain/execute-tool.ts";
-import type { MemoryToolPorts } from "../domain/memory-tools.ts";
+import type { ToolPorts } from "../domain/execute-tool.ts";
 import type { FactPorts } from "../domain/projects.ts";
 import { editFactHandler } from "./edit-fact.ts";
 import { executeToolHandler } from "./execute-tool.ts";
@@ -18,7 +17,7 @@ import { watchFactsHandler } from "./watch-facts.ts";
 import { writeFactHandler } from "./write-fact.ts";
 import { writeFactsHandler } from "./write-facts.ts";
 
-export function memoryRoutes(ports: MemoryToolPorts & FactPorts & { readonly gate: Gate }): (router: ConnectRouter) => void {
+export function memoryRoutes(ports: ToolPorts & FactPorts): (router: ConnectRouter) => void {
   return (router) => {
     router.service(MemoryService, {
       writeFact: writeFactHandler(ports),

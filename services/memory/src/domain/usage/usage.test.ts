@@ -15,6 +15,7 @@ import { MeilisearchConnection } from "../../adapters/meilisearch-connection.ts"
 import { MeilisearchFactIndex } from "../../adapters/meilisearch-fact-index.ts";
 import { PostgresFactStore } from "../../adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "../../adapters/postgres-projects.ts";
+import { PostgresTranscripts } from "../../adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "../../adapters/postgres-usage-log.ts";
 import { memoryRoutes } from "../../rpc/routes.ts";
 
@@ -45,6 +46,7 @@ beforeAll(async () => {
       gate: identity.gate(),
       projects: new PostgresProjects(test.database),
       usage: new PostgresUsageLog(test.database, testLog),
+      transcripts: new PostgresTranscripts(test.database),
     }),
     services: [],
     authenticate: identity.verifier("memory"),
