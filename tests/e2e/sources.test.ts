@@ -4,7 +4,9 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { linesOf, repositoryRoot, startTestMesh, type TestMesh } from "./test-mesh.ts";
 
 const HLVM = join(repositoryRoot, "services", "cli", "bin", "hlvm");
@@ -126,6 +128,50 @@ it("goes on where a scan was killed", async () => {
   expect(linesOf(after)).toEqual([expect.objectContaining({ failed: 0 })]);
   const listed = linesOf(await mesh.hlvm(["memory", "sessions", "list", "--tool", "claude-code", "--json"]));
   expect(listed).toContainEqual(expect.objectContaining({ session: "33333333-3333-4333-8333-333333333333", turns: 3_000 }));
+});
+
+describe("memory for other agents over MCP", () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = new Client({ name: "stock", version: "1" });
+    const server = { command: HLVM, args: ["mcp", "serve", "memory"], env: { ...mesh.environment }, stderr: "pipe" as const, cwd: home };
+    await client.connect(new StdioClientTransport(server));
+  });
+  afterAll(() => client.close());
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { content, isError } = await client.callTool({ name, arguments: given });
+    return { text: (content as { text: string }[])[0]!.text, isError: isError === true };
+  };
+
+  it("offers tools that only read", async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["memory_search", "recall_sessions", "get_session", "cite_session"]);
+    expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
+  });
+
+  it("finds, reads and cites a session, with a link that opens", async () => {
+    const found = await call("recall_sessions", { query: "lighthouse lamp" });
+    expect(found.text).toContain("(tool opencode, session ses_1, 1 turns, in /src/light)");
+    expect((await call("get_session", { tool: "opencode", session: "ses_1" })).text).toContain("[turn 0, person, 2026-11-01T12:00]");
+    const cited = await call("cite_session", { tool: "opencode", session: "ses_1", turn: 0 });
+    expect(cited.text).toContain("[opencode, 2026-11-01](/memory/sources?tool=opencode&session=ses_1&turn=0)");
+  });
+
+  it("finds facts", async () => {
+    await mesh.hlvm(["memory", "write", "--scope", "personal", "The tide gauge is read at dawn"]);
+    expect((await call("memory_search", { query: "tide gauge" })).text).toContain("The tide gauge is read at dawn");
+  });
+
+  it("says what is wrong, and goes on", async () => {
+    expect(await call("get_session", { tool: "codex", session: "none" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("hlvm memory sessions list"),
+    });
+    expect(await call("recall_sessions", { query: 7 }).catch((thrown: unknown) => ({ isError: true, text: String(thrown) }))).toMatchObject(
+      { isError: true },
+    );
+    expect((await call("recall_sessions", { query: "lighthouse" })).isError).toBe(false);
+  });
 });
 
 it("keeps what it knows of sources to the person", () => {

@@ -11,6 +11,7 @@ import { keysCommand } from "./program/keys-command.ts";
 import { loginCommands } from "./program/login-commands.ts";
 import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
 import { ollamaCommand } from "./program/ollama-command.ts";
+import { mcpCommand } from "./program/mcp-command.ts";
 import { memoryCommand } from "./program/memory-command.ts";
 import { meshCommands } from "./program/mesh-commands.ts";
 import { modelCommand } from "./program/model-command.ts";
@@ -57,6 +58,7 @@ Try:
     costCommand,
     budgetCommand,
     memoryCommand,
+    mcpCommand,
     keysCommand,
   ])
     program.addCommand(inherit(program, command(context, finish)));
