@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { expect, it } from "vitest";
 import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { importSessions } from "./import-sessions.ts";
 import type { WebMesh } from "./web-mesh.ts";
 
 export const MEMORY_CONVERSATIONS = [
@@ -161,6 +162,30 @@ export function memoryCases(web: () => WebMesh): void {
     const known = (await mesh.hlvm(["memory", "list", "--scope", "team", "--json"], { cwd: workspace })).stdout;
     expect(known).toContain("Releases are cut on Tuesdays");
     expect(known).not.toContain("fog horn");
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("finds sessions with other agents, opens one at the turn that a link names, and forgets them", async () => {
+    const long = Array.from({ length: 120 }, (_, at) => (at === 100 ? "The keel is laid in spring" : `Plank ${at}`));
+    await importSessions(web().mesh, { ship: long, "<b>markup</b>": ["Does <script>alert(1)</script> run?", "No."] });
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL("/memory/sources", page.url()).href);
+    const sessions = page.getByRole("list", { name: "Sessions" }).getByRole("listitem");
+    await expect.poll(() => sessions.count()).toBe(2);
+    await page.getByLabel("Search sessions with other agents").fill("keel spring");
+    await expect.poll(() => sessions.allInnerTexts()).toEqual([expect.stringContaining("The keel is laid in spring")]);
+    await sessions.getByRole("button").click();
+    await page.waitForURL(/tool=claude-code&session=ship&turn=100/);
+    await expect.poll(() => page.locator('[aria-current="true"]').innerText()).toContain("The keel is laid in spring");
+    await page.getByRole("button", { name: "Earlier turns" }).click();
+    await page.getByText("Plank 5", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "All sessions" }).click();
+    await page.getByLabel("Search sessions with other agents").fill("");
+    await sessions.getByText("Does <script>alert(1)</script> run?").waitFor();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Forget" }).click();
+    await page.getByText("Nothing was imported").waitFor();
     expect({ refused, errors }).toEqual({ refused: [], errors: [] });
     await page.close();
   });

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
+import { importSessions } from "./import-sessions.ts";
 import { startPagePool } from "./page-pool.ts";
 import { PROPOSING } from "./proposing.ts";
 import { askInPage, hasBrowser, startWebMesh } from "./web-mesh.ts";
@@ -62,6 +63,14 @@ const FACTS = [
   ["Summaries for finance use tables, not lists", "--scope", "personal"],
   ["The provider keeps an idempotency key for 72 hours, also where the first attempt failed before it was sent", ...SLOT],
 ];
+const SESSIONS = {
+  keys: [
+    "Why are charges doubled?",
+    "The worker makes a key of its own for the second attempt. I take it from the invoice instead.",
+    "Good, do that.",
+  ],
+  rounding: ["Totals are off by a cent", "They are rounded half up; finance rounds half to even."],
+};
 /** A picture is no test: what is not there by then is to be seen. */
 const SETTLE_MILLISECONDS = 400;
 const INTERACTIVE: ReadonlySet<string> = new Set(["palette", "keys", "undo", "menu", "audit-opened", "memory-opened", "session-top"]);
@@ -79,6 +88,7 @@ mkdirSync(FOLDER, { recursive: true });
 const pool = await startPagePool();
 const web = await startWebMesh(CONVERSATIONS, pool.environment);
 try {
+  await importSessions(web.mesh, SESSIONS);
   for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", ...fact], { cwd: web.workspace });
   await web.mesh.hlvm(["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "what everybody should know"], {
     cwd: web.workspace,
@@ -133,6 +143,8 @@ try {
     "memory-search": "/memory/search?q=idempotency",
     "memory-facts": "/memory/facts?ended=1",
     "memory-inbox": "/memory/inbox",
+    "memory-sources": "/memory/sources",
+    "memory-session": "/memory/sources?tool=claude-code&session=keys&turn=1",
     "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
     palette: done,

@@ -60,6 +60,7 @@ const PLACES = [
   "/memory/search?q=greeting",
   "/memory/facts",
   "/memory/inbox",
+  "/memory/sources",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

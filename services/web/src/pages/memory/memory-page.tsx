@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { shellWord } from "../../parts/shell-word.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -40,7 +40,20 @@ export interface MemoryViewProps {
   readonly onOpen: (factId: string) => void;
 }
 
-const VIEWS = { live: LiveView, pulse: PulseView, river: RiverView, search: SearchView, facts: FactsView, inbox: InboxView } as const;
+const SourcesView = lazy(async () => ({ default: (await import("./sources-view.tsx")).SourcesView }));
+const VIEWS = {
+  live: LiveView,
+  pulse: PulseView,
+  river: RiverView,
+  search: SearchView,
+  facts: FactsView,
+  inbox: InboxView,
+  sources: SourcesView,
+} as const;
+
+/** These have no filters by what a fact is. */
+const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources"]);
+const SEARCHES = { search: "Search what is remembered", sources: "Search sessions with other agents" } as const;
 
 /** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -65,10 +78,14 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
       <div className={styles.page}>
         <Tabs view={view} search={search} />
-        {view === "search" || view === "pulse" || view === "inbox" ? (
+        {UNFILTERED.has(view) ? (
           <div className={styles.filters}>
-            {view === "search" ? <SearchField query={query} onQuery={(q) => set({ q })} /> : null}
-            <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
+            {view === "search" || view === "sources" ? (
+              <SearchField label={SEARCHES[view]} query={query} onQuery={(q) => set({ q, session: "" })} />
+            ) : null}
+            {view === "sources" ? null : (
+              <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
+            )}
           </div>
         ) : (
           <MemoryFilters
@@ -93,16 +110,18 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
             {project === undefined ? (
               <Skeleton rows={8} />
             ) : (
-              <View
-                key={view === "live" ? flagsOf(question) + project : view}
-                question={question}
-                withEnded={withEnded}
-                query={query}
-                project={project}
-                version={version}
-                opened={opened}
-                onOpen={(fact) => set({ fact })}
-              />
+              <Suspense fallback={<Skeleton rows={8} />}>
+                <View
+                  key={view === "live" ? flagsOf(question) + project : view}
+                  question={question}
+                  withEnded={withEnded}
+                  query={query}
+                  project={project}
+                  version={version}
+                  opened={opened}
+                  onOpen={(fact) => set({ fact })}
+                />
+              </Suspense>
             )}
           </div>
           {opened === "" || project === undefined ? null : (
@@ -134,6 +153,8 @@ function commandOf(view: MemoryView, { question, withEnded, query }: Asked): str
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
   if (view === "pulse") return "hlvm memory stats";
   if (view === "inbox") return "hlvm memory inbox list";
+  if (view === "sources")
+    return query.trim() === "" ? "hlvm memory sessions list" : `hlvm memory sessions search ${shellWord(query.trim())}`;
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
 }
 
@@ -158,7 +179,13 @@ function Tabs({ view, search }: { readonly view: MemoryView; readonly search: UR
   );
 }
 
-function SearchField({ query, onQuery }: { readonly query: string; readonly onQuery: (query: string) => void }) {
+interface SearchFieldProps {
+  readonly label: string;
+  readonly query: string;
+  readonly onQuery: (query: string) => void;
+}
+
+function SearchField({ label, query, onQuery }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   // Whoever comes here with words looks at what they find.
   useEffect(() => {
@@ -169,8 +196,8 @@ function SearchField({ query, onQuery }: { readonly query: string; readonly onQu
       ref={field}
       className={styles.words}
       type="search"
-      aria-label="Search what is remembered"
-      placeholder="Search what is remembered"
+      aria-label={label}
+      placeholder={label}
       value={query}
       onChange={(event) => onQuery(event.target.value)}
       data-filter

@@ -5,7 +5,15 @@ import { FactOrigin, FactScope, FactType, type FactFilterSchema } from "@hlvm/pr
 import { factOriginWords, factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
 import { shellWord } from "../../parts/shell-word.ts";
 
-export const MEMORY_VIEWS = { live: "Live", pulse: "Pulse", river: "River", search: "Search", facts: "Facts", inbox: "Inbox" } as const;
+export const MEMORY_VIEWS = {
+  live: "Live",
+  pulse: "Pulse",
+  river: "River",
+  search: "Search",
+  facts: "Facts",
+  inbox: "Inbox",
+  sources: "Sources",
+} as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
 
 /** By what facts are narrowed, under the names that the flags of `hlvm memory` have; the words that each may be, where there are some. */
