@@ -83,6 +83,9 @@ describe("the recall hook", () => {
         .split("\n")
         .map((line) => (JSON.parse(line) as { decision: string }).decision),
     ).toEqual(["injected", "injected", "all-shown", "generative"]);
+    await mesh.hlvm(["memory", "search", "Falkenstein"], { cwd: workspace });
+    const recalls = linesOf(await mesh.hlvm(["memory", "recalls", "--json"]));
+    expect(recalls.map(({ query }) => query)).toEqual(["Falkenstein"]);
     const status = await mesh.hlvm(["hook", "status", "--json"], { environment });
     expect(linesOf(status)[0]).toMatchObject({ tool: "claude-code", mode: "live", events: 4, warnings: [] });
 

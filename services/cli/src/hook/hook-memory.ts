@@ -42,7 +42,8 @@ export function hookMemory({ url, token }: EdgeAccess, signal: AbortSignal): Hoo
     return record(JSON.parse(await bounded(response)));
   };
   return {
-    search: async (query, project) => list((await ask("SearchFacts", { query, limit: MOST_FOUND, project })).facts, MOST_FOUND).map(scored),
+    search: async (query, project) =>
+      list((await ask("SearchFacts", { query, limit: MOST_FOUND, project, unrecorded: true })).facts, MOST_FOUND).map(scored),
     pinned: async (project) => {
       const { facts, nextPageToken = "" } = await ask("ListFacts", { filter: { project }, pinned: true, limit: MOST_PINNED });
       return { facts: list(facts, MOST_PINNED).map(told), moreExist: nextPageToken !== "" };
