@@ -14,8 +14,6 @@ export interface HookInstallFlags {
 }
 
 const TRUST = "Codex runs a new hook once you have trusted it: type /hooks in codex.";
-const SHADOW =
-  "Nothing is put before a model yet: `hlvm hook status` and ~/.hlvm/hooks.jsonl tell what would be; then `hlvm hook install --live`.";
 
 /** @throws HlvmError `tool_not_found`, and as installHook */
 export function hookInstall(flags: HookInstallFlags, { config, screen }: CommandContext): number {
@@ -32,7 +30,13 @@ export function hookInstall(flags: HookInstallFlags, { config, screen }: Command
       screen.note(printableLine(`${place.name}: ${outcome === "unchanged" ? "it is there already" : outcome}, ${place.settings}`, 1_000));
     if (place.tool === "codex" && outcome !== "unchanged") screen.note(TRUST);
   }
-  if (!isLive && flags.json !== true) screen.note(SHADOW);
+  if (!isLive && flags.json !== true)
+    screen.note(
+      printableLine(
+        `Nothing is put before a model yet: ${config.directory}/hooks.jsonl and \`hlvm hook status\` tell what would be. Then: hlvm hook install --live`,
+        1_000,
+      ),
+    );
   return EXIT_OK;
 }
 

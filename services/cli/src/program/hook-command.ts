@@ -48,6 +48,7 @@ export function hookCommand(context: CommandContext, finish: Finish): Command {
   hook
     .command("run", { hidden: true })
     .allowUnknownOption()
+    .argument("[words...]")
     .action(async () => {
       await import("../hook/main.ts");
     });
