@@ -189,6 +189,22 @@ describe("a hook that is installed and taken out again", () => {
     expect(readFileSync(place.settings).equals(before)).toBe(true);
   });
 
+  it("can still be taken out to the last byte where the other mode could not be written", () => {
+    writeFileSync(place.settings, REALISTIC);
+    const inTheWay = `${place.settings}.hlvm-${process.pid}`;
+    mkdirSync(inTheWay);
+    expect(refusal(install)).toBe("settings_not_writable");
+    expect([text(), readdirSync(join(home, "hooks"))]).toEqual([REALISTIC, []]);
+    rmSync(inTheWay, { recursive: true });
+    install();
+    mkdirSync(inTheWay);
+    expect(refusal(() => install(true))).toBe("settings_not_writable");
+    rmSync(inTheWay, { recursive: true });
+    expect(installedHook(place).isLive).toBe(false);
+    expect(uninstall()).toBe("restored");
+    expect(text()).toBe(REALISTIC);
+  });
+
   it("writes no path into a command that could end its line", () => {
     home = join(home, "a\nb");
     expect(refusal(install)).toBe("path_not_usable");

@@ -1,7 +1,7 @@
 import { hookCommand, readHookCommand, type HookCall } from "./hook-call.ts";
 import { ourCommands, withEntries, withoutEntries, type Settings } from "./hook-entries.ts";
 import type { HookPlace } from "./hook-place.ts";
-import { sha256, type InstallRecords } from "./install-record.ts";
+import { sha256, type InstallRecord, type InstallRecords } from "./install-record.ts";
 import { SettingsFile, settingsNotReadable } from "./settings-file.ts";
 import { parseSettings, settingsBytes } from "./settings-text.ts";
 
@@ -17,13 +17,19 @@ export function installHook({ tool, settings: path }: HookPlace, call: Omit<Hook
   const file = new SettingsFile(path);
   const present = readSettings(file);
   const there = ourCommands(present);
-  if (there.length > 0 && sameBytes(withEntries(withoutEntries(present), tool, command), present)) return "unchanged";
+  if (there.length > 0 && sameSettings(withEntries(withoutEntries(present), tool, command), present)) return "unchanged";
   const record = records.read(path);
-  const isAsWritten = file.bytes !== undefined && record?.written === sha256(file.bytes);
-  const before = isAsWritten ? record.before : there.length === 0 ? file.bytes : settingsBytes(withoutEntries(present), file.bytes);
+  const isOurs = record !== undefined && isAsWritten(file, record);
+  const before = isOurs ? record.before : there.length === 0 ? file.bytes : settingsBytes(withoutEntries(present), file.bytes);
   const written = settingsBytes(withEntries(before === undefined ? {} : parseSettings(before), tool, command), before);
-  records.write(path, { at: new Date().toISOString(), before, written: sha256(written) });
-  file.replace(written);
+  const hashes = [sha256(written), ...(isOurs ? record.written.slice(0, 1) : [])];
+  records.write(path, { at: new Date().toISOString(), before, written: hashes });
+  try {
+    file.replace(written);
+  } catch (thrown) {
+    if (!isOurs) records.remove(path);
+    throw thrown;
+  }
   return there.length > 0 ? "changed" : "installed";
 }
 
@@ -34,7 +40,7 @@ export function installHook({ tool, settings: path }: HookPlace, call: Omit<Hook
 export function uninstallHook({ settings: path }: HookPlace, records: InstallRecords): UninstallOutcome {
   const file = new SettingsFile(path);
   const record = records.read(path);
-  if (file.bytes !== undefined && record?.written === sha256(file.bytes)) {
+  if (record !== undefined && isAsWritten(file, record)) {
     file.replace(record.before);
     records.remove(path);
     return "restored";
@@ -72,6 +78,10 @@ function readSettings({ path, bytes }: SettingsFile): Settings {
   }
 }
 
-function sameBytes(one: Settings, other: Settings): boolean {
+function isAsWritten({ bytes }: SettingsFile, record: InstallRecord): boolean {
+  return bytes !== undefined && record.written.includes(sha256(bytes));
+}
+
+function sameSettings(one: Settings, other: Settings): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

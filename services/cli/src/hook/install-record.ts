@@ -8,8 +8,14 @@ export interface InstallRecord {
   readonly at: string;
   /** Undefined where there was no such file. */
   readonly before: Buffer | undefined;
-  /** SHA-256 of what we wrote: as long as it is that, nobody has changed it since. */
-  readonly written: string;
+  /** SHA-256 of what we wrote, and of what we wrote before that: as long as it is one of them, nobody has changed it since. */
+  readonly written: readonly string[];
+}
+
+interface Kept {
+  readonly at?: string;
+  readonly before?: string | null;
+  readonly written?: string[];
 }
 
 /** Kept in `hooks` of the HLVM directory, for its owner alone: settings may hold secrets. */
@@ -23,8 +29,8 @@ export class InstallRecords {
   /** @returns undefined where there is none that can be read */
   read(settings: string): InstallRecord | undefined {
     try {
-      const { at, before, written } = JSON.parse(readFileSync(this.#fileOf(settings), "utf8")) as Record<string, string | null>;
-      if (typeof at !== "string" || typeof written !== "string" || before === undefined) return undefined;
+      const { at, before, written } = JSON.parse(readFileSync(this.#fileOf(settings), "utf8")) as Kept;
+      if (typeof at !== "string" || !Array.isArray(written) || before === undefined) return undefined;
       return { at, before: before === null ? undefined : Buffer.from(before, "base64"), written };
     } catch {
       return undefined;
