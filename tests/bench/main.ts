@@ -5,6 +5,7 @@ import { benchCancel } from "./cancel.ts";
 import { benchCheckpoints } from "./checkpoints.ts";
 import { benchContext } from "./context.ts";
 import { benchGateway } from "./gateway.ts";
+import { benchHook } from "./hook.ts";
 import { benchLighthouse } from "./lighthouse.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
@@ -40,6 +41,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   audit: benchAudit,
   cancel: benchCancel,
   "take-over": benchTakeOver,
+  hook: benchHook,
   memory: () => benchMemory(values.set, wanted.find(isFile)),
   appends: benchAppends,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),

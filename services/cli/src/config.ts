@@ -23,6 +23,8 @@ export const settings = {
   npmScript: text({ variable: "npm_lifecycle_event", description: "the npm script that runs this command, set by npm", fallback: "" }),
   editor: text({ variable: "EDITOR", description: "the editor in which a plan is changed", fallback: "vi" }),
   terminal: text({ variable: "TERM", description: "what the terminal understands; dumb: no line to type in below a run", fallback: "" }),
+  claudeDirectory: text({ variable: "CLAUDE_CONFIG_DIR", description: "where Claude Code keeps its settings, set for it", fallback: "" }),
+  codexDirectory: text({ variable: "CODEX_HOME", description: "where Codex keeps its settings, set for it", fallback: "" }),
   noColor: text({ variable: "NO_COLOR", description: "any value: no colour", fallback: "" }),
 };
 

@@ -7,6 +7,7 @@ import { approvalCommand } from "./program/approval-command.ts";
 import { askCommand } from "./program/ask-command.ts";
 import { auditCommand } from "./program/audit-command.ts";
 import { evalCommand } from "./program/eval-command.ts";
+import { hookCommand } from "./program/hook-command.ts";
 import { keysCommand } from "./program/keys-command.ts";
 import { loginCommands } from "./program/login-commands.ts";
 import { adminCommand, groupCommand, memberCommand } from "./program/member-commands.ts";
@@ -59,6 +60,7 @@ Try:
     budgetCommand,
     memoryCommand,
     mcpCommand,
+    hookCommand,
     keysCommand,
   ])
     program.addCommand(inherit(program, command(context, finish)));

@@ -93,8 +93,13 @@ function conditions(all: readonly (readonly [is: string, value: unknown])[], val
   return all.flatMap(([is, value]) => (value === undefined ? [] : [`AND ${is} $${values.push(value)}`])).join(" ");
 }
 
-function narrowing({ origin, type, category }: FactFilter, values: unknown[]): string {
-  const ofFact = [["fact.origin =", origin] as const, ["fact.type =", type] as const, ["fact.category =", category || undefined] as const];
+function narrowing({ origin, type, category, pinned }: FactFilter, values: unknown[]): string {
+  const ofFact = [
+    ["fact.origin =", origin] as const,
+    ["fact.type =", type] as const,
+    ["fact.category =", category || undefined] as const,
+    ["fact.pinned =", pinned || undefined] as const,
+  ];
   return conditions(ofFact, values);
 }
 

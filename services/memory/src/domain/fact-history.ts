@@ -11,6 +11,8 @@ export interface FactFilter {
   readonly principal: string;
   readonly since: Date | undefined;
   readonly until: Date | undefined;
+  /** Only those that every session is reminded of. */
+  readonly pinned?: boolean;
 }
 
 /** Where a page ended: its last time, to the microsecond, and the id beside it. */

@@ -9,9 +9,9 @@ import { viewerOf } from "./viewer-of.ts";
 const DEFAULT_LIMIT = 50;
 
 export function listFactsHandler({ store, projects }: FactPorts) {
-  return async ({ filter, withEnded, limit, pageToken }: ListFactsRequest, context: HandlerContext) => {
+  return async ({ filter, withEnded, limit, pageToken, pinned }: ListFactsRequest, context: HandlerContext) => {
     const viewer = await viewerOf(context, projects, filter?.project ?? "");
-    const question: Question = { method: withEnded ? "ended" : "facts", viewer, filter: decodeFilter(filter) };
+    const question: Question = { method: withEnded ? "ended" : "facts", viewer, filter: { ...decodeFilter(filter), pinned } };
     const before = decodePlace(question, pageToken);
     const page = await store.inScope(viewer, ({ history }) => history.facts(question.filter, withEnded, limit || DEFAULT_LIMIT, before));
     return { facts: page.items.map(encodeFact), nextPageToken: encodePlace(question, page.end) };

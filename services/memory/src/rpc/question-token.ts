@@ -50,8 +50,8 @@ function decode(question: Question, token: string): string[] {
 
 function hashOf({ method, viewer, filter }: Question): string {
   const { organization, principal, project } = viewer;
-  const { scope, origin, type, category, principal: by, since, until } = filter;
-  const question = [method, organization, principal, project, scope, origin, type, category, by, since, until];
+  const { scope, origin, type, category, principal: by, since, until, pinned = false } = filter;
+  const question = [method, organization, principal, project, scope, origin, type, category, by, since, until, pinned];
   return createHash("sha256").update(JSON.stringify(question)).digest("base64url").slice(0, 22);
 }
 

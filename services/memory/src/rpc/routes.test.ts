@@ -222,6 +222,7 @@ describe("lists, history, undo", () => {
     for (const call of [
       () => memory.listFacts({ filter: { project: PROJECT }, pageToken }, options),
       () => memory.listFacts({ filter, withEnded: true, pageToken }, options),
+      () => memory.listFacts({ filter, pinned: true, pageToken }, options),
       () => memory.listFacts({ filter, pageToken }, bob),
       () => memory.listFacts({ filter, pageToken: "x".repeat(40) }, options),
       () => memory.listFacts({ filter, pageToken: changes.nextPageToken }, options),
@@ -229,6 +230,14 @@ describe("lists, history, undo", () => {
     ])
       expect(await reasonOf(call())).toBe("page_token_invalid");
     await expect(memory.listFacts({ limit: 101 }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+
+  it("give pinned facts alone where they are asked for", async () => {
+    const options = await as(newcomer());
+    await memory.writeFact({ text: "one", pinned: true }, options);
+    await memory.writeFact({ text: "two" }, options);
+    const { facts, nextPageToken } = await memory.listFacts({ pinned: true, limit: 1 }, options);
+    expect([facts.map(({ text }) => text), nextPageToken]).toEqual([["one"], ""]);
   });
 
   it("tell what a run did, in whose name and in which call, and take it back", async () => {

@@ -20,12 +20,8 @@ export function searchFactsHandler(ports: SearchPorts & FactPorts & { readonly u
     const { facts, source, notice } = await searchFacts(ports, viewer, query, signal);
     const shown = facts.slice(0, request.limit || DEFAULT_LIMIT);
     const asked = { kind: "search", query, sessionId: "", runId: "", begun } as const;
-    await recordRecall(
-      ports.usage,
-      viewer,
-      asked,
-      shown.map(({ fact }) => fact),
-    );
+    const shownFacts = shown.map(({ fact }) => fact);
+    if (!request.unrecorded) await recordRecall(ports.usage, viewer, asked, shownFacts);
     return {
       facts: shown.map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
       source: encodeSource(source),
