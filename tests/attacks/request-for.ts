@@ -6,7 +6,7 @@ export type FilledFields = Readonly<Record<string, string>>;
 
 const DEEPEST = 2;
 /** Lists that may not be empty. */
-const FILLED_LISTS: ReadonlySet<string> = new Set(["messages", "calls", "turns"]);
+const FILLED_LISTS: ReadonlySet<string> = new Set(["messages", "calls"]);
 const LISTS: Readonly<Record<string, readonly unknown[]>> = { scopes: [TokenScope.READ], texts: ["x"] };
 const WORDS: ReadonlySet<string> = new Set(["prompt", "label", "text", "title", "query", "reason", "callId", "tool", "session", "key"]);
 

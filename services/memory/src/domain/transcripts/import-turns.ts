@@ -19,6 +19,7 @@ export async function importTurns(
     const text = storableText(turn.text);
     if (text !== "") clean.set(turn.key, { ...turn, text });
   }
+  if (clean.size === 0) return { added: 0, changed: 0, unchanged: 0, isForgotten: false };
   const firstAsked = [...clean.values()].find(({ speaker }) => speaker === "person")?.text ?? "";
   const clear = { title: titleOf(head.title), firstAsked: titleOf(firstAsked), folder: storableText(head.folder) };
   return store.put(viewer, { ...head, ...clear }, [...clean.values()]);
