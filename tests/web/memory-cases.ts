@@ -168,7 +168,7 @@ export function memoryCases(web: () => WebMesh): void {
 
   it("finds sessions with other agents, opens one at the turn that a link names, and forgets them", async () => {
     const long = Array.from({ length: 120 }, (_, at) => (at === 100 ? "The keel is laid in spring" : `Plank ${at}`));
-    await importSessions(web().mesh, { ship: long, "<b>markup</b>": ["Does <script>alert(1)</script> run?", "No."] });
+    await importSessions(web().mesh, { ship: long, "<b>markup": ["Does <script>alert(1)</script> run?", "No."] });
     const { page, refused, errors } = await web().open();
     await page.goto(new URL("/memory/sources", page.url()).href);
     const sessions = page.getByRole("list", { name: "Sessions" }).getByRole("listitem");

@@ -5,6 +5,7 @@ import { platformTools } from "./platform-tools.ts";
 import { sessionTools } from "./session-tools.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { transcriptTools } from "./transcript-tools.ts";
+import { wikiTools } from "./wiki-tools.ts";
 import { workerTools } from "./worker-tools.ts";
 
 /** Every tool that comes with the platform, in the order in which a model is shown them: it never changes within a session. */
@@ -15,6 +16,7 @@ export const nativeTools: readonly ToolDefinition[] = [
   ...sessionTools,
   ...workerTools,
   ...transcriptTools,
+  ...wikiTools,
 ];
 
 const byName = new Map([...nativeTools, ...platformTools].map((tool) => [tool.name, tool]));

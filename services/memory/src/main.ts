@@ -9,6 +9,7 @@ import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { WikiService } from "@hlvm/proto/hlvm/memory/v1/wiki_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
@@ -23,11 +24,13 @@ import { PostgresPersonalData } from "./adapters/postgres-personal-data.ts";
 import { PostgresRetention } from "./adapters/postgres-retention.ts";
 import { PostgresTranscripts } from "./adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
+import { PostgresWiki } from "./adapters/postgres-wiki.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 import { transcriptMethods } from "./rpc/transcripts.ts";
+import { wikiMethods } from "./rpc/wiki.ts";
 
 /** In smaller scopes PostgreSQL scores everything in a few milliseconds. */
 const INDEX_SERVES_FROM = 10_000;
@@ -52,14 +55,16 @@ await runService("memory", async (log, environment) => {
   const limits = connectionLimits(config.connectionAgeSeconds);
   const projects = new PostgresProjects(database);
   const transcripts = new PostgresTranscripts(database);
+  const wiki = new PostgresWiki(database);
   const usage = new PostgresUsageLog(database, log);
   const personalData = new PostgresPersonalData(database, () => indexer.wake());
   const routes = (router: ConnectRouter): void => {
-    memoryRoutes({ store, index, gate, projects, usage, transcripts })(router);
+    memoryRoutes({ store, index, gate, projects, usage, transcripts, wiki })(router);
     router.service(TranscriptService, transcriptMethods({ transcripts, projects }));
+    router.service(WikiService, wikiMethods({ wiki, projects }));
     router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
   };
-  const services = [MemoryService.typeName, MemoryStatsService.typeName, PersonalDataService.typeName, TranscriptService.typeName];
+  const services = [MemoryService, MemoryStatsService, PersonalDataService, TranscriptService, WikiService].map(({ typeName }) => typeName);
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {

@@ -9,6 +9,7 @@ import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { WikiService } from "@hlvm/proto/hlvm/memory/v1/wiki_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { ProviderKeyService } from "@hlvm/proto/hlvm/model/v1/provider_key_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
@@ -48,6 +49,7 @@ const SERVICES = [
   TeamResolverService,
   TokenService,
   TranscriptService,
+  WikiService,
   TrustService,
   WatchService,
 ] as const;

@@ -4,6 +4,7 @@ import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { WikiService } from "@hlvm/proto/hlvm/memory/v1/wiki_pb";
 import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PoolService } from "@hlvm/proto/hlvm/model/v1/pool_pb";
@@ -48,6 +49,7 @@ const SPEND: Access = { scopes: ["admin"], roles: ["developer", "admin"] };
 const SEE_APPROVALS: Access = { scopes: ["read", "run", "approve"], roles: ROLES };
 /** Who asked answers what their own run asks them. */
 const ANSWER: Access = { scopes: ["approve"], roles: ["developer", "approver", "admin"] };
+const ANSWER_ON_RECORD: Access = { ...ANSWER, isRecorded: true };
 const AUDIT: Access = { scopes: ["audit"], roles: ["security-auditor", "admin"] };
 const SEE_MEMBERS: Access = { scopes: ["admin", "audit"], roles: ["admin", "security-auditor"] };
 const ASK_IN_PERSON: Access = { scopes: "person", roles: ["developer", "admin"] };
@@ -148,6 +150,17 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     citeTranscript: ASK,
     listTranscriptSources: LOOK,
     forgetTranscripts: ONESELF_ON_RECORD,
+  }),
+  open(WikiService, "memory", {
+    listWikiPages: LOOK,
+    getWikiPage: LOOK,
+    searchWiki: LOOK,
+    writeWikiPage: ASK,
+    listWikiRevisions: LOOK,
+    getWikiRevision: LOOK,
+    approveWikiRevision: ANSWER_ON_RECORD,
+    rejectWikiRevision: ANSWER_ON_RECORD,
+    lintWiki: LOOK,
   }),
   open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),

@@ -53,6 +53,13 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
        'said_at', said_at, 'text', text) AS record
      FROM transcript_turn JOIN transcript USING (transcript_id) WHERE transcript_turn.organization = $1 AND transcript_turn.owner = $2`,
   ],
+  [
+    "wiki_revision",
+    `SELECT revision_id::text AS id, jsonb_build_object('scope', wiki_revision.scope, 'project', wiki_revision.project, 'name', name,
+       'number', number, 'content', content, 'removes', removes, 'reason', reason, 'state', state, 'written_by', written_by,
+       'session_id', session_id, 'written_at', written_at, 'decided_by', decided_by, 'decided_at', decided_at) AS record
+     FROM wiki_revision JOIN wiki_page USING (page_id) WHERE wiki_revision.organization = $1 AND $2 IN (written_by, decided_by)`,
+  ],
 ];
 
 /** What goes with a person, and what is counted of it. */
@@ -69,6 +76,11 @@ const ERASURES: readonly (readonly [kind: string, sql: string])[] = [
     "shared_facts",
     `UPDATE fact SET owner = '${ERASED}', actor = '', source_session_id = '' WHERE organization = $1 AND owner = $2 AND scope <> 'personal'`,
   ],
+  [
+    "shared_revisions",
+    `UPDATE wiki_revision SET written_by = '${ERASED}', session_id = '', call_id = '' WHERE organization = $1 AND written_by = $2`,
+  ],
+  ["", `UPDATE wiki_revision SET decided_by = '${ERASED}' WHERE organization = $1 AND decided_by = $2`],
   ["", `UPDATE fact_change SET owner = '${ERASED}' WHERE organization = $1 AND owner = $2`],
   [
     "",

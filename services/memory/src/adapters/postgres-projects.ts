@@ -65,8 +65,10 @@ export class PostgresProjects implements ProjectStore {
   async adopt({ organization, principal }: ProjectViewer, from: readonly string[], id: string): Promise<void> {
     const audience = audienceOf(organization, { scope: "project", owner: principal, project: id });
     await this.#database.transaction(async (queries) => {
-      for (const project of from)
+      for (const project of from) {
         await queries.query("SELECT adopt_project($1, $2, $3, $4, $5)", [organization, principal, project, id, audience]);
+        await queries.query("SELECT adopt_pages($1, $2, $3, $4)", [organization, principal, project, id]);
+      }
     });
   }
 

@@ -5,12 +5,13 @@ import { TERMS_VERSION } from "../domain/search/terms.ts";
 import { SEARCHED_FACT_COLUMNS, factSearchItem, type SearchedFactRow } from "./fact-search-item.ts";
 import { PostgresSearchItems } from "./postgres-search-items.ts";
 import { SEARCHED_TURN_COLUMNS, turnSearchItem, type SearchedTurnRow } from "./turn-search-item.ts";
+import { SEARCHED_PAGE_COLUMNS, pageSearchItem, type SearchedPageRow } from "./wiki-row.ts";
 
 const BATCH_ITEMS = 500;
 const START = "00000000-0000-0000-0000-000000000000";
 const NOT_CUT = `NOT EXISTS (SELECT FROM search_item WHERE item_id = $id AND terms_version >= ${TERMS_VERSION})`;
 
-/** Cuts facts and turns into terms that were written before there were any, or by a release that cut them otherwise. Begun twice it does no harm. */
+/** Cuts facts, turns and pages into terms that were written before there were any, or by a release that cut them otherwise. Begun twice it does no harm. */
 export async function fillSearch(database: Database, log: Log): Promise<void> {
   // What ends meanwhile waits for the lock, and takes its terms with it.
   const facts = await fill(
@@ -25,7 +26,14 @@ export async function fillSearch(database: Database, log: Log): Promise<void> {
      WHERE turn_id > $1 AND ${NOT_CUT.replace("$id", "turn_id")} ORDER BY turn_id LIMIT ${BATCH_ITEMS} FOR SHARE OF transcript_turn`,
     (row: SearchedTurnRow) => turnSearchItem(row),
   );
-  if (facts + turns > 0) log.info({ facts, turns }, "what was there before can be found by its words");
+  const pages = await fill(
+    database,
+    `SELECT ${SEARCHED_PAGE_COLUMNS}, page_id AS id FROM wiki_page JOIN wiki_revision USING (page_id)
+     WHERE number = present AND present > 0 AND page_id > $1 AND ${NOT_CUT.replace("$id", "page_id")}
+     ORDER BY page_id LIMIT ${BATCH_ITEMS} FOR SHARE OF wiki_page`,
+    (row: SearchedPageRow) => pageSearchItem(row),
+  );
+  if (facts + turns + pages > 0) log.info({ facts, turns, pages }, "what was there before can be found by its words");
 }
 
 async function fill(database: Database, sql: string, itemOf: (row: never) => SearchItem): Promise<number> {

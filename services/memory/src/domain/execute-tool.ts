@@ -10,6 +10,8 @@ import { failedOutcome } from "./failed-outcome.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import { isTranscriptTool, transcriptTool } from "./transcript-tools.ts";
 import type { TranscriptStore } from "./transcripts/transcript-store.ts";
+import { isWikiTool, wikiTool } from "./wiki-tools.ts";
+import type { WikiStore } from "./wiki/wiki-store.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** One use of a tool, as the orchestrator sends it. */
@@ -28,7 +30,7 @@ export interface Gate {
   pass(grant: string, call: GrantedCall): void;
 }
 
-export type ToolPorts = MemoryToolPorts & { readonly gate: Gate; readonly transcripts: TranscriptStore };
+export type ToolPorts = MemoryToolPorts & { readonly gate: Gate; readonly transcripts: TranscriptStore; readonly wiki: WikiStore };
 
 /**
  * Executes a memory tool for a run. What the model can act on comes back as a failed outcome; a call that must not be
@@ -49,6 +51,10 @@ export async function executeTool(
   try {
     checkArguments(tool, given.value);
     if (isTranscriptTool(tool.name)) return await transcriptTool(tool.name, ports.transcripts, viewer, given.value);
+    if (isWikiTool(tool.name)) {
+      const { sessionId, runId, callId } = call;
+      return await wikiTool(tool.name, ports.wiki, { ...viewer, call: { sessionId, runId, callId } }, given.value);
+    }
     return await memoryTool(tool.name, ports, viewer, given, call, signal);
   } catch (cause) {
     return failedOutcome(tool.name, cause);

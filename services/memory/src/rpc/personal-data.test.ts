@@ -20,6 +20,7 @@ import { PostgresProjects } from "../adapters/postgres-projects.ts";
 import { PostgresRetention } from "../adapters/postgres-retention.ts";
 import { PostgresTranscripts } from "../adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
+import { PostgresWiki } from "../adapters/postgres-wiki.ts";
 import { personalDataMethods } from "./personal-data.ts";
 import { memoryRoutes } from "./routes.ts";
 
@@ -43,6 +44,7 @@ beforeAll(async () => {
     projects: new PostgresProjects(database),
     usage: new PostgresUsageLog(database, testLog),
     transcripts: new PostgresTranscripts(database),
+    wiki: new PostgresWiki(database),
   };
   const kept = { personalData: new PostgresPersonalData(database, () => undefined), retention: new PostgresRetention(database) };
   server = await startRpcServer({

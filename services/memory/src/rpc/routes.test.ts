@@ -29,6 +29,7 @@ import { PostgresFactStore } from "../adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "../adapters/postgres-projects.ts";
 import { PostgresTranscripts } from "../adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "../adapters/postgres-usage-log.ts";
+import { PostgresWiki } from "../adapters/postgres-wiki.ts";
 import { memoryRoutes } from "./routes.ts";
 
 /** Nobody listens there: every answer here comes from the database. */
@@ -56,6 +57,7 @@ beforeAll(async () => {
       projects: new PostgresProjects(test.database),
       usage: new PostgresUsageLog(test.database, testLog),
       transcripts: new PostgresTranscripts(test.database),
+      wiki: new PostgresWiki(test.database),
     }),
     services: [MemoryService.typeName],
     authenticate: identity.verifier("memory"),

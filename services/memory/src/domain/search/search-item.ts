@@ -1,10 +1,10 @@
 import type { FactOrigin, FactScope } from "../fact.ts";
 
-export type SearchKind = "fact" | "turn";
+export type SearchKind = "fact" | "turn" | "page";
 
-/** Something that can be found by its words: a fact, or a turn of a transcript. */
+/** Something that can be found by its words: a fact, a turn of a transcript, or a page of the wiki. */
 export interface SearchItem {
-  /** The fact's or the turn's UUID. */
+  /** The fact's, the turn's or the page's UUID. */
   readonly itemId: string;
   readonly kind: SearchKind;
   readonly audience: string;

@@ -17,6 +17,7 @@ import { PostgresFactStore } from "../../adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "../../adapters/postgres-projects.ts";
 import { PostgresTranscripts } from "../../adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "../../adapters/postgres-usage-log.ts";
+import { PostgresWiki } from "../../adapters/postgres-wiki.ts";
 import { memoryRoutes } from "../../rpc/routes.ts";
 
 let test: TestDatabase;
@@ -47,6 +48,7 @@ beforeAll(async () => {
       projects: new PostgresProjects(test.database),
       usage: new PostgresUsageLog(test.database, testLog),
       transcripts: new PostgresTranscripts(test.database),
+      wiki: new PostgresWiki(test.database),
     }),
     services: [],
     authenticate: identity.verifier("memory"),
