@@ -81,7 +81,7 @@ async function measureSession(what: string, keptTurns: number | undefined): Prom
 function assembleTurns(): Record<string, string | number> {
   const runId = randomUUID();
   const facts = { sessionId: "", owner: "", title: "", workspace: "/w", gitRepository: false, gitBranch: "", stateless: false };
-  const model = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT };
+  const model = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 200_000 };
   const prefix = compilePrefix({ ...facts, secretKey: new Uint8Array(32) }, model);
   const conversation = new Conversation("a/b");
   conversation.add({ runId, turn: 0, payload: eventPayload("userMessage", { text: "q" }) });

@@ -12,6 +12,7 @@ import { withTimes } from "./audit-filter-options.ts";
 import { addMemoryPrivacy } from "./memory-privacy-commands.ts";
 import { addMemorySources } from "./memory-source-commands.ts";
 import { addMemoryStats } from "./memory-stats-commands.ts";
+import { addMemoryWiki } from "./memory-wiki-commands.ts";
 import { jsonOption, uuidOf, wholeNumber } from "./values.ts";
 
 const factId = uuidOf("a fact's id; `hlvm memory list` shows them");
@@ -49,6 +50,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
   addInbox(memory, context, finish);
   addProjects(memory, context, finish);
   addMemorySources(memory, context, finish);
+  addMemoryWiki(memory, context, finish);
   addMemoryStats(memory, context, finish);
   addMemoryPrivacy(memory, context, finish);
   return memory;

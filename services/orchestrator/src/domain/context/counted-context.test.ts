@@ -76,7 +76,7 @@ describe("a context that the provider counts where its estimate leaves open what
   });
 
   it("is compacted before it overflows where the estimate is too low, and later estimates know better", async () => {
-    const seen = play({ count: tokenizer(2.2), results: [10_200, 10_200, 10_200, 10_200, 100, 100] });
+    const seen = play({ count: tokenizer(2.2), results: [9_300, 9_300, 9_300, 9_300, 100, 100] });
     const { stopped, events } = await test.run();
     expect(stopped).toMatchObject({ reason: StopReason.COMPLETED, text: "Done." });
     expect(seen.refusals).toBe(0);

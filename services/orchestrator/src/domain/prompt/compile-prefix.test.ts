@@ -16,7 +16,7 @@ const session: SessionFacts = {
   stateless: false,
   secretKey: new Uint8Array(32),
 };
-const agent = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT };
+const agent = { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow: 128_000 };
 
 describe("compilePrefix", () => {
   it("gives the same bytes for the same session and model, whichever the run", () => {
@@ -34,8 +34,16 @@ describe("compilePrefix", () => {
     expect(systemPrompt).toContain("/home/ada/shop");
   });
 
+  it("leaves out tools that a small window has no room for", () => {
+    const namesIn = (contextWindow: number) =>
+      compilePrefix(session, { tier: ModelTier.FRONTIER, capability: ModelCapability.AGENT, contextWindow }).tools.map(({ name }) => name);
+    expect(namesIn(16_384)).not.toContain("wiki_read");
+    expect(namesIn(16_384)).toContain("memory_search");
+    for (const window of [0, 24_576, 200_000]) expect(namesIn(window)).toEqual(expect.arrayContaining(["wiki_read", "recall_sessions"]));
+  });
+
   it("spares a weak model words and tools", () => {
-    const weak = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.TOOL });
+    const weak = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.TOOL, contextWindow: 128_000 });
     expect(weak.systemPrompt).not.toContain("## Tool routing");
     expect(weak.systemPrompt).toContain("You are HLVM, an executor");
     expect(weak.tools.map((tool) => tool.name)).toEqual([
@@ -51,14 +59,14 @@ describe("compilePrefix", () => {
     const asking = { ...GENERAL_AGENT.profile, tools: create(ToolBoundSchema, { tools: ["read_file", "todo", "request_clarification"] }) };
     const narrowed = compilePrefix(
       session,
-      { tier: ModelTier.WEAK, capability: ModelCapability.TOOL },
+      { tier: ModelTier.WEAK, capability: ModelCapability.TOOL, contextWindow: 128_000 },
       { ...GENERAL_AGENT, profile: asking },
     );
     expect(narrowed.tools.map((tool) => tool.name)).toEqual(["read_file", "read_result"]);
   });
 
   it("hands no tools to a model that only chats, and says so", () => {
-    const chat = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.CHAT });
+    const chat = compilePrefix(session, { tier: ModelTier.WEAK, capability: ModelCapability.CHAT, contextWindow: 128_000 });
     expect(chat.modelTools).toEqual([]);
     expect(chat.systemPrompt).toContain("You have no tools here");
     expect(chat.systemPrompt).not.toContain("executor");

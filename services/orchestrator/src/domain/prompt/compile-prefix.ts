@@ -25,10 +25,15 @@ export interface Prefix {
 }
 
 /** The same session facts, the same model and the same agent give the same bytes. */
-export function compilePrefix(session: SessionFacts, model: Pick<Model, "tier" | "capability">, agent: RunAgent = GENERAL_AGENT): Prefix {
+export function compilePrefix(
+  session: SessionFacts,
+  model: Pick<Model, "tier" | "capability" | "contextWindow">,
+  agent: RunAgent = GENERAL_AGENT,
+): Prefix {
   const tier = tierOf(model.tier);
   const tools = offeredTools({
     tier,
+    contextWindow: model.contextWindow,
     canCallTools: model.capability !== ModelCapability.CHAT,
     stateless: session.stateless,
     profile: agent.profile,

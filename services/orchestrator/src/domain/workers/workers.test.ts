@@ -77,9 +77,9 @@ describe("spawn_worker", { timeout: 30_000 }, () => {
       "git_diff",
       "git_log",
       "memory_search",
+      "read_result",
       "wiki_read",
       "wiki_search",
-      "read_result",
     ]);
     expect(JSON.stringify(asked.messages[0])).toContain("You explore.");
   });
