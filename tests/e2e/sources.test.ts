@@ -177,3 +177,18 @@ describe("memory for other agents over MCP", () => {
 it("keeps what it knows of sources to the person", () => {
   expect(statSync(join(mesh.directory, "sources")).mode & 0o077).toBe(0);
 });
+
+describe("the mesh's own sessions", () => {
+  it("are recalled once they are added, with what was said in them since", async () => {
+    const ask = (...words: string[]) => mesh.hlvm(["ask", "-p", ...words], { cwd: home });
+    expect(await ask("How is the zeppelin moored?")).toMatchObject({ code: 0 });
+    expect(linesOf(await mesh.hlvm(["memory", "source", "list", "--json"]))).toContainEqual(
+      expect.objectContaining({ tool: "hlvm", state: "found" }),
+    );
+    expect(await mesh.hlvm(["memory", "source", "add", "hlvm"])).toMatchObject({ code: 0 });
+    expect(linesOf(await mesh.hlvm(["memory", "source", "scan", "hlvm", "--json"]))).toMatchObject([{ tool: "hlvm", files: 1, added: 4 }]);
+    const search = await mesh.hlvm(["memory", "sessions", "search", "zeppelin", "moored", "--json"]);
+    expect(linesOf(search)).toMatchObject([{ transcript: { tool: "hlvm", title: "How is the zeppelin moored?" } }]);
+    expect(linesOf(await mesh.hlvm(["memory", "source", "scan", "hlvm", "--json"]))).toMatchObject([{ unchangedFiles: 1, added: 0 }]);
+  });
+});

@@ -10,6 +10,7 @@ import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { table } from "../output/table.ts";
+import { OWN_TOOL } from "../sources/own-sessions.ts";
 import { openSourceBook } from "../sources/open-source-book.ts";
 import { toolOf } from "../sources/tool-of.ts";
 
@@ -32,6 +33,7 @@ export interface SourceAddFlags {
 export async function memorySourceAdd(tool: string, flags: SourceAddFlags, context: CommandContext): Promise<number> {
   const { textField: text, roleField: role, timeField: time, sessionField: session, keyField: key } = flags;
   const fields = text === undefined ? undefined : { text, role, time, session, key };
+  if (tool === OWN_TOOL) return addOwn(context);
   const { files, read } = toolOf({ tool, fields });
   const { config, screen } = context;
   const home = { home: homedir(), platform: process.platform, variable: (name: string) => config.transcriptFolders[name] ?? "" };
@@ -51,6 +53,13 @@ export async function memorySourceAdd(tool: string, flags: SourceAddFlags, conte
   else if (turns.length === 0) screen.note(`Nothing in ${folders.join(", ")} was understood.`, "warning");
   else process.stdout.write(table(["SESSION", "TURN", "WHO", "WHEN", "TEXT"], turns.map(rowOf)));
   return turns.length === 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+function addOwn({ config, screen }: CommandContext): number {
+  using book = openSourceBook(config);
+  book.put({ tool: OWN_TOOL, folders: ["this mesh"], fields: undefined, leftOut: [] });
+  screen.note("Your own sessions in this mesh can be recalled from now on. Begin with: hlvm memory source scan");
+  return EXIT_OK;
 }
 
 async function firstTurns(folders: readonly string[], files: RegExp, read: ReturnType<typeof toolOf>["read"]): Promise<ReadTurn[]> {

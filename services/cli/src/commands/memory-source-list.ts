@@ -4,6 +4,7 @@ import { TRANSCRIPT_TOOLS } from "@hlvm/transcripts/transcript-tools";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { jsonLine } from "../output/json-line.ts";
 import { table } from "../output/table.ts";
+import { OWN_TOOL } from "../sources/own-sessions.ts";
 import { openSourceBook } from "../sources/open-source-book.ts";
 import type { Source, SourceBook } from "../sources/source-book.ts";
 import { toolOf } from "../sources/tool-of.ts";
@@ -32,8 +33,10 @@ export async function memorySourceList(flags: { readonly json?: boolean }, conte
   const views: SourceView[] = [];
   for (const tool of TRANSCRIPT_TOOLS)
     views.push(await viewOf(book, added.get(tool.name) ?? { tool: tool.name, folders: tool.folders(home) }, tool));
+  views.push(ownView(added.get(OWN_TOOL), book));
   for (const source of added.values())
-    if (!TRANSCRIPT_TOOLS.some(({ name }) => name === source.tool)) views.push(await viewOf(book, source, toolOf(source)));
+    if (source.tool !== OWN_TOOL && !TRANSCRIPT_TOOLS.some(({ name }) => name === source.tool))
+      views.push(await viewOf(book, source, toolOf(source)));
   if (flags.json === true) for (const view of views) process.stdout.write(jsonLine(view));
   else {
     process.stdout.write(table(["TOOL", "STATE", "FILES", "MB", "NEWEST", "FAILED", "FOLDER"], views.map(rowOf)));
@@ -42,6 +45,22 @@ export async function memorySourceList(flags: { readonly json?: boolean }, conte
         context.screen.note(`${tool}: ${path} failed ${failures} times: ${reason}`, "warning");
   }
   return EXIT_OK;
+}
+
+/** Its sessions are in the mesh, and are counted by a scan. */
+function ownView(source: Source | undefined, book: SourceBook): SourceView {
+  const state = source === undefined ? "found" : source.isEnabled ? "on" : "off";
+  const scannedAt = isoOf(source?.scannedAt ?? 0);
+  return {
+    tool: OWN_TOOL,
+    state,
+    folders: ["this mesh"],
+    files: 0,
+    megabytes: 0,
+    newest: undefined,
+    scannedAt,
+    failed: book.failed(OWN_TOOL),
+  };
 }
 
 async function viewOf(

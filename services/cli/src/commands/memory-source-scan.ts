@@ -3,12 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Speaker, TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { findTranscripts } from "@hlvm/transcripts/find-transcripts";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { jsonLine } from "../output/json-line.ts";
+import { OWN_TOOL, ownSessions } from "../sources/own-sessions.ts";
 import { openSourceBook } from "../sources/open-source-book.ts";
-import { scanSource, type ScanPorts, type ScanResult } from "../sources/scan-source.ts";
+import { scanSource, type ScanPorts, type ScanResult, type Transcripts } from "../sources/scan-source.ts";
 import type { SessionBatch } from "../sources/send-file.ts";
 import type { Source } from "../sources/source-book.ts";
 import { toolOf } from "../sources/tool-of.ts";
@@ -53,7 +55,14 @@ async function scanAll(tool: string | undefined, context: CommandContext, signal
     async (transport) => {
       const results: ScanResult[] = [];
       for (const source of sources)
-        results.push(await scan(source, { book, signal, now: Date.now, ...portsTo(transport, source, context) }));
+        results.push(
+          await scanSource(source, transcriptsOf(source, transport), {
+            book,
+            signal,
+            now: Date.now,
+            ...portsTo(transport, source, context),
+          }),
+        );
       context.screen.status("");
       return results;
     },
@@ -61,8 +70,10 @@ async function scanAll(tool: string | undefined, context: CommandContext, signal
   );
 }
 
-function scan(source: Source, ports: ScanPorts): Promise<ScanResult> {
-  return scanSource(source, toolOf(source), ports);
+function transcriptsOf(source: Source, transport: Transport): Transcripts {
+  if (source.tool === OWN_TOOL) return ownSessions(transport);
+  const { files, read } = toolOf(source);
+  return { find: (folder) => findTranscripts(folder, files), read };
 }
 
 function portsTo(transport: Transport, { tool }: Source, { screen }: CommandContext): Pick<ScanPorts, "store" | "onFile"> {

@@ -1,3 +1,4 @@
+import { findTranscripts } from "@hlvm/transcripts/find-transcripts";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -27,6 +28,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+const FIND = (within: string) => findTranscripts(within, READER.files);
 const line = (key: string, text: string, cwd = "/src"): string =>
   `${JSON.stringify({ type: "user", uuid: key, timestamp: "2026-11-01T12:00:00Z", cwd, message: { role: "user", content: text } })}\n`;
 function put(name: string, content: string): string {
@@ -49,7 +51,7 @@ async function store(batch: SessionBatch) {
 async function scan(now = 0, send = store): Promise<ScanResult> {
   const source: Source = book.list()[0]!;
   const ports = { book, now: () => now, onFile: () => undefined, signal: new AbortController().signal };
-  return scanSource(source, READER, { ...ports, store: send });
+  return scanSource(source, { find: FIND, read: READER.read }, { ...ports, store: send });
 }
 const textsOf = (session: string): string[] =>
   [...held.get(session)!.values()].sort((a, b) => a.ordinal - b.ordinal).map(({ text }) => text);
@@ -117,7 +119,7 @@ describe("a file that cannot be read", () => {
   const failing = (now: number) =>
     scanSource(
       book.list()[0]!,
-      { ...READER, read: broken },
+      { find: FIND, read: broken },
       { book, now: () => now, onFile: () => undefined, signal: new AbortController().signal, store },
     );
 
@@ -128,7 +130,7 @@ describe("a file that cannot be read", () => {
       yield* file.endsWith("bad.jsonl") ? broken(file) : claudeCodeTurns(file, tally);
     };
     const ports = { book, now: () => 0, onFile: () => undefined, signal: new AbortController().signal, store };
-    expect(await scanSource(book.list()[0]!, { ...READER, read }, ports)).toMatchObject({ files: 2, failed: 1, added: 1 });
+    expect(await scanSource(book.list()[0]!, { find: FIND, read }, ports)).toMatchObject({ files: 2, failed: 1, added: 1 });
     expect(book.failed("claude-code")).toEqual([
       { path: expect.stringContaining("bad.jsonl"), failures: 1, reason: expect.stringMatching(/bad.jsonl is on fire/) },
     ]);

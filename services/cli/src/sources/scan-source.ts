@@ -1,5 +1,5 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { findTranscripts, type FoundFile } from "@hlvm/transcripts/find-transcripts";
+import type { FoundFile } from "@hlvm/transcripts/find-transcripts";
 import { newTally, type Tally, type TurnReader } from "@hlvm/transcripts/read-turn";
 import { sendFile, type SessionBatch } from "./send-file.ts";
 import type { KnownFile, Source, SourceBook } from "./source-book.ts";
@@ -13,6 +13,12 @@ export interface Stored {
   readonly changed: number;
   readonly unchanged: number;
   readonly isForgotten: boolean;
+}
+
+/** Where a source's sessions are. */
+export interface Transcripts {
+  readonly find: (folder: string) => AsyncIterable<FoundFile>;
+  readonly read: TurnReader;
 }
 
 export interface ScanPorts {
@@ -47,11 +53,7 @@ export class SendError extends Error {}
  * twice. A file that cannot be read is counted with its reason, and the others are read.
  * @throws the mesh's error
  */
-export async function scanSource(
-  source: Source,
-  { files, read }: { readonly files: RegExp; readonly read: TurnReader },
-  ports: ScanPorts,
-): Promise<ScanResult> {
+export async function scanSource(source: Source, { find, read }: Transcripts, ports: ScanPorts): Promise<ScanResult> {
   const result: ScanResult = {
     tool: source.tool,
     files: 0,
@@ -66,7 +68,7 @@ export async function scanSource(
     ...newTally(),
   };
   for (const folder of source.folders)
-    for await (const found of findTranscripts(folder, files)) {
+    for await (const found of find(folder)) {
       if (ports.signal.aborted) return result;
       result.files++;
       await scanFile(source, found, read, ports, result);
