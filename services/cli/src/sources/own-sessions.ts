@@ -53,12 +53,12 @@ async function* readSession(
       ...events
         .map(saidIn)
         .filter((turn) => turn !== undefined)
-        .reverse(),
+        .toReversed(),
     );
     if (!hasMore || events.length === 0) break;
     before = events[0]!.sequence;
   }
-  for (const turn of said.reverse()) yield { ...turn, title, folder: workspace };
+  for (const turn of said.toReversed()) yield { ...turn, title, folder: workspace };
 }
 
 function saidIn({ sessionId: session, sequence, at, payload }: Event): ReadTurn | undefined {
