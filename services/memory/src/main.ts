@@ -8,11 +8,13 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
+import { ThreadService } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { Circuit } from "./adapters/circuit.ts";
+import { fillEntities } from "./adapters/entity-filler.ts";
 import { MeilisearchConnection } from "./adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "./adapters/meilisearch-fact-index.ts";
 import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
@@ -21,12 +23,14 @@ import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
 import { PostgresPersonalData } from "./adapters/postgres-personal-data.ts";
 import { PostgresRetention } from "./adapters/postgres-retention.ts";
+import { PostgresThreads } from "./adapters/postgres-threads.ts";
 import { PostgresTranscripts } from "./adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
+import { threadMethods } from "./rpc/threads.ts";
 import { transcriptMethods } from "./rpc/transcripts.ts";
 
 /** In smaller scopes PostgreSQL scores everything in a few milliseconds. */
@@ -41,6 +45,7 @@ await runService("memory", async (log, environment) => {
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
   await fillSearch(database, log);
+  await fillEntities(database, log);
 
   const meilisearch = new MeilisearchConnection({ url: config.meilisearchUrl, key: config.meilisearchKey });
   const circuit = new Circuit();
@@ -57,9 +62,12 @@ await runService("memory", async (log, environment) => {
   const routes = (router: ConnectRouter): void => {
     memoryRoutes({ store, index, gate, projects, usage, transcripts })(router);
     router.service(TranscriptService, transcriptMethods({ transcripts, projects }));
+    router.service(ThreadService, threadMethods({ threads: new PostgresThreads(database), projects }));
     router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
   };
-  const services = [MemoryService.typeName, MemoryStatsService.typeName, PersonalDataService.typeName, TranscriptService.typeName];
+  const services = [MemoryService, MemoryStatsService, PersonalDataService, ThreadService, TranscriptService].map(
+    ({ typeName }) => typeName,
+  );
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {
