@@ -3,7 +3,7 @@ import { replacedFacts } from "@hlvm/ndjson/replaced-facts";
 import { RecallKindSchema } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import type { ThreadEvent } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
 import { Eye, MessageSquare, Quote } from "lucide-react";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { Link } from "wouter";
 import { Icon } from "../../parts/icon.tsx";
 import { RelativeTime } from "../../parts/relative-time.tsx";
@@ -59,12 +59,14 @@ function partsOf(event: ThreadEvent["event"], onOpen: (factId: string) => void):
     const what = (
       <p>
         <strong>{changeWord(event.value)}</strong>{" "}
+        {replacedFacts(event.value).map((old) => (
+          <Fragment key={old.factId}>
+            <s>{shownProse(old.text)}</s>{" "}
+          </Fragment>
+        ))}
         <button type="button" className={styles.fact} onClick={() => onOpen(fact?.factId ?? "")}>
           {shownProse(fact?.text ?? "")}
         </button>
-        {replacedFacts(event.value).map((old) => (
-          <s key={old.factId}> {shownProse(old.text)}</s>
-        ))}
       </p>
     );
     return [changeIcon(event.value), what, `by ${personName(principal) || "somebody"}, `];

@@ -81,7 +81,12 @@ function Head({ thread: { entities, fact, sessionId } }: { readonly thread: GetT
       ? [fact.text, "fact"]
       : sessionId !== ""
         ? [`Session ${sessionId}`]
-        : [entities[0]?.name ?? "", ...entities.map(({ kind, items }) => `${enumWord(EntityKindSchema, kind)}, ${items} facts and turns`)];
+        : [
+            entities[0]?.name ?? "",
+            ...entities.map(
+              ({ kind, items }) => `${enumWord(EntityKindSchema, kind)}, ${items} ${items === 1 ? "fact or turn" : "facts and turns"}`,
+            ),
+          ];
   return (
     <header>
       <h2>{shownProse(name!)}</h2>
