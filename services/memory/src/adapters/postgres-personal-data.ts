@@ -55,7 +55,7 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
   ],
   [
     "mention",
-    `SELECT item_id || ' ' || kind || ' ' || key AS id, jsonb_build_object('item_id', item_id, 'item_kind', item_kind, 'kind', kind,
+    `SELECT item_id || ' ' || md5(kind || ' ' || key) AS id, jsonb_build_object('item_id', item_id, 'item_kind', item_kind, 'kind', kind,
        'name', name, 'role', role) AS record
      FROM entity_mention WHERE organization = $1 AND owner = $2`,
   ],
@@ -94,7 +94,7 @@ export class PostgresPersonalData implements PersonalData {
   }
 
   async exportPage({ organization, principal }: Person, cursor: string): Promise<RecordPage> {
-    const [, kindBefore = KINDS[0]![0], idBefore = ""] = /^([a-z_]+):(.*)$/s.exec(cursor) ?? [];
+    const [, kindBefore = KINDS[0]![0], idBefore = ""] = /^([a-z_]+):(.*)$/.exec(cursor) ?? [];
     const first = KINDS.findIndex(([kind]) => kind === kindBefore);
     if (first < 0 || (cursor !== "" && idBefore === "")) throw malformed();
     const records: PersonalRecord[] = [];

@@ -194,6 +194,32 @@ describe("mentions", () => {
     );
   });
 
+  it("are exported page by page, however long their names are", async () => {
+    const ada = await viewerNamed("ada");
+    const path = (fact: number, at: number): string => `src/${"a".repeat(90)}/${fact}-${at}.ts`;
+    for (let fact = 0; fact < 14; fact += 1) await write(ada, Array.from({ length: 40 }, (_, at) => path(fact, at)).join(" "));
+    const personal = new PostgresPersonalData(test.database, () => undefined);
+    const names = new Set<string>();
+    for (let cursor = ""; ;) {
+      const page = await personal.exportPage(ada, cursor);
+      for (const { kind, json } of page.records) if (kind === "mention") names.add((JSON.parse(json) as { name: string }).name);
+      cursor = page.nextCursor;
+      if (cursor === "") break;
+      expect(cursor.length).toBeLessThanOrEqual(128);
+    }
+    expect(names.size).toBe(14 * 40);
+  });
+
+  it("go along where a project becomes another one", async () => {
+    const ada = await viewerNamed("ada");
+    await write(ada, "See src/moved.ts", { scope: "project" });
+    const elsewhere = await viewerNamed("ada", ada.organization, "/src/elsewhere");
+    expect((await thread(elsewhere, "src/moved.ts")).entities).toEqual([]);
+    await projects.adopt(ada, [ada.project], elsewhere.project);
+    expect((await thread(elsewhere, "src/moved.ts")).entities).toMatchObject([{ items: 1 }]);
+    expect((await thread(ada, "src/moved.ts")).entities).toEqual([]);
+  });
+
   it("stay few, plain and without secrets, whatever a fact holds", async () => {
     const ada = await viewerNamed("ada");
     await write(ada, Array.from({ length: 1_200 }, (_, at) => `src/f${at}.ts`).join(" "));

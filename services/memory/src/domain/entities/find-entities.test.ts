@@ -22,6 +22,7 @@ describe("what a text speaks of", () => {
     ["The page was approved by Grace; Ada prefers tea.", ["person Grace", "person Ada"]],
     ["We deploy to Amazon Web Services on Fridays in May", ["name Amazon Web Services"]],
     ["Ada Lovelace's notes, and our API in Lisbon. Deploys wait.", ["name Ada Lovelace", "name API", "name Lisbon"]],
+    ["Hey Melanie! Wow Mel, I met I'm Grace", ["name Melanie", "name Mel", "name Grace"]],
     ["https://user:word@docs.acme.test:80/a?b=c", ["url docs.acme.test"]],
     ["", []],
   ])("%s", (text, entities) => {

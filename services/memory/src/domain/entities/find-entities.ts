@@ -2,7 +2,7 @@ import { isHidden } from "@hlvm/visible-text/hidden-character";
 import { redactSecrets } from "../redact-secrets.ts";
 import { entityKey } from "./entity-key.ts";
 import type { Entity, EntityKind } from "./entity.ts";
-import { MONTHS_AND_DAYS, OPENERS, PERSON_BEFORE, PERSON_VERBS, STANDARDS } from "./name-words.ts";
+import { NO_NAMES, OPENERS, PERSON_BEFORE, PERSON_VERBS, STANDARDS } from "./name-words.ts";
 
 /** Of one item. */
 export const MAXIMUM_ENTITIES = 40;
@@ -90,7 +90,7 @@ function* entitiesOf(text: string): Generator<Entity> {
     }
     const word = bareWord(raw).replace(POSSESSIVE, "");
     const formed = wordEntity(raw, word);
-    const isName = formed === undefined && CAPITALIZED.test(word) && !MONTHS_AND_DAYS.has(word.toLowerCase());
+    const isName = formed === undefined && CAPITALIZED.test(word) && !NO_NAMES.has(word.toLowerCase().replace("’", "'"));
     if (name.length > 0 && (!isName || beginsSentence || AROUND.has(raw[0]!) || name.length === MAXIMUM_NAME_WORDS)) {
       yield* named(name, before, word);
       name = [];

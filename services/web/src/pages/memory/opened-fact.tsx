@@ -84,7 +84,7 @@ export function OpenedFact({ factId, project, onClose, onChanged }: OpenedFactPr
           <Icon of={X} />
         </Button>
       </header>
-      <div className={styles.about}>
+      <div className={styles.about} tabIndex={0} role="group" aria-label="About it">
         <TroubleNote trouble={trouble} onAgain={found.trouble === undefined ? undefined : found.again} />
         {fact === undefined ? (
           found.trouble === undefined ? (

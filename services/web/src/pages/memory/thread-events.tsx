@@ -2,7 +2,7 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { replacedFacts } from "@hlvm/ndjson/replaced-facts";
 import { RecallKindSchema } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import type { ThreadEvent } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
-import { Eye, MessageSquare, Quote } from "lucide-react";
+import { Brain, Check, MessagesSquare, type LucideIcon } from "lucide-react";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "wouter";
 import { Icon } from "../../parts/icon.tsx";
@@ -53,7 +53,7 @@ function Event({ event: { at, event }, onOpen }: { readonly event: ThreadEvent }
   );
 }
 
-function partsOf(event: ThreadEvent["event"], onOpen: (factId: string) => void): readonly [typeof Eye, ReactNode, ReactNode] {
+function partsOf(event: ThreadEvent["event"], onOpen: (factId: string) => void): readonly [LucideIcon, ReactNode, ReactNode] {
   if (event.case === "change") {
     const { fact, principal } = event.value;
     const what = (
@@ -75,7 +75,7 @@ function partsOf(event: ThreadEvent["event"], onOpen: (factId: string) => void):
     const { tool, session, title, turn } = event.value;
     const place = new URLSearchParams({ tool, session, turn: String(turn?.ordinal ?? 0) }).toString();
     return [
-      MessageSquare,
+      MessagesSquare,
       <p key="">
         <strong>said</strong> {shownProse(turn?.text ?? "")}
       </p>,
@@ -87,7 +87,7 @@ function partsOf(event: ThreadEvent["event"], onOpen: (factId: string) => void):
   const isUsed = event.case === "used";
   const { kind = 0, sessionId = "", query = "", factIds = [] } = event.value ?? {};
   return [
-    isUsed ? Quote : Eye,
+    isUsed ? Check : Brain,
     <p key="">
       <strong>{isUsed ? "used in an answer" : `shown by ${enumWord(RecallKindSchema, kind)}`}</strong> {shownProse(query)}
     </p>,
