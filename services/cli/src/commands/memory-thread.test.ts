@@ -87,7 +87,7 @@ it("is one JSON object with --json, in colour on a terminal, and names what is s
   ]);
   const terminal = runHlvm(["memory", "thread", "src/a.ts"], { edgeUrl, terminal: true });
   expect(await terminal.ended).toBe(0);
-  expect(terminal.stdout).toMatch(/\u001b\[32m +├─+▶/);
+  expect(terminal.stdout).toMatch(/\p{Cc}\[32m +├─+▶/u);
   const unknown = runHlvm(["memory", "thread", "unknown"], { edgeUrl });
   expect(await unknown.ended).toBe(1);
   expect(unknown.stderr).toContain("Nothing that is remembered speaks of it.");

@@ -39,7 +39,7 @@ function headOf({ entities, fact, sessionId }: GetThreadResponse): string {
 
 /** The oldest first: what replaced it stands below. */
 function bars(facts: readonly Fact[], now: number): Piece[][] {
-  const spans = facts.map((fact) => ({ fact, from: milliseconds(fact.validFrom, now), to: milliseconds(fact.validTo, now) })).reverse();
+  const spans = facts.map((fact) => ({ fact, from: milliseconds(fact.validFrom, now), to: milliseconds(fact.validTo, now) })).toReversed();
   const first = Math.min(...spans.map(({ from }) => from));
   const column = (at: number): number => Math.round(((at - first) * (BAR_CHARACTERS - 2)) / Math.max(now - first, 1));
   return spans.map(({ fact, from, to }) => {

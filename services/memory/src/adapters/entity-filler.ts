@@ -18,11 +18,12 @@ export async function fillEntities(database: Database, log: Log): Promise<void> 
      WHERE entities_version < ${ENTITIES_VERSION} AND fact_id > $1 ORDER BY fact_id LIMIT ${BATCH_ITEMS} FOR UPDATE`,
     (queries, rows) => mentions.putFacts(queries, rows as SearchedFactRow[]),
   );
+  // Who has one locked is importing it anew, with its entities, in an order of their own.
   const turns = await fill(
     database,
     { table: "transcript_turn", id: "turn_id" },
     `SELECT ${SEARCHED_TURN_COLUMNS}, turn_id AS id FROM transcript_turn JOIN transcript USING (transcript_id)
-     WHERE entities_version < ${ENTITIES_VERSION} AND turn_id > $1 ORDER BY turn_id LIMIT ${BATCH_ITEMS} FOR UPDATE OF transcript_turn`,
+     WHERE entities_version < ${ENTITIES_VERSION} AND turn_id > $1 ORDER BY turn_id LIMIT ${BATCH_ITEMS} FOR UPDATE OF transcript_turn SKIP LOCKED`,
     (queries, rows) => mentions.putTurns(queries, rows as SearchedTurnRow[]),
   );
   if (facts + turns > 0) log.info({ facts, turns }, "what was there before has its entities");

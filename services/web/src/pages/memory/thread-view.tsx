@@ -76,21 +76,13 @@ export function ThreadView({ query, project, version, opened, onOpen }: MemoryVi
 }
 
 function Head({ thread: { entities, fact, sessionId } }: { readonly thread: GetThreadResponse }) {
-  const [name, ...kinds] =
-    fact !== undefined
-      ? [fact.text, "fact"]
-      : sessionId !== ""
-        ? [`Session ${sessionId}`]
-        : [
-            entities[0]?.name ?? "",
-            ...entities.map(
-              ({ kind, items }) => `${enumWord(EntityKindSchema, kind)}, ${items} ${items === 1 ? "fact or turn" : "facts and turns"}`,
-            ),
-          ];
+  const kinds = entities.map(
+    ({ kind, items }) => `${enumWord(EntityKindSchema, kind)}, ${items} ${items === 1 ? "fact or turn" : "facts and turns"}`,
+  );
   return (
     <header>
-      <h2>{shownProse(name!)}</h2>
-      <p>{kinds.join(" · ")}</p>
+      <h2>{shownProse(fact?.text ?? (sessionId === "" ? (entities[0]?.name ?? "") : `Session ${sessionId}`))}</h2>
+      <p>{fact === undefined ? kinds.join(" · ") : "fact"}</p>
     </header>
   );
 }
