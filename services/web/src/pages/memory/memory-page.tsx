@@ -22,6 +22,7 @@ import { OpenedFact } from "./opened-fact.tsx";
 import { PulseView } from "./pulse-view.tsx";
 import { RiverView } from "./river-view.tsx";
 import { SearchView } from "./search-view.tsx";
+import { ThreadView } from "./thread-view.tsx";
 import { WriteFact } from "./write-fact.tsx";
 import styles from "./memory.module.css";
 
@@ -41,7 +42,6 @@ export interface MemoryViewProps {
 }
 
 const SourcesView = lazy(async () => ({ default: (await import("./sources-view.tsx")).SourcesView }));
-const ThreadView = lazy(async () => ({ default: (await import("./thread-view.tsx")).ThreadView }));
 const VIEWS = {
   live: LiveView,
   pulse: PulseView,

@@ -2,7 +2,7 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { replacedFacts } from "@hlvm/ndjson/replaced-facts";
 import { RecallKindSchema } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import type { ThreadEvent } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
-import { Brain, Check, MessagesSquare, type LucideIcon } from "lucide-react";
+import { Brain, Check, Circle, type LucideIcon } from "lucide-react";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "wouter";
 import { Icon } from "../../parts/icon.tsx";
@@ -75,7 +75,7 @@ function partsOf(event: ThreadEvent["event"], onOpen: (factId: string) => void):
     const { tool, session, title, turn } = event.value;
     const place = new URLSearchParams({ tool, session, turn: String(turn?.ordinal ?? 0) }).toString();
     return [
-      MessagesSquare,
+      Circle,
       <p key="">
         <strong>said</strong> {shownProse(turn?.text ?? "")}
       </p>,
