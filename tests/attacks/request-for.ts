@@ -8,7 +8,19 @@ const DEEPEST = 2;
 /** Lists that may not be empty. */
 const FILLED_LISTS: ReadonlySet<string> = new Set(["messages", "calls"]);
 const LISTS: Readonly<Record<string, readonly unknown[]>> = { scopes: [TokenScope.READ], texts: ["x"] };
-const WORDS: ReadonlySet<string> = new Set(["prompt", "label", "text", "title", "query", "reason", "callId", "tool", "session", "key"]);
+const WORDS: ReadonlySet<string> = new Set([
+  "prompt",
+  "label",
+  "name",
+  "text",
+  "title",
+  "query",
+  "reason",
+  "callId",
+  "tool",
+  "session",
+  "key",
+]);
 
 /** A request of this kind with these values wherever one is asked for, and otherwise as little as the contract takes. */
 export function requestFor<Message extends DescMessage>(message: Message, values: FilledFields, depth = 0): MessageInitShape<Message> {

@@ -107,6 +107,7 @@ it("imports the sessions of four tools once they are added, finds them, and forg
     /0 person .*\nWhy does the harbour crane stall\?/,
   );
 
+  expect((await mesh.hlvm(["memory", "thread", "ses_1"])).stdout).toMatch(/^Session ses_1\n[^]*said {2}opencode ses_1 0 .*lighthouse lamp/);
   const forgotten = await mesh.hlvm(["memory", "sessions", "forget", "claude-code", SESSION, "--yes"]);
   expect(forgotten.stderr).toContain("1 sessions with 2 turns");
   appendFileSync(join(home, `.claude/projects/-src-harbour/${SESSION}.jsonl`), lines(said("c", "user", "And the crane's brake?")));

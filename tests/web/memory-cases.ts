@@ -190,6 +190,42 @@ export function memoryCases(web: () => WebMesh): void {
     await page.close();
   });
 
+  it("follows one name through time: what held when, what replaced it, what sessions said, and on to what is named with it", async () => {
+    const { mesh, workspace } = web();
+    const memory = memoryOf(web());
+    const slot = { subject: "keel plan", predicate: "lies in", project: workspace, scope: FactScope.PERSONAL };
+    await memory.writeFact({ ...slot, text: "The keel plan lies in yard/keel-old.md" });
+    const { fact } = await memory.writeFact({ ...slot, text: "The keel plan lies in yard/keel.md for <b>Ada Byron</b>" });
+    await importSessions(mesh, { yard: ["Who drew yard/keel.md?", "Nobody knows."] });
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL(`/memory/thread?project=${encodeURIComponent(workspace)}`, page.url()).href);
+    await page.getByText("Follow one thing through time").waitFor();
+    await page.getByLabel("A path, a name, or the id of a fact or a session").fill("yard/keel.md");
+    const happened = page.getByRole("region", { name: "What happened" }).getByRole("listitem");
+    await happened.filter({ hasText: "said Who drew yard/keel.md?" }).waitFor();
+    await happened.filter({ hasText: "replaced" }).filter({ hasText: "<b>Ada Byron</b>" }).waitFor();
+    const bars = page.getByRole("region", { name: "Through time" });
+    await bars.getByText("keel-old.md").waitFor();
+    await bars.getByRole("button", { name: `replaced by ${fact!.factId.slice(0, 8)}` }).click();
+    const opened = page.getByRole("complementary", { name: "Fact" });
+    await opened.getByRole("link", { name: "Thread" }).click();
+    await page.waitForURL(new RegExp(`q=${fact!.factId}`));
+    await page.getByRole("heading", { name: "The keel plan lies in yard/keel.md for <b>Ada Byron</b>" }).waitFor();
+    await page.getByRole("navigation", { name: "Named together with it" }).getByRole("link", { name: "yard/keel-old.md" }).click();
+    await expect.poll(() => happened.count()).toBe(2);
+    await page.getByLabel("A path, a name, or the id of a fact or a session").fill("keel.md");
+    await page.getByText("Nothing that is remembered speaks of it").waitFor();
+    await page.getByRole("navigation", { name: "Similar names" }).getByRole("link", { name: "yard/keel.md", exact: true }).click();
+    await bars.getByText("keel-old.md").waitFor();
+    await page.getByRole("button", { name: "The same in a terminal" }).click();
+    await page.getByText("hlvm memory thread yard/keel.md", { exact: true }).waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expect.poll(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await mesh.hlvm(["memory", "sessions", "forget", "claude-code", "--yes"]);
+    await page.close();
+  });
+
   it("says what is wrong: no answer, and that a right is missing", async () => {
     const { page } = await web().open();
     await page.route("**/ListFacts", (route) => route.abort());

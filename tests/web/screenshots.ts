@@ -145,6 +145,8 @@ try {
     "memory-inbox": "/memory/inbox",
     "memory-sources": "/memory/sources",
     "memory-session": "/memory/sources?tool=claude-code&session=keys&turn=1",
+    "memory-thread": "/memory/thread?q=payment%20provider",
+    "memory-thread-unknown": "/memory/thread?q=the%20provider",
     "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
     palette: done,

@@ -61,6 +61,7 @@ const PLACES = [
   "/memory/facts",
   "/memory/inbox",
   "/memory/sources",
+  "/memory/thread?q=keel%20plan",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

@@ -8,12 +8,14 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
+import { ThreadService } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { WikiService } from "@hlvm/proto/hlvm/memory/v1/wiki_pb";
 import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService } from "@hlvm/service/run-service";
 import { Circuit } from "./adapters/circuit.ts";
+import { fillEntities } from "./adapters/entity-filler.ts";
 import { MeilisearchConnection } from "./adapters/meilisearch-connection.ts";
 import { MeilisearchFactIndex } from "./adapters/meilisearch-fact-index.ts";
 import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
@@ -22,6 +24,7 @@ import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
 import { PostgresPersonalData } from "./adapters/postgres-personal-data.ts";
 import { PostgresRetention } from "./adapters/postgres-retention.ts";
+import { PostgresThreads } from "./adapters/postgres-threads.ts";
 import { PostgresTranscripts } from "./adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { PostgresWiki } from "./adapters/postgres-wiki.ts";
@@ -29,6 +32,7 @@ import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
+import { threadMethods } from "./rpc/threads.ts";
 import { transcriptMethods } from "./rpc/transcripts.ts";
 import { wikiMethods } from "./rpc/wiki.ts";
 
@@ -44,6 +48,7 @@ await runService("memory", async (log, environment) => {
   const database = new Database(config.databaseUrl, log);
   await migrate(database, MIGRATIONS);
   await fillSearch(database, log);
+  await fillEntities(database, log);
 
   const meilisearch = new MeilisearchConnection({ url: config.meilisearchUrl, key: config.meilisearchKey });
   const circuit = new Circuit();
@@ -62,9 +67,12 @@ await runService("memory", async (log, environment) => {
     memoryRoutes({ store, index, gate, projects, usage, transcripts, wiki })(router);
     router.service(TranscriptService, transcriptMethods({ transcripts, projects }));
     router.service(WikiService, wikiMethods({ wiki, projects }));
+    router.service(ThreadService, threadMethods({ threads: new PostgresThreads(database), projects }));
     router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
   };
-  const services = [MemoryService, MemoryStatsService, PersonalDataService, TranscriptService, WikiService].map(({ typeName }) => typeName);
+  const services = [MemoryService, MemoryStatsService, PersonalDataService, ThreadService, TranscriptService, WikiService].map(
+    ({ typeName }) => typeName,
+  );
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {

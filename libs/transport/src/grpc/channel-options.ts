@@ -8,6 +8,7 @@ import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
+import { ThreadService } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { WikiService } from "@hlvm/proto/hlvm/memory/v1/wiki_pb";
 import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
@@ -47,6 +48,7 @@ const SERVICES = [
   TokenResolverService,
   TeamService,
   TeamResolverService,
+  ThreadService,
   TokenService,
   TranscriptService,
   WikiService,

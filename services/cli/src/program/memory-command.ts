@@ -1,11 +1,13 @@
 import { Command, Option } from "commander";
 import { factOriginWords, factScopeWords, factTypeWords } from "@hlvm/proto/hlvm/memory/v1/memory_words";
+import { entityKindWords } from "@hlvm/proto/hlvm/memory/v1/thread_words";
 import type { CommandContext, Finish } from "../command.ts";
 import type { MemoryChangesFlags } from "../commands/memory-changes.ts";
 import type { FactEdit } from "../commands/memory-edit.ts";
 import type { MemoryListFlags } from "../commands/memory-list.ts";
 import type { MemoryUndoFlags } from "../commands/memory-undo.ts";
 import type { MemorySearchFlags } from "../commands/memory-search.ts";
+import type { MemoryThreadFlags } from "../commands/memory-thread.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { withTimes } from "./audit-filter-options.ts";
@@ -81,6 +83,18 @@ function addReading(memory: Command, context: CommandContext, finish: Finish): v
     .action(async (id: string, flags: { json?: boolean }) => {
       const { memoryShow } = await import("../commands/memory-show.ts");
       finish(await memoryShow(id, flags, context));
+    });
+  memory
+    .command("thread")
+    .description("one entity, fact or session through time: what held when, what replaced it, where it was used")
+    .argument("<name...>", "a path, symbol, package, issue, person or other name; or the id of a fact or a session")
+    .addOption(new Option("--kind <kind>", "only this kind of entity").choices(entityKindWords))
+    .addOption(new Option("--limit <number>", "how many events").argParser(wholeNumber(1, 200)).default(50))
+    .option("--page <token>", "what happened earlier; a page's last line has the token")
+    .addOption(jsonOption())
+    .action(async (words: string[], flags: MemoryThreadFlags) => {
+      const { memoryThread } = await import("../commands/memory-thread.ts");
+      finish(await memoryThread(words.join(" "), flags, context));
     });
 }
 

@@ -3,6 +3,7 @@ import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
+import { ThreadService } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
 import { TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { WikiService } from "@hlvm/proto/hlvm/memory/v1/wiki_pb";
 import { TeamService, TokenService } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
@@ -162,6 +163,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     rejectWikiRevision: ANSWER_ON_RECORD,
     lintWiki: LOOK,
   }),
+  open(ThreadService, "memory", { getThread: LOOK }),
   open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
   open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER_ON_RECORD, resumeInstance: ADMINISTER_ON_RECORD }),

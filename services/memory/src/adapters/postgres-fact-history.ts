@@ -5,9 +5,7 @@ import type { FactHistory } from "../domain/fact-history.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { CHANGE_COLUMNS, changesOf, type FactChangeRow } from "./fact-change-row.ts";
 import { PostgresFactPages } from "./postgres-fact-pages.ts";
-
-/** Of so many facts at most a history tells. */
-const MOST_IN_THREAD = 100;
+import { THREAD_OF_FACT } from "./thread-of-fact.sql.ts";
 
 /** What was done to facts, within a transaction that has entered the viewer's scope; a transaction makes one change, or one after the other. */
 export class PostgresFactHistory extends PostgresFactPages implements FactHistory {
@@ -71,13 +69,7 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
     return this.#changes(
       "fact-thread",
       `WHERE change.change_id IN (
-         WITH RECURSIVE thread AS (
-           SELECT $1::uuid AS fact_id
-           UNION
-           SELECT other.fact_id FROM thread JOIN fact_change_part AS part USING (fact_id)
-             JOIN fact_change_part AS other ON other.change_id = part.change_id
-         )
-         SELECT change_id FROM fact_change_part WHERE fact_id IN (SELECT fact_id FROM thread LIMIT ${MOST_IN_THREAD})
+         SELECT change_id FROM fact_change_part WHERE fact_id IN (${THREAD_OF_FACT})
        ) ORDER BY change.number DESC LIMIT $2`,
       [factId, limit],
     );

@@ -60,6 +60,12 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
        'session_id', session_id, 'written_at', written_at, 'decided_by', decided_by, 'decided_at', decided_at) AS record
      FROM wiki_revision JOIN wiki_page USING (page_id) WHERE wiki_revision.organization = $1 AND $2 IN (written_by, decided_by)`,
   ],
+  [
+    "mention",
+    `SELECT item_id || ' ' || md5(kind || ' ' || key) AS id, jsonb_build_object('item_id', item_id, 'item_kind', item_kind, 'kind', kind,
+       'name', name, 'role', role) AS record
+     FROM entity_mention WHERE organization = $1 AND owner = $2`,
+  ],
 ];
 
 /** What goes with a person, and what is counted of it. */

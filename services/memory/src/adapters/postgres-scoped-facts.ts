@@ -6,8 +6,10 @@ import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-st
 import type { Proposals } from "../domain/proposals.ts";
 import type { ToolOutcome } from "../domain/tool-outcome.ts";
 import type { Viewer } from "../domain/viewer.ts";
+import { ENTITIES_VERSION } from "../domain/entities/item-mentions.ts";
 import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
 import { SEARCHED_FACT_COLUMNS, factSearchItem, type SearchedFactRow } from "./fact-search-item.ts";
+import { PostgresEntityMentions } from "./postgres-entity-mentions.ts";
 import { PostgresFactHistory } from "./postgres-fact-history.ts";
 import { PostgresProposals } from "./postgres-proposals.ts";
 import { PostgresSearch } from "./postgres-search.ts";
@@ -24,6 +26,8 @@ export class PostgresScopedFacts implements ScopedFacts {
   readonly search: PostgresSearch;
   /** Facts that were changed, and have to be found as they are now. */
   readonly #touched = new Set<string>();
+  /** Facts and proposals that are new: what they speak of never changes. */
+  readonly #written = new Set<string>();
 
   constructor(queries: Queries, viewer: Viewer) {
     this.#queries = queries;
@@ -35,16 +39,20 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   /**
-   * Has what was changed be found as it is now, all at once before the transaction commits. A fact that ended left the search items by a
+   * Has what was changed be found as it is now, and by what it speaks of, all at once before the transaction commits. A fact that ended left the search items by a
    * trigger.
    * @returns whether anything is left for the index
    */
   async feedSearch(): Promise<boolean> {
-    const ids = [...this.#touched];
+    const ids = [...new Set([...this.#touched, ...this.#written])];
     if (ids.length === 0) return false;
-    await this.#queries.query("INSERT INTO outbox (fact_id) SELECT unnest($1::uuid[])", [ids], "outbox-feed");
-    const sql = `SELECT ${SEARCHED_FACT_COLUMNS} FROM fact WHERE fact_id = ANY($1::uuid[]) AND valid_to IS NULL`;
-    const holding = await this.#queries.query<SearchedFactRow>(sql, [ids], "search-fact");
+    const sql = `SELECT ${SEARCHED_FACT_COLUMNS}, valid_to IS NULL AS holds FROM fact WHERE fact_id = ANY($1::uuid[])`;
+    const rows = await this.#queries.query<SearchedFactRow & { holds: boolean }>(sql, [ids], "search-fact");
+    const written = rows.filter((row) => this.#written.has(row.fact_id));
+    await new PostgresEntityMentions().putFacts(this.#queries, written);
+    if (this.#touched.size === 0) return false;
+    await this.#queries.query("INSERT INTO outbox (fact_id) SELECT unnest($1::uuid[])", [[...this.#touched]], "outbox-feed");
+    const holding = rows.filter((row) => row.holds && this.#touched.has(row.fact_id));
     await new PostgresSearchItems().put(this.#queries, holding.map(factSearchItem));
     return true;
   }
@@ -91,6 +99,7 @@ export class PostgresScopedFacts implements ScopedFacts {
       source_ordinal: fact.sourceOrdinal,
       said_at: fact.saidAt,
       validated_at: fact.validatedAt,
+      entities_version: ENTITIES_VERSION,
     };
     const { proposal } = fact;
     const all =
@@ -101,6 +110,7 @@ export class PostgresScopedFacts implements ScopedFacts {
     const sql = `INSERT INTO fact (${Object.keys(all).join(", ")}, valid_to) VALUES (${places.join(", ")}, ${validTo}) RETURNING ${FACT_COLUMNS}`;
     const inserted = await this.#changed(proposal === undefined ? "fact-insert" : "fact-propose", sql, Object.values(all));
     await this.history.addNew(fact.id);
+    this.#written.add(fact.id);
     if (proposal === undefined) this.#touched.add(fact.id);
     return inserted;
   }

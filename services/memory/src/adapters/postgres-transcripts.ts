@@ -11,6 +11,8 @@ import type {
   TurnsStored,
 } from "../domain/transcripts/transcript-store.ts";
 import type { Viewer } from "../domain/viewer.ts";
+import { ENTITIES_VERSION } from "../domain/entities/item-mentions.ts";
+import { PostgresEntityMentions } from "./postgres-entity-mentions.ts";
 import { PostgresSearch } from "./postgres-search.ts";
 import { PostgresSearchItems } from "./postgres-search-items.ts";
 import { turnSearchItem } from "./turn-search-item.ts";
@@ -49,16 +51,17 @@ export class PostgresTranscripts implements TranscriptStore {
         said_at: saidAt ?? null,
       }));
       await queries.query(
-        `INSERT INTO transcript_turn (turn_id, transcript_id, organization, owner, key, ordinal, speaker, said_at, text)
-         SELECT turn_id, $1, organization, owner, key, ordinal, speaker, said_at, text
+        `INSERT INTO transcript_turn (turn_id, transcript_id, organization, owner, key, ordinal, speaker, said_at, text, entities_version)
+         SELECT turn_id, $1, organization, owner, key, ordinal, speaker, said_at, text, ${ENTITIES_VERSION}
          FROM jsonb_to_recordset($2::jsonb) AS turn (turn_id uuid, organization text, owner text, key text, ordinal integer, speaker text,
            said_at timestamptz, text text)
          ON CONFLICT (turn_id) DO UPDATE SET ordinal = excluded.ordinal, speaker = excluded.speaker, said_at = excluded.said_at,
-           text = excluded.text, version = transcript_turn.version + 1`,
+           text = excluded.text, version = transcript_turn.version + 1, entities_version = excluded.entities_version`,
         [id, JSON.stringify(rows)],
         "transcript-put",
       );
       await new PostgresSearchItems().put(queries, rows.map(turnSearchItem));
+      await new PostgresEntityMentions().putTurns(queries, rows);
       const changed = fresh.filter(({ key }) => texts.has(key)).length;
       return { added: fresh.length - changed, changed, unchanged: turns.length - fresh.length, isForgotten: false };
     });

@@ -88,6 +88,10 @@ export function auditFactsHandler({ store, usage, projects }: Ports) {
   };
 }
 
+export function encodeRecallKind(kind: RecallKind): EncodedKind {
+  return KINDS[kind];
+}
+
 function daysBefore(date: Date, days: number): Date {
   return new Date(date.getTime() - days * DAY_MILLISECONDS);
 }

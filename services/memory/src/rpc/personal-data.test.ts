@@ -113,7 +113,7 @@ describe("what memory holds of a person", () => {
     await memory.searchFacts({ query: "number" }, by(ada));
     const found = await textsOf(ada);
     expect([found.length, new Set(found)]).toEqual([texts.length, new Set(texts)]);
-    expect(new Set((await exported(ada)).map(({ kind }) => kind))).toEqual(new Set(["fact", "fact_change", "recall"]));
+    expect(new Set((await exported(ada)).map(({ kind }) => kind))).toEqual(new Set(["fact", "fact_change", "recall", "mention"]));
     expect(await textsOf(bob)).toEqual(["Bob keeps bees in Kent."]);
   });
 

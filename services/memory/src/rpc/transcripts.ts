@@ -89,7 +89,7 @@ function decodeTurn({ key, ordinal, speaker, saidAt, text }: EncodedTurn): Turn 
   return { key, ordinal, speaker: named, saidAt: saidAt && timestampDate(saidAt), text };
 }
 
-function encodeTurn({ speaker, saidAt, ...turn }: Turn): EncodedTurn {
+export function encodeTurn({ speaker, saidAt, ...turn }: Turn): EncodedTurn {
   return create(TurnSchema, { ...turn, speaker: SPEAKERS[speaker], saidAt: encodeTime(saidAt) });
 }
 

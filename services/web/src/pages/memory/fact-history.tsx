@@ -1,14 +1,12 @@
-import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Fact, FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import type { FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { Link } from "wouter";
 import { Icon } from "../../parts/icon.tsx";
 import { RelativeTime } from "../../parts/relative-time.tsx";
 import { shownProse } from "../../parts/shown-text.ts";
 import { personName } from "../../parts/words.ts";
 import { changeIcon, changeWord } from "./change-marks.ts";
+import { ValidityBars } from "./validity-bars.tsx";
 import styles from "./memory.module.css";
-
-const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 
 interface FactHistoryProps {
   /** Latest first. */
@@ -25,7 +23,7 @@ export function FactHistory({ changes, moreExist, factId }: FactHistoryProps) {
   );
   return (
     <>
-      {texts.size > 1 ? <Validity facts={[...texts.values()]} factId={factId} /> : null}
+      {texts.size > 1 ? <ValidityBars facts={[...texts.values()]} factId={factId} /> : null}
       <section className={styles.history} aria-label="History">
         <h3>History</h3>
         <ol>
@@ -55,32 +53,4 @@ export function FactHistory({ changes, moreExist, factId }: FactHistoryProps) {
       </section>
     </>
   );
-}
-
-/** A bar for each text, from when it held until when. */
-function Validity({ facts, factId }: { readonly facts: readonly Fact[]; readonly factId: string }) {
-  const now = Date.now();
-  const spans = facts
-    .map((fact) => ({ fact, from: milliseconds(fact.validFrom, now), to: milliseconds(fact.validTo, now) }))
-    .toSorted((one, other) => other.from - one.from);
-  const first = Math.min(...spans.map(({ from }) => from));
-  const share = (span: number): string => `${(100 * span) / Math.max(now - first, 1)}%`;
-  return (
-    <section className={styles.validity} aria-label="Through time">
-      <h3>Through time</h3>
-      {spans.map(({ fact, from, to }) => (
-        <div key={fact.factId} data-ended={fact.validTo !== undefined}>
-          <p aria-current={fact.factId === factId ? "true" : undefined}>{shownProse(fact.text)}</p>
-          <div className={styles.bar} aria-hidden="true">
-            <span style={{ left: share(from - first), width: share(to - from) }} />
-          </div>
-          <p>{fact.validTo === undefined ? `since ${DAY.format(from)}` : DAY.formatRange(from, to)}</p>
-        </div>
-      ))}
-    </section>
-  );
-}
-
-function milliseconds(at: Timestamp | undefined, otherwise: number): number {
-  return at === undefined ? otherwise : timestampDate(at).getTime();
 }

@@ -22,6 +22,7 @@ import { OpenedFact } from "./opened-fact.tsx";
 import { PulseView } from "./pulse-view.tsx";
 import { RiverView } from "./river-view.tsx";
 import { SearchView } from "./search-view.tsx";
+import { ThreadView } from "./thread-view.tsx";
 import { WriteFact } from "./write-fact.tsx";
 import styles from "./memory.module.css";
 
@@ -49,11 +50,16 @@ const VIEWS = {
   facts: FactsView,
   inbox: InboxView,
   sources: SourcesView,
+  thread: ThreadView,
 } as const;
 
 /** These have no filters by what a fact is. */
-const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources"]);
-const SEARCHES = { search: "Search what is remembered", sources: "Search sessions with other agents" } as const;
+const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "thread"]);
+const SEARCHES: Readonly<Partial<Record<MemoryView, string>>> = {
+  search: "Search what is remembered",
+  sources: "Search sessions with other agents",
+  thread: "A path, a name, or the id of a fact or a session",
+};
 
 /** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -73,6 +79,7 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
   const set = (changes: Readonly<Record<string, string>>, replace = true): void =>
     setSearch((before) => addressWith(changes, before), { replace });
   const View = VIEWS[view];
+  const label = SEARCHES[view];
   const command = opened === "" ? commandOf(view, { question, withEnded, query }) : `hlvm memory show ${opened}`;
   return (
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
@@ -80,9 +87,7 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
         <Tabs view={view} search={search} />
         {UNFILTERED.has(view) ? (
           <div className={styles.filters}>
-            {view === "search" || view === "sources" ? (
-              <SearchField label={SEARCHES[view]} query={query} onQuery={(q) => set({ q, session: "" })} />
-            ) : null}
+            {label === undefined ? null : <SearchField label={label} query={query} onQuery={(q) => set({ q, session: "" })} />}
             {view === "sources" ? null : (
               <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
             )}
@@ -150,6 +155,7 @@ interface Asked {
 
 function commandOf(view: MemoryView, { question, withEnded, query }: Asked): string {
   if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
+  if (view === "thread") return `hlvm memory thread ${shellWord(query.trim() || "name")}`;
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
   if (view === "pulse") return "hlvm memory stats";
   if (view === "inbox") return "hlvm memory inbox list";

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { MemoryService, type EditFactRequestSchema, type FactChange } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { Pencil, Pin, PinOff, X } from "lucide-react";
 import { useState } from "react";
+import { Link } from "wouter";
 import { useAction, useCall } from "../../api/use-call.ts";
 import { useClient } from "../../api/use-client.ts";
 import { Button } from "../../parts/button.tsx";
@@ -13,6 +14,7 @@ import { FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
 import { FactPairs } from "./fact-pairs.tsx";
 import { changeWord } from "./change-marks.ts";
+import { threadPath } from "./thread-path.ts";
 import styles from "./memory.module.css";
 
 type FactEdit = NonNullable<MessageInitShape<typeof EditFactRequestSchema>["change"]>;
@@ -51,6 +53,7 @@ export function OpenedFact({ factId, project, onClose, onChanged }: OpenedFactPr
         <h2>
           Fact <code>{factId.slice(0, 8)}</code>
         </h2>
+        <Link href={threadPath(factId, project)}>Thread</Link>
         {holds ? (
           <>
             <Button
@@ -81,7 +84,7 @@ export function OpenedFact({ factId, project, onClose, onChanged }: OpenedFactPr
           <Icon of={X} />
         </Button>
       </header>
-      <div className={styles.about}>
+      <div className={styles.about} tabIndex={0} role="group" aria-label="About it">
         <TroubleNote trouble={trouble} onAgain={found.trouble === undefined ? undefined : found.again} />
         {fact === undefined ? (
           found.trouble === undefined ? (
