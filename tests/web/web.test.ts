@@ -61,6 +61,8 @@ const PLACES = [
   "/memory/facts",
   "/memory/inbox",
   "/memory/sources",
+  "/memory/recall",
+  "/memory/recall?recall=1",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

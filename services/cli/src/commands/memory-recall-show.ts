@@ -26,7 +26,13 @@ export async function memoryRecallShow(recallId: bigint, { json }: { readonly js
     process.stdout.write(`${localTime(at)}, ${enumWord(RecallKindSchema, kind)}: ${printableLine(query)}\n\n`);
     const facts = new Map(found.facts.map((fact) => [fact.factId, fact]));
     if (shownFactIds.length === 0) context.screen.note("It showed nothing.");
-    else process.stdout.write(table(["", "USED", "FACT", "TEXT"], shownFactIds.map((id) => row(recall, id, facts.get(id)))));
+    else
+      process.stdout.write(
+        table(
+          ["", "USED", "FACT", "TEXT"],
+          shownFactIds.map((id) => row(recall, id, facts.get(id))),
+        ),
+      );
   }
   return EXIT_OK;
 }

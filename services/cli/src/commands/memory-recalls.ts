@@ -35,5 +35,13 @@ export async function memoryRecalls(flags: MemoryRecallsFlags, context: CommandC
 function row({ recallId, at, kind, shownFactIds, milliseconds, sessionId, query }: RecallEntry): string[] {
   const took = `${Math.round(milliseconds)} ms`;
   const words = printableLine(query, QUERY_CHARACTERS);
-  return [String(recallId), localTime(at), enumWord(RecallKindSchema, kind), String(shownFactIds.length), took, sessionId.slice(0, 8), words];
+  return [
+    String(recallId),
+    localTime(at),
+    enumWord(RecallKindSchema, kind),
+    String(shownFactIds.length),
+    took,
+    sessionId.slice(0, 8),
+    words,
+  ];
 }

@@ -167,7 +167,15 @@ function recallOf(row: RecallRow): LoggedRecall {
 const IN_PERIOD = "organization = $1 AND owner = $2";
 
 async function recallCounts(queries: Queries, person: readonly unknown[]): Promise<RecallCount[]> {
-  const rows = await queries.query<{ kind: RecallKind; count: number; hits: number; shown: number; p50: number; p95: number; wrong: number }>(
+  const rows = await queries.query<{
+    kind: RecallKind;
+    count: number;
+    hits: number;
+    shown: number;
+    p50: number;
+    p95: number;
+    wrong: number;
+  }>(
     `SELECT kind, count(*)::int AS count, count(*) FILTER (WHERE shown <> '{}')::int AS hits, sum(cardinality(shown))::int AS shown,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY milliseconds) AS p50, percentile_cont(0.95) WITHIN GROUP (ORDER BY milliseconds) AS p95,
        sum((SELECT count(*) FROM recall_mark WHERE recall_mark.recall_id = recall_log.recall_id))::int AS wrong

@@ -190,7 +190,13 @@ describe("a recall", () => {
     const { factId, recallId } = await shown(options);
     await memory.editFact({ factId, change: { case: "replacementText", value: "Turbine listens on port 8443" } }, options);
     const { recall, facts } = await stats.getRecall({ recallId }, options);
-    expect(recall).toMatchObject({ kind: RecallKind.RUN, hasAnswer: true, shownFactIds: [factId], usedFactIds: [factId], wrongFactIds: [] });
+    expect(recall).toMatchObject({
+      kind: RecallKind.RUN,
+      hasAnswer: true,
+      shownFactIds: [factId],
+      usedFactIds: [factId],
+      wrongFactIds: [],
+    });
     expect(facts.map(({ text }) => text)).toEqual([port.text]);
     await memory.searchFacts({ query: "Turbine" }, options);
     const { recalls } = await stats.listRecalls({ limit: 1 }, options);

@@ -41,6 +41,7 @@ export interface MemoryViewProps {
 }
 
 const SourcesView = lazy(async () => ({ default: (await import("./sources-view.tsx")).SourcesView }));
+const RecallView = lazy(async () => ({ default: (await import("./recall-view.tsx")).RecallView }));
 const VIEWS = {
   live: LiveView,
   pulse: PulseView,
@@ -49,11 +50,16 @@ const VIEWS = {
   facts: FactsView,
   inbox: InboxView,
   sources: SourcesView,
+  recall: RecallView,
 } as const;
 
 /** These have no filters by what a fact is. */
-const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources"]);
-const SEARCHES = { search: "Search what is remembered", sources: "Search sessions with other agents" } as const;
+const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "recall"]);
+const SEARCHES = {
+  search: "Search what is remembered",
+  sources: "Search sessions with other agents",
+  recall: "Words of a question to memory",
+} as const;
 
 /** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -80,10 +86,10 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
         <Tabs view={view} search={search} />
         {UNFILTERED.has(view) ? (
           <div className={styles.filters}>
-            {view === "search" || view === "sources" ? (
-              <SearchField label={SEARCHES[view]} query={query} onQuery={(q) => set({ q, session: "" })} />
+            {view === "search" || view === "sources" || view === "recall" ? (
+              <SearchField label={SEARCHES[view]} query={query} onQuery={(q) => set({ q, session: "", recall: "" })} />
             ) : null}
-            {view === "sources" ? null : (
+            {view === "sources" || view === "recall" ? null : (
               <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
             )}
           </div>
@@ -153,6 +159,7 @@ function commandOf(view: MemoryView, { question, withEnded, query }: Asked): str
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
   if (view === "pulse") return "hlvm memory stats";
   if (view === "inbox") return "hlvm memory inbox list";
+  if (view === "recall") return `hlvm memory recalls${query.trim() === "" ? "" : ` --text ${shellWord(query.trim())}`}`;
   if (view === "sources")
     return query.trim() === "" ? "hlvm memory sessions list" : `hlvm memory sessions search ${shellWord(query.trim())}`;
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
