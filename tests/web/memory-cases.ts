@@ -237,6 +237,45 @@ export function memoryCases(web: () => WebMesh): void {
     await page.close();
   });
 
+  it("has a section in the settings: how long it keeps what is over, all of oneself as a file, sessions forgotten by tool", async () => {
+    const { mesh, workspace } = web();
+    await mesh.hlvm(["memory", "write", "Ada likes </script> green tea", "--scope", "personal"], { cwd: workspace });
+    await importSessions(mesh, { brew: ["How is tea brewed?", "With water."] });
+    const { page, refused, errors } = await web().open({ viewport: { width: 390, height: 844 } });
+    await page.goto(new URL("/settings", page.url()).href);
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void dialog.accept();
+    });
+    await page.getByLabel("Days: Personal facts that have ended").fill("400");
+    await page.getByRole("button", { name: "Set: Personal facts that have ended" }).click();
+    const retention = async () => (await mesh.hlvm(["memory", "retention", "--json"], { cwd: workspace })).stdout;
+    await expect.poll(retention).toMatch(/"days":400\b/);
+    await expect.poll(() => page.getByRole("button", { name: "Set: Personal facts that have ended" }).isDisabled()).toBe(true);
+    await page.getByLabel("Days: Personal facts that have ended").fill("");
+    await page.getByRole("button", { name: "Set: Personal facts that have ended" }).click();
+    await expect.poll(retention).toBe("");
+
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save my memory" }).click()]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\n");
+    const records = lines.map((line) => JSON.parse(line) as { type: string; record: { text?: string } });
+    expect(records.map(({ type, record }) => `${type} ${record.text ?? ""}`)).toEqual(
+      expect.arrayContaining(["fact Ada likes </script> green tea", "turn With water."]),
+    );
+    await page.getByText(`${lines.length} records`).waitFor();
+
+    await page.getByRole("button", { name: "Forget all sessions of claude-code" }).click();
+    await page.getByText("hlvm memory source list").waitFor();
+    expect(asked).toEqual([expect.stringContaining("400 days"), expect.stringContaining("claude-code")]);
+    await page.getByText("hlvm memory person erase").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
   it("says what is wrong: no answer, and that a right is missing", async () => {
     const { page } = await web().open();
     await page.route("**/ListFacts", (route) => route.abort());
