@@ -87,6 +87,18 @@ describe("the recall hook", () => {
     await mesh.hlvm(["memory", "search", "Falkenstein"], { cwd: workspace });
     const recalls = linesOf(await mesh.hlvm(["memory", "recalls", "--json"]));
     expect(recalls.map(({ query }) => query)).toEqual(["Falkenstein"]);
+    const recallId = (recalls[0] as unknown as { recall_id: number }).recall_id;
+    const recall = String(recallId);
+    const onRecall = async (...words: string[]) => linesOf(await mesh.hlvm(["memory", "recalls", ...words, "--json"]));
+    expect(await onRecall("mark", recall, id)).toMatchObject([{ recall_id: recallId, wrong_fact_ids: [id] }]);
+    expect(await onRecall("show", recall)).toMatchObject([{ recall: { wrong_fact_ids: [id] }, facts: [{ fact_id: id }] }]);
+    expect((await mesh.hlvm(["memory", "recalls", "show", recall])).stdout).toMatch(/^wrong +\? +/m);
+    expect(await onRecall("unmark", recall, id)).toMatchObject([{ recall_id: recallId, wrong_fact_ids: [] }]);
+    expect(await mesh.hlvm(["memory", "recalls", "mark", recall, recall.padStart(8, "0")])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not a fact's id") as string,
+    });
+    expect(await onRecall("--kind", "run")).toEqual([]);
     const status = await mesh.hlvm(["hook", "status", "--json"], { environment });
     expect(linesOf(status)[0]).toMatchObject({ tool: "claude-code", mode: "live", events: 4, warnings: [] });
 

@@ -194,7 +194,11 @@ async function shows(page: Page, name: string): Promise<void> {
       .click();
   if (name === "memory-recalled") {
     await page.getByRole("list", { name: "Recalls" }).getByRole("button").first().click();
-    await page.getByRole("button", { name: "This was wrong" }).first().click();
+    // Marked in an earlier view it stays marked.
+    const marked = page.getByRole("button", { name: "It belonged there" });
+    const unmarked = page.getByRole("button", { name: "This was wrong" });
+    await marked.or(unmarked).first().waitFor();
+    if ((await marked.count()) === 0) await unmarked.first().click();
     await page.getByRole("button", { name: "Explain now" }).click();
   }
   if (name === "session-top") await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
