@@ -159,6 +159,7 @@ try {
     "memory-recalled": "/memory/recall?q=idempotency",
     "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
+    "settings-memory": "/settings",
     palette: done,
     keys: "/audit",
     undo: done,
@@ -201,6 +202,8 @@ async function shows(page: Page, name: string): Promise<void> {
     if ((await marked.count()) === 0) await unmarked.first().click();
     await page.getByRole("button", { name: "Explain now" }).click();
   }
+  if (name === "settings-memory")
+    await page.getByRole("heading", { name: "Memory", exact: true }).evaluate((heading) => heading.scrollIntoView());
   if (name === "session-top") await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
   if (name === "palette") await page.keyboard.press("Control+k");
   if (name === "keys") await page.keyboard.press("?");

@@ -1,6 +1,6 @@
 import { setTimeout as after } from "node:timers/promises";
 
-const GRACE_MILLISECONDS = 60;
+const GRACE_MILLISECONDS = 30;
 
 /** Both answers, where both come; what fails, or comes long after the other, is left out. */
 export function firstAndSoon<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One | undefined, Other | undefined]> {
