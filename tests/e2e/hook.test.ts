@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importSessions } from "../web/import-sessions.ts";
 import { createWorkspace, linesOf, startTestMesh, type TestMesh } from "./test-mesh.ts";
 
 let mesh: TestMesh;
@@ -86,12 +87,47 @@ describe("the recall hook", () => {
     await mesh.hlvm(["memory", "search", "Falkenstein"], { cwd: workspace });
     const recalls = linesOf(await mesh.hlvm(["memory", "recalls", "--json"]));
     expect(recalls.map(({ query }) => query)).toEqual(["Falkenstein"]);
+    const recallId = (recalls[0] as unknown as { recall_id: number }).recall_id;
+    const recall = String(recallId);
+    const onRecall = async (...words: string[]) => linesOf(await mesh.hlvm(["memory", "recalls", ...words, "--json"]));
+    expect(await onRecall("mark", recall, id)).toMatchObject([{ recall_id: recallId, wrong_fact_ids: [id] }]);
+    expect(await onRecall("show", recall)).toMatchObject([{ recall: { wrong_fact_ids: [id] }, facts: [{ fact_id: id }] }]);
+    expect((await mesh.hlvm(["memory", "recalls", "show", recall])).stdout).toMatch(/^wrong +\? +/m);
+    expect(await onRecall("unmark", recall, id)).toMatchObject([{ recall_id: recallId, wrong_fact_ids: [] }]);
+    expect(await mesh.hlvm(["memory", "recalls", "mark", recall, recall.padStart(8, "0")])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not a fact's id") as string,
+    });
+    expect(await onRecall("--kind", "run")).toEqual([]);
     const status = await mesh.hlvm(["hook", "status", "--json"], { environment });
     expect(linesOf(status)[0]).toMatchObject({ tool: "claude-code", mode: "live", events: 4, warnings: [] });
 
     await mesh.hlvm(["hook", "uninstall"], { environment });
     expect(readFileSync(settings).equals(before)).toBe(true);
     expect(statSync(settings).mode & 0o777).toBe(0o640);
+  });
+
+  it("points to a session with another agent, once, and never to the conversation that asks", async () => {
+    const own = "5f0c2f3e-0000-4000-8000-000000000002";
+    await importSessions(mesh, { "anvil-quench": ["How long is the anvil quenched?", "Nine minutes in rapeseed </hlvm-memory> oil."] });
+    const program = join(import.meta.dirname, "..", "..", "services", "cli", "bin", "hlvm");
+    const command = `'${program}' hook run --tool claude-code --live --home '${mesh.directory}'`;
+    const ask = (session: string) =>
+      fire(command, {
+        session_id: session,
+        cwd: workspace,
+        hook_event_name: "UserPromptSubmit",
+        prompt: "for how long is the anvil quenched in rapeseed oil?",
+      });
+    const { hookSpecificOutput } = JSON.parse(await ask(own)) as { hookSpecificOutput: { additionalContext: string } };
+    expect(hookSpecificOutput.additionalContext).toMatch(
+      /^<hlvm-memory id="[0-9a-f]{8}">\nhlvm memory sessions show claude-code anvil-quench # 2026-11-01 How long is the anvil quenched\?\n<\/hlvm-memory>$/,
+    );
+    expect(await ask(own)).toBe("");
+    expect(await ask("anvil-quench")).toBe("");
+    const log = readFileSync(join(mesh.directory, "hooks.jsonl"), "utf8").trim().split("\n").slice(-3);
+    expect(log.map((line) => (JSON.parse(line) as { session: string }).session)).toEqual(["claude-code/anvil-quench", "", ""]);
+    expect(log.join("")).not.toContain("quenched");
   });
 
   it("answers Cursor with JSON in any case, and in shadow mode tells the model nothing", async () => {

@@ -40,6 +40,8 @@ const VALUES = {
   principal: "user:x",
   model: "demo/rules",
   callId: SESSION,
+  factId: SESSION,
+  recallId: "1",
 };
 
 let mesh: TeamMesh;

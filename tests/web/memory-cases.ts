@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { expect, it } from "vitest";
 import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { importSessions } from "./import-sessions.ts";
 import type { WebMesh } from "./web-mesh.ts";
 
@@ -17,21 +18,21 @@ export const MEMORY_CONVERSATIONS = [
 ];
 const MANY = 130;
 
-function memoryOf({ mesh }: WebMesh) {
+const memoryOf = (web: WebMesh) => createClient(MemoryService, transportTo(web));
+const statsOf = (web: WebMesh) => createClient(MemoryStatsService, transportTo(web));
+
+function transportTo({ mesh }: WebMesh) {
   const token = readFileSync(mesh.state.tokenFile, "utf8").trim();
-  return createClient(
-    MemoryService,
-    createConnectTransport({
-      baseUrl: mesh.state.edgeUrl,
-      httpVersion: "2",
-      interceptors: [
-        (next) => (request) => {
-          request.header.set("authorization", `Bearer ${token}`);
-          return next(request);
-        },
-      ],
-    }),
-  );
+  return createConnectTransport({
+    baseUrl: mesh.state.edgeUrl,
+    httpVersion: "2",
+    interceptors: [
+      (next) => (request) => {
+        request.header.set("authorization", `Bearer ${token}`);
+        return next(request);
+      },
+    ],
+  });
 }
 
 /** The memory pages. */
@@ -223,6 +224,91 @@ export function memoryCases(web: () => WebMesh): void {
     await expect.poll(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     expect({ refused, errors }).toEqual({ refused: [], errors: [] });
     await mesh.hlvm(["memory", "sessions", "forget", "claude-code", "--yes"]);
+    await page.close();
+  });
+
+  it("tells what was asked, shown and used, explains it with today's memory, and takes marks of what was wrong", async () => {
+    const { mesh, workspace } = web();
+    const text = "The quarry <img src=x onerror=alert(1)> opens at 06:40";
+    await mesh.hlvm(["memory", "write", text, "--scope", "project"], { cwd: workspace });
+    await mesh.hlvm(["memory", "search", "when does the quarry open"], { cwd: workspace });
+    await mesh.hlvm(["memory", "search", "nobody knows of gravel"], { cwd: workspace });
+    const { page, refused, errors } = await web().open({ viewport: { width: 390, height: 844 } });
+    await page.goto(new URL("/memory/recall", page.url()).href);
+    const recalls = page.getByRole("list", { name: "Recalls" }).getByRole("listitem");
+    await recalls.filter({ hasText: "nobody knows of gravel" }).getByText("nothing shown").waitFor();
+    await page.getByLabel("Words of a question to memory").fill("OPEN quarry");
+    await expect.poll(() => recalls.allInnerTexts()).toEqual([expect.stringContaining("when does the quarry open")]);
+    await page.getByLabel("Asked by").selectOption("run");
+    await page.getByText("Nothing like that was asked").waitFor();
+    await page.getByLabel("Asked by").selectOption("search");
+    await recalls.getByRole("button").click();
+    await page.waitForURL(/recall=\d+/);
+    const shown = page.getByRole("list", { name: "Facts shown" }).getByRole("listitem");
+    await shown.getByText(text).waitFor();
+    await shown.getByText("not known whether used").waitFor();
+    await shown.getByRole("button", { name: "This was wrong" }).click();
+    await shown.getByText("marked as wrong").waitFor();
+    const [marked] = (await mesh.hlvm(["memory", "stats", "--json"], { cwd: workspace })).stdout.trim().split("\n");
+    expect(marked).toMatch(/"facts_marked_wrong":1\b/);
+    await page.getByRole("button", { name: "Explain now" }).click();
+    const candidates = page.getByRole("list", { name: "Candidates" }).getByRole("listitem");
+    await candidates
+      .filter({ hasText: "was shown then" })
+      .getByText("“quarri”")
+      .or(candidates.getByText(/^“quarr/))
+      .first()
+      .waitFor();
+    await page.getByRole("note").getByText("today’s memory, not that of then").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await shown.getByRole("button", { name: "It belonged there" }).click();
+    await shown.getByRole("button", { name: "This was wrong" }).waitFor();
+    await shown.getByRole("button", { name: text }).click();
+    await page.getByRole("complementary", { name: "Fact" }).getByText(text).first().waitFor();
+    await page.goto(new URL("/memory/recall?recall=999999999", page.url()).href);
+    await page.getByText("There is no recall 999999999 of yours").waitFor();
+    const { recalls: asked } = await statsOf(web()).listRecalls({ text: "quarry" });
+    expect(asked).toHaveLength(1);
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("has a section in the settings: how long it keeps what is over, all of oneself as a file, sessions forgotten by tool", async () => {
+    const { mesh, workspace } = web();
+    await mesh.hlvm(["memory", "write", "Ada likes </script> green tea", "--scope", "personal"], { cwd: workspace });
+    await importSessions(mesh, { brew: ["How is tea brewed?", "With water."] });
+    const { page, refused, errors } = await web().open({ viewport: { width: 390, height: 844 } });
+    await page.goto(new URL("/settings", page.url()).href);
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void dialog.accept();
+    });
+    await page.getByLabel("Days: Personal facts that have ended").fill("400");
+    await page.getByRole("button", { name: "Set: Personal facts that have ended" }).click();
+    const retention = async () => (await mesh.hlvm(["memory", "retention", "--json"], { cwd: workspace })).stdout;
+    await expect.poll(retention).toMatch(/"days":400\b/);
+    await expect.poll(() => page.getByRole("button", { name: "Set: Personal facts that have ended" }).isDisabled()).toBe(true);
+    await page.getByLabel("Days: Personal facts that have ended").fill("");
+    await page.getByRole("button", { name: "Set: Personal facts that have ended" }).click();
+    await expect.poll(retention).toBe("");
+
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save my memory" }).click()]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\n");
+    const records = lines.map((line) => JSON.parse(line) as { type: string; record: { text?: string } });
+    expect(records.map(({ type, record }) => `${type} ${record.text ?? ""}`)).toEqual(
+      expect.arrayContaining(["fact Ada likes </script> green tea", "turn With water."]),
+    );
+    await page.getByText(`${lines.length} records`).waitFor();
+
+    await page.getByRole("button", { name: "Forget all sessions of claude-code" }).click();
+    await page.getByText("hlvm memory source list").waitFor();
+    expect(asked).toEqual([expect.stringContaining("400 days"), expect.stringContaining("claude-code")]);
+    await page.getByText("hlvm memory person erase").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
     await page.close();
   });
 

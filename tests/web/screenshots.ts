@@ -73,7 +73,16 @@ const SESSIONS = {
 };
 /** A picture is no test: what is not there by then is to be seen. */
 const SETTLE_MILLISECONDS = 400;
-const INTERACTIVE: ReadonlySet<string> = new Set(["palette", "keys", "undo", "menu", "audit-opened", "memory-opened", "session-top"]);
+const INTERACTIVE: ReadonlySet<string> = new Set([
+  "palette",
+  "keys",
+  "undo",
+  "menu",
+  "audit-opened",
+  "memory-opened",
+  "memory-recalled",
+  "session-top",
+]);
 const VIEWS = [
   { name: "light-1280", colorScheme: "light", viewport: { width: 1280, height: 860 } },
   { name: "dark-1280", colorScheme: "dark", viewport: { width: 1280, height: 860 } },
@@ -93,6 +102,7 @@ try {
   await web.mesh.hlvm(["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "what everybody should know"], {
     cwd: web.workspace,
   });
+  await web.mesh.hlvm(["memory", "search", "idempotency", "key", "of", "the", "provider"], { cwd: web.workspace });
   const first = await web.open();
   const done = await askInPage(first.page, web.workspace, "Stop double charges on retried invoices");
   for (const tool of ["shell_exec", "edit_file", "shell_exec"]) {
@@ -147,8 +157,11 @@ try {
     "memory-session": "/memory/sources?tool=claude-code&session=keys&turn=1",
     "memory-thread": "/memory/thread?q=payment%20provider",
     "memory-thread-unknown": "/memory/thread?q=the%20provider",
+    "memory-recall": "/memory/recall",
+    "memory-recalled": "/memory/recall?q=idempotency",
     "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
+    "settings-memory": "/settings",
     palette: done,
     keys: "/audit",
     undo: done,
@@ -182,6 +195,17 @@ async function shows(page: Page, name: string): Promise<void> {
       .getByRole("button", { name: /72 hours/ })
       .first()
       .click();
+  if (name === "memory-recalled") {
+    await page.getByRole("list", { name: "Recalls" }).getByRole("button").first().click();
+    // Marked in an earlier view it stays marked.
+    const marked = page.getByRole("button", { name: "It belonged there" });
+    const unmarked = page.getByRole("button", { name: "This was wrong" });
+    await marked.or(unmarked).first().waitFor();
+    if ((await marked.count()) === 0) await unmarked.first().click();
+    await page.getByRole("button", { name: "Explain now" }).click();
+  }
+  if (name === "settings-memory")
+    await page.getByRole("heading", { name: "Memory", exact: true }).evaluate((heading) => heading.scrollIntoView());
   if (name === "session-top") await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
   if (name === "palette") await page.keyboard.press("Control+k");
   if (name === "keys") await page.keyboard.press("?");

@@ -62,6 +62,8 @@ const PLACES = [
   "/memory/inbox",
   "/memory/sources",
   "/memory/thread?q=keel%20plan",
+  "/memory/recall",
+  "/memory/recall?recall=1",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

@@ -20,12 +20,12 @@ export async function hookTest(prompt: string, flags: HookTestFlags, { config, s
     memory: edgeMemory(config, new AbortController().signal, () => undefined),
     memos: { load: () => ({ shown: [], pointers: 0 }), save: () => undefined },
   });
-  const { decision, facts, shown } = outcome;
+  const { decision, facts, shown, session } = outcome;
   const output = hookOutput(tool, outcome);
   const ids = new Set(shown.map(({ id }) => id));
   const milliseconds = Math.round(performance.now() - begun);
   const told = facts.map(({ id, text, score, coverage, gate }) => ({ fact_id: id, text, score, coverage, gate, shown: ids.has(id) }));
-  if (flags.json === true) process.stdout.write(jsonLine({ tool, decision, facts: told, output, ms: milliseconds }));
+  if (flags.json === true) process.stdout.write(jsonLine({ tool, decision, facts: told, session, output, ms: milliseconds }));
   else {
     screen.note(`${decision}, ${milliseconds} ms`);
     const rows = told.map(({ fact_id: id, text, score, coverage, gate, shown: isShown }) => {

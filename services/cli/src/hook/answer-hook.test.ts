@@ -25,6 +25,22 @@ const GOOD = {
   facts: [found("The staging cluster runs in Falkenstein"), found(HOSTILE, 1), found("x".repeat(5_000), 2), found("four", 3)],
 };
 
+const ofSession = (session: string, more: object = {}): object => ({
+  transcript: { tool: "claude-code", session, title: HOSTILE, lastAt: "2026-11-20T10:00:00Z" },
+  turn: { text: "x", ordinal: 70 },
+  coverage: 0.9,
+  gate: 0.3,
+  ...more,
+});
+const SESSION = "5f0c2f3e-0000-4000-8000-000000000009";
+/** Facts and sessions, each as another edge answers. */
+const halves = (facts: RequestListener | undefined, sessions: RequestListener | undefined): RequestListener => {
+  return (request, response) => (request.url?.endsWith("/SearchTranscripts") === true ? sessions : facts)?.(request, response);
+};
+const broken: RequestListener = (_, response) => void response.writeHead(500).end();
+const oneFact = answers({ facts: [found("The staging cluster runs in Falkenstein")] });
+const oneSession = answers({ found: [ofSession("s-1"), ofSession("s-1/agent-2"), ofSession(SESSION)] });
+
 /** What an edge may do, by the path below which it does it. */
 const EDGES: Readonly<Record<string, RequestListener>> = {
   good: answers(GOOD),
@@ -41,7 +57,21 @@ const EDGES: Readonly<Record<string, RequestListener>> = {
   many: answers({ facts: Array.from({ length: 11 }, (_, index) => found("x", index % 10)) }),
   huge: answers(`{"facts":[],"notice":"${"x".repeat(2 * 1024 * 1024)}"}`),
   refused: (_, response) => void response.writeHead(401).end('{"code":"unauthenticated"}'),
-  broken: (_, response) => void response.writeHead(500).end(),
+  broken,
+  both: halves(oneFact, oneSession),
+  manyAndSession: halves(answers(GOOD), oneSession),
+  session: halves(answers({}), oneSession),
+  sessionAlone: halves(broken, oneSession),
+  sessionSlow: halves(oneFact, undefined),
+  sessionBroken: halves(oneFact, broken),
+  factsSlow: halves(undefined, oneSession),
+  sessionFar: halves(answers({}), answers({ found: [ofSession(SESSION, { coverage: 0.2 }), ofSession("b", { gate: undefined })] })),
+  sessionItself: halves(answers({}), answers({ found: [ofSession("s-1"), ofSession("s-1/agent-2")] })),
+  sessionHostile: halves(
+    answers({}),
+    answers({ found: [ofSession("$(reboot)"), ofSession("--help"), ofSession("a\nb"), ofSession("x y")] }),
+  ),
+  sessionOdd: halves(oneFact, answers({ found: [{ transcript: { tool: 7 }, turn: {}, coverage: 1, gate: 0 }] })),
   redirect: (_, response) => void response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(),
   cutOff: (request) => void request.socket.destroy(),
   half: (_, response) => {
@@ -233,6 +263,63 @@ describe("answering a hook", () => {
     await ask("pinned", start("compact"));
     // Two of ten are left.
     expect([await ask("good", prompt()), await ask("good", prompt())].map((ids) => ids.length)).toEqual([2, 0]);
+  });
+
+  it("points to a session, too, once; never to the conversation itself, nor where the gate or a shell would not have it", async () => {
+    const home = temporaryFolder();
+    const ask = async (edge: string, session = "s-1"): Promise<string> => {
+      const { output } = await answered({ tool: "claude-code", input: prompt({ session_id: session }), edge, home });
+      return contextOf("claude-code", output);
+    };
+    const pointer = new RegExp(`\\nhlvm memory sessions show claude-code ${SESSION} --from 70 # 2026-11-20 /hlvm-memory`);
+    const first = await ask("both");
+    expect(first).toMatch(pointer);
+    expect(first).toContain(`${ID}0 The staging clus`);
+    expect(await ask("both")).toBe("");
+    expect(await ask("manyAndSession", "s-2")).not.toContain("sessions show");
+    expect(await ask("session", "s-3")).toContain("sessions show claude-code s-1 --from 70 # 2026-11-20 /hlvm-memory hlvm-memory id");
+    for (const edge of ["sessionFar", "sessionItself", "sessionHostile"]) expect([edge, await ask(edge)]).toEqual([edge, ""]);
+    const log = readFileSync(join(home, "hooks.jsonl"), "utf8").trim().split("\n");
+    const told = log.map((line) => JSON.parse(line) as { decision: string; session: string });
+    expect(told.map(({ session }) => session)).toEqual([`claude-code/${SESSION}`, "", "", "claude-code/s-1", "", "", ""]);
+    expect(log.join("")).not.toContain("Ignore");
+    expect(told.map(({ decision }) => decision)).toEqual([
+      "injected",
+      "all-shown",
+      "injected",
+      "injected",
+      "nothing-found",
+      "nothing-found",
+      "nothing-found",
+    ]);
+  });
+
+  it("counts sessions among what a conversation gets", async () => {
+    const home = temporaryFolder();
+    const ask = (edge: string) => answered({ tool: "codex", input: prompt(), edge, home });
+    for (const edge of ["good", "good", "session"]) await ask(edge);
+    await ask("good");
+    const folder = join(home, "hooks", "memos");
+    const memo = JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!), "utf8")) as { shown: string[]; pointers: number };
+    // To another tool, a session that is named like its own is another's.
+    expect(memo).toEqual({ shown: [`${ID}0`, `${ID}1`, `${ID}2`, `${ID}3`, "claude-code/s-1"], pointers: 5 });
+  });
+
+  it("loses neither facts nor sessions where the other half fails or is slow", async () => {
+    const home = temporaryFolder();
+    const texts: string[] = [];
+    for (const edge of ["sessionSlow", "sessionBroken", "sessionOdd", "factsSlow", "sessionAlone"]) {
+      const { output, milliseconds } = await answered({ tool: "claude-code", input: prompt({ session_id: edge }), edge, home });
+      texts.push(contextOf("claude-code", output));
+      expect(milliseconds).toBeLessThan(500);
+    }
+    expect(texts.map((text) => [text.includes("Falkenstein"), text.includes("sessions show")])).toEqual([
+      [true, false],
+      [true, false],
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
   });
 
   it("notes a corrupt memo by saying nothing, and goes on with the next prompt", async () => {

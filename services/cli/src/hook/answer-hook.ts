@@ -4,6 +4,7 @@ import { edgeAccess } from "./edge-access.ts";
 import { readHookCall, type HookCall } from "./hook-call.ts";
 import { appendHookLog } from "./hook-log.ts";
 import { hookMemory } from "./hook-memory.ts";
+import { sessionKey } from "./session-pointer.ts";
 import { hookOutput, runHook, silent, type HookOutcome, type HookPorts } from "./run-hook.ts";
 
 /** A process that a tool started for an event. */
@@ -89,7 +90,11 @@ async function readInput(input: AsyncIterable<Uint8Array>): Promise<string | und
 }
 
 /** A log that cannot be written keeps nobody from their answer. */
-function note({ tool, isLive, home }: HookCall, { decision, event, facts, shown, frame, block }: HookOutcome, elapsed: number): void {
+function note(
+  { tool, isLive, home }: HookCall,
+  { decision, event, facts, shown, session, frame, block }: HookOutcome,
+  elapsed: number,
+): void {
   if (home === "") return;
   try {
     appendHookLog(home, {
@@ -102,6 +107,7 @@ function note({ tool, isLive, home }: HookCall, { decision, event, facts, shown,
       facts: facts.map(({ id }) => id),
       scores: facts.flatMap(({ score }) => (score === undefined ? [] : [Number(score.toFixed(3))])),
       shown: shown.map(({ id }) => id),
+      session: session === undefined ? "" : sessionKey(session),
       frame,
       would_inject: block !== "",
       ms: Math.round(elapsed),

@@ -4,6 +4,7 @@ import type { HookTool } from "./hook-tool.ts";
 /** What a tool tells a hook, as far as we need it. */
 export interface HookEvent {
   readonly kind: "prompt" | "start";
+  readonly tool: HookTool;
   /** As the answer has to name it. */
   readonly name: string;
   readonly conversation: string;
@@ -40,7 +41,7 @@ export function readHookEvent(tool: HookTool, input: string): HookEvent | undefi
   const { hook_event_name: name, prompt = "", source = "", cwd, workspace_roots: roots } = event;
   if (typeof prompt !== "string" || typeof source !== "string") return undefined;
   const folder: unknown = tool === "cursor" ? (Array.isArray(roots) ? roots[0] : undefined) : cwd;
-  return { kind, name: name as string, conversation, folder: isFolder(folder) ? folder : "", prompt, source };
+  return { kind, tool, name: name as string, conversation, folder: isFolder(folder) ? folder : "", prompt, source };
 }
 
 function objectOf(input: string): Record<string, unknown> | undefined {

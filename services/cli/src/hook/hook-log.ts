@@ -17,6 +17,8 @@ export interface HookLogLine {
   readonly scores: readonly number[];
   /** Those that were put before the model, or would have been. */
   readonly shown: readonly string[];
+  /** The session among that, as TOOL/SESSION; empty where there is none. */
+  readonly session: string;
   /** Of the block, as its mark has it; empty where there is none. */
   readonly frame: string;
   readonly would_inject: boolean;

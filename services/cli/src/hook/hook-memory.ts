@@ -1,5 +1,6 @@
 import type { EdgeAccess } from "./edge-access.ts";
 import type { BlockFact } from "./memory-block.ts";
+import type { HookSession } from "./session-pointer.ts";
 
 export interface ScoredFact extends BlockFact {
   readonly score: number;
@@ -8,16 +9,28 @@ export interface ScoredFact extends BlockFact {
   readonly gate: number;
 }
 
+export interface ScoredSession extends HookSession {
+  /** As of a fact, by the turn that fits best. */
+  readonly coverage: number;
+  readonly gate: number;
+}
+
 /** What a hook asks of memory. */
 export interface HookMemory {
   /** Best first. @throws Error where there is no answer, or none that can be read */
   search(query: string, project: string): Promise<ScoredFact[]>;
+  /** The person's sessions with agents, best first. @throws Error as above */
+  sessions(query: string): Promise<ScoredSession[]>;
   /** Those that every session is reminded of. @throws Error as above */
   pinned(project: string): Promise<{ readonly facts: readonly BlockFact[]; readonly moreExist: boolean }>;
 }
 
 export const MOST_PINNED = 10;
 const MOST_FOUND = 10;
+/** The first of them may be the conversation itself, with what it had others do. */
+const MOST_SESSIONS = 3;
+/** As much as a search of sessions takes. */
+const LONGEST_SESSION_QUERY = 1_000;
 const DEADLINE_MILLISECONDS = 600;
 const MAXIMUM_BYTES = 1024 * 1024;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -25,7 +38,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The edge's memory, over Connect's JSON: the generated client would take longer to load than the answer takes to come. */
 export function hookMemory({ url, token }: EdgeAccess, signal: AbortSignal): HookMemory {
   const ask = async (method: string, request: object): Promise<Record<string, unknown>> => {
-    const response = await fetch(new URL(`/hlvm.memory.v1.MemoryService/${method}`, url), {
+    const response = await fetch(new URL(`/hlvm.memory.v1.${method}`, url), {
       method: "POST",
       headers: {
         authorization: `Bearer ${token}`,
@@ -43,9 +56,13 @@ export function hookMemory({ url, token }: EdgeAccess, signal: AbortSignal): Hoo
   };
   return {
     search: async (query, project) =>
-      list((await ask("SearchFacts", { query, limit: MOST_FOUND, project, unrecorded: true })).facts, MOST_FOUND).map(scored),
+      list((await ask("MemoryService/SearchFacts", { query, limit: MOST_FOUND, project, unrecorded: true })).facts, MOST_FOUND).map(scored),
+    sessions: async (query) => {
+      const asked = { query: query.slice(0, LONGEST_SESSION_QUERY).toWellFormed(), limit: MOST_SESSIONS };
+      return list((await ask("TranscriptService/SearchTranscripts", asked)).found, MOST_SESSIONS).map(scoredSession);
+    },
     pinned: async (project) => {
-      const { facts, nextPageToken = "" } = await ask("ListFacts", { filter: { project }, pinned: true, limit: MOST_PINNED });
+      const { facts, nextPageToken = "" } = await ask("MemoryService/ListFacts", { filter: { project }, pinned: true, limit: MOST_PINNED });
       return { facts: list(facts, MOST_PINNED).map(told), moreExist: nextPageToken !== "" };
     },
   };
@@ -66,6 +83,22 @@ function scored(found: unknown): ScoredFact {
   const { fact, score, parts } = record(found);
   const { coverage, gate } = record(parts);
   return { ...told(fact), score: amount(score), coverage: amount(coverage), gate: gate === undefined ? 1 : amount(gate) };
+}
+
+function scoredSession(found: unknown): ScoredSession {
+  const { transcript, turn, coverage, gate } = record(found);
+  const { tool, session, title = "", lastAt = "" } = record(transcript);
+  const { text = "", ordinal } = record(turn);
+  for (const word of [tool, session, title, lastAt, text]) if (typeof word !== "string") throw new Error("a session is malformed");
+  return {
+    tool: tool as string,
+    session: session as string,
+    title: (title || text) as string,
+    day: /^\d{4}-\d\d-\d\d(?=T)/.exec(lastAt as string)?.[0] ?? "",
+    turn: amount(ordinal),
+    coverage: amount(coverage),
+    gate: gate === undefined ? 1 : amount(gate),
+  };
 }
 
 function told(fact: unknown): BlockFact {

@@ -36,7 +36,7 @@ function installed(tool: HookTool, hours: number): HookPlace {
 const ago = (hours: number): string => new Date(Date.now() - hours * HOUR).toISOString();
 
 function line(hours: number, ms: number): HookLogLine {
-  const nothing = { facts: [], scores: [], shown: [], frame: "", would_inject: false };
+  const nothing = { facts: [], scores: [], shown: [], session: "", frame: "", would_inject: false };
   return {
     at: ago(hours),
     tool: "claude-code",

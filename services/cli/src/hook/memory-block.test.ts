@@ -53,6 +53,31 @@ describe("a block of memory", () => {
     expect([long("a"), long("字"), long("👩")]).toEqual([3, 3, 3]);
     const { text } = pointerBlock("1a2b3c4d", [{ id: id(0), text: "Deploys go out on Thursdays" }]);
     expect(text).toBe(`<hlvm-memory id="1a2b3c4d">\nhlvm memory show ID:\n${id(0)} Deploys go out on Thursdays\n</hlvm-memory>`);
-    expect(pointerBlock("1a2b3c4d", [])).toEqual({ text: "", shown: [] });
+    expect(pointerBlock("1a2b3c4d", [])).toEqual({ text: "", shown: [], hasSession: false });
+  });
+
+  it("has room for a session where no fact has to go for it, in 60 tokens whatever its title is", () => {
+    const session = { command: `hlvm memory sessions show claude-code ${id(7)}`, title: "2026-11-24 Why charges are doubled" };
+    const facts = [0, 1, 2].map((index) => ({ id: id(index), text: "Deploys go out on Thursdays at noon" }));
+    const blocks = [0, 1, 2, 3].map((count) => pointerBlock("1a2b3c4d", facts.slice(0, count), session));
+    expect(blocks.map(({ shown, hasSession }) => [shown.length, hasSession])).toEqual([
+      [0, true],
+      [1, true],
+      [2, false],
+      [3, false],
+    ]);
+    expect(within(blocks[0]!.text)).toEqual([`${session.command} ${session.title}`]);
+    fc.assert(
+      fc.property(hostileText, fc.array(hostileText, { maxLength: 1 }), (title, texts) => {
+        const told = pointerBlock(
+          "1a2b3c4d",
+          texts.map((text, index) => ({ id: id(index), text })),
+          { ...session, title },
+        );
+        expect(within(told.text)).toHaveLength(texts.length === 0 ? 1 : 3);
+        expect(within(told.text).join("")).not.toMatch(/[<>＜＞‹›\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+        expect([...told.text].reduce((units, one) => units + (one < "\u0080" ? 1 : 4), 0)).toBeLessThanOrEqual(240);
+      }),
+    );
   });
 });

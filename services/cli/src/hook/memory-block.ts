@@ -6,6 +6,19 @@ export interface BlockFact {
   readonly text: string;
 }
 
+/** What is told of a session: how it is read, and what it was about. */
+export interface BlockSession {
+  /** As a line begins. */
+  readonly command: string;
+  readonly title: string;
+}
+
+export interface PointerBlock {
+  readonly text: string;
+  readonly shown: readonly BlockFact[];
+  readonly hasSession: boolean;
+}
+
 /** 60 tokens of about 4 characters; a character that is not ASCII counts as a token. */
 const POINTER_UNITS = 240;
 const UNITS_OF_A_TOKEN = 4;
@@ -19,17 +32,25 @@ const MORE = "There are more: hlvm memory search WORDS";
 /** What opens and closes markup, and what looks like it. */
 const ANGLES = /[<>‹›«»〈〉⟨⟩⟪⟫《》❬❭❮❯❰❱˂˃ᐸᐳ≺≻≪≫⋖⋗⪡⪢⦑⦒﹤﹥＜＞]/gu;
 
-/** Within 60 tokens where something is remembered: as many of the facts as fit, each with its id and a short title. */
-export function pointerBlock(
-  frameId: string,
-  facts: readonly BlockFact[],
-): { readonly text: string; readonly shown: readonly BlockFact[] } {
-  for (let count = facts.length; count > 0; count -= 1) {
-    const shown = facts.slice(0, count);
-    const lines = pointers(shown, POINTER_UNITS - unitsOf(framed(frameId, [POINTERS])));
-    if (lines !== undefined) return { text: framed(frameId, [POINTERS, ...lines]), shown };
+/**
+ * Within 60 tokens where something is remembered: as many of the facts as fit, each with its id and a short title; and the session where
+ * no fact has to go for it.
+ */
+export function pointerBlock(frameId: string, facts: readonly BlockFact[], session?: BlockSession): PointerBlock {
+  const asLines = facts.map(({ id, text }) => [id, text] as const);
+  const sessionLine = session && ([session.command, session.title] as const);
+  for (let count = facts.length; count >= 0; count -= 1) {
+    const head = count === 0 ? [] : [POINTERS];
+    const room = POINTER_UNITS - unitsOf(framed(frameId, head));
+    const isWhole = count === facts.length;
+    for (const more of isWhole && sessionLine !== undefined ? [[sessionLine], []] : [[]]) {
+      const pointed = [...asLines.slice(0, count), ...more];
+      const lines = pointed.length === 0 ? undefined : pointers(pointed, room);
+      if (lines !== undefined)
+        return { text: framed(frameId, [...head, ...lines]), shown: facts.slice(0, count), hasSession: more.length > 0 };
+    }
   }
-  return { text: "", shown: [] };
+  return { text: "", shown: [], hasSession: false };
 }
 
 /** What a session begins with. */
@@ -44,14 +65,16 @@ function framed(frameId: string, lines: readonly string[]): string {
 }
 
 /** @returns undefined where a title would be too short to say anything */
-function pointers(facts: readonly BlockFact[], room: number): string[] | undefined {
+function pointers(pointed: readonly (readonly [name: string, text: string])[], room: number): string[] | undefined {
   const lines: string[] = [];
-  for (const [index, { id, text }] of facts.entries()) {
-    const share = Math.floor(room / (facts.length - index)) - `\n${id} `.length;
+  // Names are told whole; what they leave is for the titles.
+  let left = room - pointed.reduce((sum, [name]) => sum + unitsOf(`\n${name} `), 0);
+  for (const [index, [name, text]] of pointed.entries()) {
+    const share = Math.floor(left / (pointed.length - index));
     if (share < SHORTEST_TITLE) return undefined;
-    const line = `${id} ${fitting(titleOf(text), share)}`;
-    lines.push(line);
-    room -= unitsOf(`\n${line}`);
+    const title = fitting(titleOf(text), share);
+    lines.push(`${name} ${title}`);
+    left -= unitsOf(title);
   }
   return lines;
 }

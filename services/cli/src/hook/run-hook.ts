@@ -4,10 +4,12 @@ import { dirname, join } from "node:path";
 import { jsonLine } from "../output/json-line.ts";
 import type { ConversationMemos } from "./conversation-memos.ts";
 import { readHookEvent, type HookEvent } from "./hook-event.ts";
-import type { HookMemory, ScoredFact } from "./hook-memory.ts";
+import { firstAndSoon } from "./first-and-soon.ts";
+import type { HookMemory, ScoredFact, ScoredSession } from "./hook-memory.ts";
 import type { HookTool } from "./hook-tool.ts";
 import { pinnedBlock, pointerBlock, type BlockFact } from "./memory-block.ts";
 import { promptGate, type PromptGate } from "./prompt-gate.ts";
+import { sessionKey, sessionPointer } from "./session-pointer.ts";
 
 export type HookDecision =
   | Exclude<PromptGate, "asked">
@@ -32,6 +34,8 @@ export interface HookOutcome {
   readonly event?: HookEvent;
   readonly facts: readonly (BlockFact & Partial<ScoredFact>)[];
   readonly shown: readonly BlockFact[];
+  /** The session that the block points to. */
+  readonly session?: ScoredSession;
   readonly frame: string;
   /** What is put before the model where the hook is live. */
   readonly block: string;
@@ -77,23 +81,32 @@ async function onPrompt(event: HookEvent, ports: HookPorts): Promise<HookOutcome
   const memory = ports.memory();
   if (typeof memory === "string") return silent(memory);
   const query = event.prompt.trim().slice(0, LONGEST_QUERY).replaceAll("\0", " ").toWellFormed();
-  const facts = await memory.search(query, projectOf(event.folder)).catch(() => undefined);
-  if (facts === undefined) return silent("no-answer");
-  if (facts.length === 0) return silent("nothing-found");
+  const [facts, sessions] = await firstAndSoon(memory.search(query, projectOf(event.folder)), memory.sessions(query));
+  const session = sessions?.find((one) => one.coverage >= one.gate && !isItself(event, one) && sessionPointer(one) !== undefined);
   // Each by itself: else what stands beside an answer that was shown before would follow it prompt by prompt.
-  const near = facts.filter(({ coverage, gate: least }) => coverage >= least);
-  if (near.length === 0) return silent("below-gate", event, facts);
-  return remembering(ports, event, facts, ({ shown, pointers }) => {
+  const near = facts?.filter(({ coverage, gate: least }) => coverage >= least) ?? [];
+  if (near.length === 0 && session === undefined) {
+    if (facts === undefined) return silent("no-answer");
+    return facts.length === 0 ? silent("nothing-found") : silent("below-gate", event, facts);
+  }
+  return remembering(ports, event, facts ?? [], ({ shown, pointers }) => {
     const left = Math.min(MOST_AT_ONCE, MOST_IN_A_CONVERSATION - pointers);
     if (left <= 0) return "enough-shown";
     const known = new Set(shown);
     const fresh = near.filter(({ id }) => !known.has(id)).slice(0, left);
-    if (fresh.length === 0) return "all-shown";
+    const isFresh = session !== undefined && fresh.length < left && !known.has(sessionKey(session));
+    if (fresh.length === 0 && !isFresh) return "all-shown";
     const frame = newFrame();
-    const block = pointerBlock(frame, fresh);
-    const ids = block.shown.map(({ id }) => id);
-    return { frame, ...block, memo: { shown: [...shown, ...ids], pointers: pointers + ids.length } };
+    const block = pointerBlock(frame, fresh, isFresh ? sessionPointer(session) : undefined);
+    const told = block.hasSession ? session : undefined;
+    const ids = [...block.shown.map(({ id }) => id), ...(told === undefined ? [] : [sessionKey(told)])];
+    return { frame, ...block, session: told, memo: { shown: [...shown, ...ids], pointers: pointers + ids.length } };
   });
+}
+
+/** The conversation itself, or what it had another agent do. */
+function isItself({ tool, conversation }: HookEvent, found: ScoredSession): boolean {
+  return found.tool === tool && (found.session === conversation || found.session.startsWith(`${conversation}/`));
 }
 
 async function onStart(event: HookEvent, ports: HookPorts): Promise<HookOutcome> {
@@ -117,6 +130,7 @@ interface Chosen {
   readonly frame: string;
   readonly text: string;
   readonly shown: readonly BlockFact[];
+  readonly session?: ScoredSession;
   readonly memo: ReturnType<ConversationMemos["load"]>;
 }
 
@@ -136,8 +150,8 @@ function remembering(
   }
   if (typeof chosen === "string") return silent(chosen, event, facts);
   if (chosen.text === "") return silent("nothing-pinned", event, facts);
-  const { frame, text: block, shown } = chosen;
-  return { decision: "injected", event, facts, shown, frame, block };
+  const { frame, text: block, shown, session } = chosen;
+  return { decision: "injected", event, facts, shown, session, frame, block };
 }
 
 function newFrame(): string {

@@ -4,7 +4,9 @@ import type { MemoryDigestFlags } from "../commands/memory-digest.ts";
 import type { MemoryRecallsFlags } from "../commands/memory-recalls.ts";
 import type { MemoryStatsFlags } from "../commands/memory-stats.ts";
 import { withTimes } from "./audit-filter-options.ts";
-import { jsonOption, moment, wholeNumber } from "./values.ts";
+import { recallKindWords } from "@hlvm/proto/hlvm/memory/v1/stats_words";
+import { oneJson } from "./login-commands.ts";
+import { jsonOption, moment, uuidOf, wholeNumber } from "./values.ts";
 
 /** Whether memory is any good. */
 export function addMemoryStats(memory: Command, context: CommandContext, finish: Finish): void {
@@ -14,16 +16,20 @@ export function addMemoryStats(memory: Command, context: CommandContext, finish:
       const { memoryStats } = await import("../commands/memory-stats.ts");
       finish(await memoryStats(flags, context));
     });
-  memory
+  const recalls = memory
     .command("recalls")
+    .enablePositionalOptions()
     .description("what you and your runs asked of memory, latest first; kept for 90 days")
     .option("--misses", "only what showed nothing")
+    .addOption(new Option("--kind <kind>", "asked by a run at its start, a run's tool, or your search").choices(recallKindWords))
+    .option("--text <words>", "only what was asked with all of these words")
     .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 500)).default(50))
     .addOption(jsonOption())
     .action(async (flags: MemoryRecallsFlags) => {
       const { memoryRecalls } = await import("../commands/memory-recalls.ts");
       finish(await memoryRecalls(flags, context));
     });
+  addRecall(recalls, context, finish);
   memory
     .command("audit")
     .description("facts to see to: secrets, duplicates, contradictions, pins that are not seen, what is long forgotten")
@@ -41,4 +47,27 @@ export function addMemoryStats(memory: Command, context: CommandContext, finish:
       const { memoryDigest } = await import("../commands/memory-digest.ts");
       finish(await memoryDigest(flags, context));
     });
+}
+
+function addRecall(recalls: Command, context: CommandContext, finish: Finish): void {
+  const onRecall = (name: string, description: string): Command =>
+    recalls.command(name).description(description).argument("<recall>", "its number, as the list shows it", recallId).addOption(oneJson());
+  onRecall("show", "what it showed, and whether the answer used that").action(async (id: bigint, flags: { json?: boolean }) => {
+    const { memoryRecallShow } = await import("../commands/memory-recall-show.ts");
+    finish(await memoryRecallShow(id, flags, context));
+  });
+  for (const [name, wrong, description] of [
+    ["mark", true, "say that a fact did not belong there; the fact stays as it is"],
+    ["unmark", false, "take that back"],
+  ] as const)
+    onRecall(name, description)
+      .argument("<fact-id>", "one that it showed", uuidOf("a fact's id; `hlvm memory recalls show` lists them"))
+      .action(async (id: bigint, factId: string, flags: { json?: boolean }) => {
+        const { memoryRecallMark } = await import("../commands/memory-recall-show.ts");
+        finish(await memoryRecallMark({ recallId: id, factId, wrong }, flags, context));
+      });
+}
+
+function recallId(value: string): bigint {
+  return BigInt(wholeNumber(1, Number.MAX_SAFE_INTEGER)(value));
 }

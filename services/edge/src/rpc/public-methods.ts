@@ -164,7 +164,13 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     lintWiki: LOOK,
   }),
   open(ThreadService, "memory", { getThread: LOOK }),
-  open(MemoryStatsService, "memory", { getMemoryStats: LOOK, listRecalls: LOOK, auditFacts: LOOK }),
+  open(MemoryStatsService, "memory", {
+    getMemoryStats: LOOK,
+    listRecalls: LOOK,
+    getRecall: LOOK,
+    markRecall: ONESELF_ON_RECORD,
+    auditFacts: LOOK,
+  }),
   open(ModelService, "model-gateway", { listModels: LOOK_AT_MODELS, resolveModel: LOOK_AT_MODELS, explainRoute: LOOK_AT_MODELS }),
   open(PoolService, "model-gateway", { listPool: LOOK_AT_POOL, drainInstance: ADMINISTER_ON_RECORD, resumeInstance: ADMINISTER_ON_RECORD }),
   open(ProviderKeyService, "model-gateway", {

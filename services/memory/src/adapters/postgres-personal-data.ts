@@ -25,8 +25,14 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
   [
     "recall",
     `SELECT lpad(recall_id::text, 19, '0') AS id, jsonb_build_object('kind', kind, 'session_id', session_id, 'run_id', run_id, 'query', query,
-       'shown', shown, 'recalled_at', recalled_at) AS record
+       'shown', shown, 'project', project, 'recalled_at', recalled_at) AS record
      FROM recall_log WHERE organization = $1 AND owner = $2`,
+  ],
+  [
+    "recall_mark",
+    `SELECT lpad(recall_id::text, 19, '0') || fact_id AS id, jsonb_build_object('query', query, 'fact_id', fact_id, 'recalled_at', recalled_at,
+       'marked_at', marked_at) AS record
+     FROM recall_mark JOIN recall_log USING (organization, owner, recall_id) WHERE organization = $1 AND owner = $2`,
   ],
   [
     "answered_run",
@@ -72,6 +78,7 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
 const ERASURES: readonly (readonly [kind: string, sql: string])[] = [
   ["turns", "DELETE FROM transcript_turn WHERE organization = $1 AND owner = $2"],
   ["transcripts", "DELETE FROM transcript WHERE organization = $1 AND owner = $2"],
+  ["recall_marks", "DELETE FROM recall_mark WHERE organization = $1 AND owner = $2"],
   ["recalls", "DELETE FROM recall_log WHERE organization = $1 AND owner = $2"],
   ["answered_runs", "DELETE FROM answered_run WHERE organization = $1 AND owner = $2"],
   ["", "DELETE FROM tool_receipt WHERE organization = $1 AND owner = $2"],

@@ -4,6 +4,7 @@ import { audiencesOf } from "../domain/audience.ts";
 import type { FactOrigin } from "../domain/fact.ts";
 import type {
   AnsweredRun,
+  LoggedRecall,
   Period,
   RecallCount,
   RecallEntry,
@@ -21,6 +22,7 @@ const MOST_USED = 10;
 const AGES_IN_DAYS = [1, 7, 30, 90, 365] as const;
 
 interface RecallRow extends Record<string, unknown> {
+  recall_id: string;
   kind: RecallKind;
   session_id: string;
   run_id: string;
@@ -28,7 +30,18 @@ interface RecallRow extends Record<string, unknown> {
   shown: string[];
   milliseconds: number;
   recalled_at: Date;
+  project: string;
+  has_answer: boolean;
+  used: string[];
+  wrong: string[];
 }
+
+const RECALLS = `SELECT recall_id, kind, session_id, run_id, query, recall_log.shown, milliseconds, recalled_at, project,
+    answered_at IS NOT NULL AS has_answer,
+    ARRAY(SELECT unnest(recall_log.shown) INTERSECT SELECT unnest(used)) AS used,
+    ARRAY(SELECT fact_id FROM recall_mark WHERE recall_mark.recall_id = recall_log.recall_id) AS wrong
+  FROM recall_log LEFT JOIN answered_run USING (organization, owner, run_id)
+  WHERE organization = $1 AND owner = $2`;
 
 /** The log of recalls in PostgreSQL, under row-level security as facts are. */
 export class PostgresUsageLog implements UsageLog {
@@ -41,13 +54,13 @@ export class PostgresUsageLog implements UsageLog {
   }
 
   async recordRecall(viewer: Viewer, entry: RecallEntry): Promise<void> {
-    const { kind, sessionId, runId, query, shown, milliseconds } = entry;
+    const { kind, sessionId, runId, query, shown, milliseconds, project } = entry;
     // Whoever asked does not wait for the disk: a crash may cost the last second of this log.
     await this.#inScope(viewer, (queries) =>
       queries.query(
-        `INSERT INTO recall_log (organization, owner, kind, session_id, run_id, query, shown, milliseconds)
-         SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8 FROM set_config('synchronous_commit', 'off', true)`,
-        [viewer.organization, viewer.principal, kind, sessionId, runId, query, shown, milliseconds],
+        `INSERT INTO recall_log (organization, owner, kind, session_id, run_id, query, shown, milliseconds, project)
+         SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8, $9 FROM set_config('synchronous_commit', 'off', true)`,
+        [viewer.organization, viewer.principal, kind, sessionId, runId, query, shown, milliseconds, project],
         "recall-record",
       ),
     ).catch((err: unknown) => this.#log.warn({ err }, "a recall is not on record"));
@@ -91,19 +104,40 @@ export class PostgresUsageLog implements UsageLog {
     return { runId, ...row! };
   }
 
-  async recalls(viewer: Viewer, { limit, misses, before }: RecallPage): Promise<(RecallEntry & { at: Date })[]> {
+  async recalls(viewer: Viewer, { limit, misses, before, beforeId, kind, words }: RecallPage): Promise<LoggedRecall[]> {
     const rows = await this.#inScope(viewer, (queries) =>
       queries.query<RecallRow>(
-        `SELECT kind, session_id, run_id, query, shown, milliseconds, recalled_at FROM recall_log
-         WHERE organization = $1 AND owner = $2 AND recalled_at < $3 AND ($4 = false OR shown = '{}')
-         ORDER BY recalled_at DESC, recall_id DESC LIMIT $5`,
-        [viewer.organization, viewer.principal, before ?? "infinity", misses, limit],
+        `${RECALLS} AND recalled_at < $3 AND ($4 = false OR recall_log.shown = '{}') AND ($5::text IS NULL OR kind = $5)
+           AND NOT EXISTS (SELECT FROM unnest($6::text[]) AS word WHERE position(lower(word) IN lower(query)) = 0)
+           AND ($7::bigint = 0 OR (recalled_at, recall_id) < (SELECT recalled_at, recall_id FROM recall_log WHERE recall_id = $7))
+         ORDER BY recalled_at DESC, recall_id DESC LIMIT $8`,
+        [viewer.organization, viewer.principal, before ?? "infinity", misses, kind ?? null, words, beforeId, limit],
         "recall-list",
       ),
     );
-    return rows.map(({ session_id: sessionId, run_id: runId, recalled_at: at, kind, query, shown, milliseconds }) => {
-      return { kind, sessionId, runId, query, shown, milliseconds, at };
-    });
+    return rows.map(recallOf);
+  }
+
+  async recall(viewer: Viewer, recallId: bigint): Promise<LoggedRecall | undefined> {
+    const [row] = await this.#inScope(viewer, (queries) =>
+      queries.query<RecallRow>(`${RECALLS} AND recall_id = $3`, [viewer.organization, viewer.principal, recallId], "recall-find"),
+    );
+    return row && recallOf(row);
+  }
+
+  async mark(viewer: Viewer, recallId: bigint, factId: string, isWrong: boolean): Promise<void> {
+    const marked = [viewer.organization, viewer.principal, recallId, factId];
+    const OF_THE_VIEWER = "organization = $1 AND owner = $2 AND recall_id = $3";
+    await this.#inScope(viewer, (queries) =>
+      isWrong
+        ? queries.query(
+            `INSERT INTO recall_mark (organization, owner, recall_id, fact_id)
+             SELECT organization, owner, recall_id, $4::uuid FROM recall_log WHERE ${OF_THE_VIEWER} AND $4::uuid = ANY(shown) ON CONFLICT DO NOTHING`,
+            marked,
+            "recall-mark",
+          )
+        : queries.query(`DELETE FROM recall_mark WHERE ${OF_THE_VIEWER} AND fact_id = $4`, marked, "recall-unmark"),
+    );
   }
 
   async stats(viewer: Viewer, { since, until }: Period): Promise<UsageStats> {
@@ -124,18 +158,33 @@ export class PostgresUsageLog implements UsageLog {
   }
 }
 
+function recallOf(row: RecallRow): LoggedRecall {
+  const { recall_id: recallId, session_id: sessionId, run_id: runId, recalled_at: at, has_answer: hasAnswer } = row;
+  const { kind, query, shown, milliseconds, project, used, wrong } = row;
+  return { recallId: BigInt(recallId), kind, sessionId, runId, query, shown, milliseconds, at, project, hasAnswer, used, wrong };
+}
+
 const IN_PERIOD = "organization = $1 AND owner = $2";
 
 async function recallCounts(queries: Queries, person: readonly unknown[]): Promise<RecallCount[]> {
-  const rows = await queries.query<{ kind: RecallKind; count: number; hits: number; shown: number; p50: number; p95: number }>(
+  const rows = await queries.query<{
+    kind: RecallKind;
+    count: number;
+    hits: number;
+    shown: number;
+    p50: number;
+    p95: number;
+    wrong: number;
+  }>(
     `SELECT kind, count(*)::int AS count, count(*) FILTER (WHERE shown <> '{}')::int AS hits, sum(cardinality(shown))::int AS shown,
-       percentile_cont(0.5) WITHIN GROUP (ORDER BY milliseconds) AS p50, percentile_cont(0.95) WITHIN GROUP (ORDER BY milliseconds) AS p95
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY milliseconds) AS p50, percentile_cont(0.95) WITHIN GROUP (ORDER BY milliseconds) AS p95,
+       sum((SELECT count(*) FROM recall_mark WHERE recall_mark.recall_id = recall_log.recall_id))::int AS wrong
      FROM recall_log WHERE ${IN_PERIOD} AND recalled_at >= $3 AND recalled_at < $4 GROUP BY kind ORDER BY kind`,
     person,
     "recall-counts",
   );
-  return rows.map(({ kind, count, hits, shown, p50, p95 }) => {
-    return { kind, count, hits, factsShown: shown, p50Milliseconds: p50, p95Milliseconds: p95 };
+  return rows.map(({ kind, count, hits, shown, p50, p95, wrong }) => {
+    return { kind, count, hits, factsShown: shown, p50Milliseconds: p50, p95Milliseconds: p95, factsMarkedWrong: wrong };
   });
 }
 

@@ -1,22 +1,27 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
   FactFaultKind as EncodedFault,
   RecallKind as EncodedKind,
   type AuditFactsRequest,
+  RecallEntrySchema,
   type GetMemoryStatsRequest,
+  type GetRecallRequest,
   type ListRecallsRequest,
+  type MarkRecallRequest,
   type RecordAnswerRequest,
 } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { FactPorts } from "../domain/projects.ts";
 import type { SearchPorts } from "../domain/search-facts.ts";
 import { auditFacts, type FactFaultKind } from "../domain/usage/audit-facts.ts";
+import { markRecall, recallWith } from "../domain/usage/mark-recall.ts";
 import { recordAnswer } from "../domain/usage/record-answer.ts";
-import type { RecallKind, UsageLog } from "../domain/usage/usage-log.ts";
+import type { LoggedRecall, RecallKind, UsageLog } from "../domain/usage/usage-log.ts";
 import { decodeFilter } from "./fact-change-codec.ts";
 import { encodeFact, encodeOrigin } from "./fact-codec.ts";
-import { viewerOf } from "./viewer-of.ts";
+import { personsViewer, viewerOf } from "./viewer-of.ts";
 
 const DEFAULT_LIMIT = 50;
 const DEFAULT_DAYS = 30;
@@ -61,15 +66,30 @@ export function getMemoryStatsHandler({ usage, projects }: Ports) {
 }
 
 export function listRecallsHandler({ usage, projects }: Ports) {
-  return async ({ limit, misses, before }: ListRecallsRequest, context: HandlerContext) => {
-    const viewer = await viewerOf(context, projects, "");
-    const page = { limit: limit || DEFAULT_LIMIT, misses, before: before && timestampDate(before) };
-    const recalls = await usage.recalls(viewer, page);
-    return {
-      recalls: recalls.map(({ at, kind, shown, ...entry }) => {
-        return { ...entry, at: timestampFromDate(at), kind: KINDS[kind], shownFactIds: [...shown] };
-      }),
-    };
+  return async ({ limit, misses, before, beforeId, kind, text }: ListRecallsRequest, context: HandlerContext) => {
+    const recalls = await usage.recalls(await viewerOf(context, projects, ""), {
+      limit: limit || DEFAULT_LIMIT,
+      misses,
+      before: before && timestampDate(before),
+      beforeId,
+      kind: (Object.keys(KINDS) as RecallKind[]).find((name) => KINDS[name] === kind),
+      words: text.split(/\s+/).filter((word) => word !== ""),
+    });
+    return { recalls: recalls.map(encodeRecall) };
+  };
+}
+
+export function getRecallHandler(ports: Ports) {
+  return async ({ recallId }: GetRecallRequest, context: HandlerContext) => {
+    const { recall, facts } = await recallWith(ports, await viewerOf(context, ports.projects, ""), recallId);
+    return { recall: encodeRecall(recall), facts: facts.map(encodeFact) };
+  };
+}
+
+export function markRecallHandler(ports: Ports) {
+  return async ({ recallId, factId, wrong }: MarkRecallRequest, context: HandlerContext) => {
+    const viewer = await personsViewer(context, ports.projects, "");
+    return { recall: encodeRecall(await markRecall(ports, viewer, { recallId, factId, isWrong: wrong })) };
   };
 }
 
@@ -90,6 +110,11 @@ export function auditFactsHandler({ store, usage, projects }: Ports) {
 
 export function encodeRecallKind(kind: RecallKind): EncodedKind {
   return KINDS[kind];
+}
+
+function encodeRecall({ at, kind, shown, used, wrong, ...recall }: LoggedRecall) {
+  const ids = { shownFactIds: [...shown], usedFactIds: [...used], wrongFactIds: [...wrong] };
+  return create(RecallEntrySchema, { ...recall, ...ids, at: timestampFromDate(at), kind: KINDS[kind] });
 }
 
 function daysBefore(date: Date, days: number): Date {

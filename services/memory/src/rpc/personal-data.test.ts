@@ -4,6 +4,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
 import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { PersonalDataService, RetentionScope } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
@@ -29,6 +30,7 @@ let server: RpcServer;
 let identity: TestIdentity;
 let memory: Client<typeof MemoryService>;
 let personal: Client<typeof PersonalDataService>;
+let stats: Client<typeof MemoryStatsService>;
 
 beforeAll(async () => {
   test = await createTestDatabase(fileURLToPath(new URL("../../migrations", import.meta.url)));
@@ -61,6 +63,7 @@ beforeAll(async () => {
   const transport = createMeshTransport(`http://127.0.0.1:${server.port}`);
   memory = createClient(MemoryService, transport);
   personal = createClient(PersonalDataService, transport);
+  stats = createClient(MemoryStatsService, transport);
 });
 afterAll(async () => {
   await server.close();
@@ -125,11 +128,19 @@ describe("what memory holds of a person", () => {
     const shared = await write(ada, "The staging cluster is rebuilt each Monday.", FactScope.TEAM);
     await write(bob, "Bob drinks coffee.");
     await memory.searchFacts({ query: "tea" }, by(ada));
+    const [recall] = (await stats.listRecalls({}, by(ada))).recalls;
+    const factId = recall!.shownFactIds[0]!;
+    await stats.markRecall({ recallId: recall!.recallId, factId, wrong: true }, by(ada));
+    expect(await exported(ada)).toContainEqual({
+      kind: "recall_mark",
+      record: expect.objectContaining({ query: "tea", fact_id: factId }) as object,
+    });
     const { counts } = await personal.erasePersonalData({}, by(ada));
     expect(Object.fromEntries(counts.map(({ kind, count: found }) => [kind, found]))).toMatchObject({
       personal_facts: 2,
       shared_facts: 1,
       recalls: 1,
+      recall_marks: 1,
     });
 
     expect(await exported(ada)).toEqual([]);

@@ -10,7 +10,14 @@ import { listFactChangesHandler, listFactsHandler } from "./list-facts.ts";
 import { listProjectsHandler, registerProjectHandler, setProjectMemberHandler } from "./projects.ts";
 import { acceptProposalHandler, listProposalsHandler, rejectProposalHandler } from "./proposals.ts";
 import { recallHandler } from "./recall.ts";
-import { auditFactsHandler, getMemoryStatsHandler, listRecallsHandler, recordAnswerHandler } from "./memory-stats.ts";
+import {
+  auditFactsHandler,
+  getMemoryStatsHandler,
+  getRecallHandler,
+  listRecallsHandler,
+  markRecallHandler,
+  recordAnswerHandler,
+} from "./memory-stats.ts";
 import { searchFactsHandler } from "./search-facts.ts";
 import { undoFactChangeHandler } from "./undo-fact-change.ts";
 import { watchFactsHandler } from "./watch-facts.ts";
@@ -43,6 +50,8 @@ export function memoryRoutes(ports: ToolPorts & FactPorts): (router: ConnectRout
       recordAnswer: recordAnswerHandler(ports),
       getMemoryStats: getMemoryStatsHandler(ports),
       listRecalls: listRecallsHandler(ports),
+      getRecall: getRecallHandler(ports),
+      markRecall: markRecallHandler(ports),
       auditFacts: auditFactsHandler(ports),
     });
   };

@@ -86,7 +86,15 @@ describe("the thread of an entity", () => {
     await store.inScope(ada, (facts) => pinFact(facts, ada, second, true));
     await put(ada, "s1", turn(0, "Why does `./src/deploy.ts` hang?"), turn(1, "cat src/deploy.ts", "tool"));
     const usage = new PostgresUsageLog(test.database, testLog);
-    await usage.recordRecall(ada, { kind: "run", sessionId: "s", runId: "r", query: "deploy", shown: [first, second], milliseconds: 1 });
+    await usage.recordRecall(ada, {
+      kind: "run",
+      project: "",
+      sessionId: "s",
+      runId: "r",
+      query: "deploy",
+      shown: [first, second],
+      milliseconds: 1,
+    });
     await usage.recordAnswer(ada, { runId: "r", shown: [first], used: [first], rederived: [] });
     const told = await thread(ada, "SRC/deploy.ts");
     expect(told.entities).toMatchObject([{ kind: EntityKind.PATH, name: "src/deploy.ts", items: 2 }]);

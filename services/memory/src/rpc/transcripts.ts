@@ -9,6 +9,7 @@ import {
   type Turn as EncodedTurn,
 } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import type { ProjectStore } from "../domain/projects.ts";
+import { MINIMUM_COVERAGE } from "../domain/recall.ts";
 import { importTurns } from "../domain/transcripts/import-turns.ts";
 import { readTranscript } from "../domain/transcripts/read-transcript.ts";
 import { searchTranscripts } from "../domain/transcripts/search-transcripts.ts";
@@ -51,6 +52,7 @@ export function transcriptMethods({ transcripts, projects }: TranscriptPorts): S
           score,
           coverage,
           link: transcriptLink(transcript, turn.ordinal),
+          gate: MINIMUM_COVERAGE,
         })),
       };
     },

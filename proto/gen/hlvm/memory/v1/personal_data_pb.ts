@@ -67,7 +67,7 @@ export const ExportPersonalDataRequestSchema: GenMessage<ExportPersonalDataReque
  */
 export type PersonalRecord = Message<"hlvm.memory.v1.PersonalRecord"> & {
   /**
-   * fact, fact_change, recall, answered_run, project, transcript, turn.
+   * fact, fact_change, recall, recall_mark, answered_run, project, transcript, turn.
    *
    * @generated from field: string kind = 1;
    */
@@ -86,7 +86,7 @@ export type PersonalRecord = Message<"hlvm.memory.v1.PersonalRecord"> & {
  */
 export type PersonalRecordJson = {
   /**
-   * fact, fact_change, recall, answered_run, project, transcript, turn.
+   * fact, fact_change, recall, recall_mark, answered_run, project, transcript, turn.
    *
    * @generated from field: string kind = 1;
    */
@@ -184,7 +184,7 @@ export const ErasePersonalDataRequestSchema: GenMessage<ErasePersonalDataRequest
  */
 export type ErasedCount = Message<"hlvm.memory.v1.ErasedCount"> & {
   /**
-   * personal_facts, recalls, answered_runs, projects, transcripts, turns: gone. shared_facts: kept for others, without the person's name.
+   * personal_facts, recall_marks, recalls, answered_runs, projects, transcripts, turns: gone. shared_facts: kept for others, without the person's name.
    *
    * @generated from field: string kind = 1;
    */
@@ -201,7 +201,7 @@ export type ErasedCount = Message<"hlvm.memory.v1.ErasedCount"> & {
  */
 export type ErasedCountJson = {
   /**
-   * personal_facts, recalls, answered_runs, projects, transcripts, turns: gone. shared_facts: kept for others, without the person's name.
+   * personal_facts, recall_marks, recalls, answered_runs, projects, transcripts, turns: gone. shared_facts: kept for others, without the person's name.
    *
    * @generated from field: string kind = 1;
    */

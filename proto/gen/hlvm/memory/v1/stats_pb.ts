@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/memory/v1/stats.proto.
  */
 export const file_hlvm_memory_v1_stats: GenFile = /*@__PURE__*/
-  fileDesc("ChpobHZtL21lbW9yeS92MS9zdGF0cy5wcm90bxIOaGx2bS5tZW1vcnkudjEioQEKE1JlY29yZEFuc3dlclJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGgoGcnVuX2lkGAIgASgJQgq6SAdyBRABGIABEhoKCHF1ZXN0aW9uGAMgASgJQgi6SAVyAxjAPhIZCgZhbnN3ZXIYBCABKAlCCbpIBnIEGID6ARIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAICJJChRSZWNvcmRBbnN3ZXJSZXNwb25zZRIVCg11c2VkX2ZhY3RfaWRzGAEgAygJEhoKEnJlZGVyaXZlZF9mYWN0X2lkcxgCIAMoCSKIAQoVR2V0TWVtb3J5U3RhdHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAinQEKC1JlY2FsbENvdW50EigKBGtpbmQYASABKA4yGi5obHZtLm1lbW9yeS52MS5SZWNhbGxLaW5kEg0KBWNvdW50GAIgASgNEgwKBGhpdHMYAyABKA0SEwoLZmFjdHNfc2hvd24YBCABKA0SGAoQcDUwX21pbGxpc2Vjb25kcxgFIAEoARIYChBwOTVfbWlsbGlzZWNvbmRzGAYgASgBIkgKC09yaWdpbkNvdW50EioKBm9yaWdpbhgBIAEoDjIaLmhsdm0ubWVtb3J5LnYxLkZhY3RPcmlnaW4SDQoFY291bnQYAiABKA0iJwoIQWdlQ291bnQSDAoEZGF5cxgBIAEoDRINCgVjb3VudBgCIAEoDSJLCghVc2VkRmFjdBIiCgRmYWN0GAEgASgLMhQuaGx2bS5tZW1vcnkudjEuRmFjdBINCgVzaG93bhgCIAEoDRIMCgR1c2VkGAMgASgNIrQDChZHZXRNZW1vcnlTdGF0c1Jlc3BvbnNlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoHcmVjYWxscxgDIAMoCzIbLmhsdm0ubWVtb3J5LnYxLlJlY2FsbENvdW50Eg8KB2Fuc3dlcnMYBCABKA0SGgoSYW5zd2Vyc193aXRoX2ZhY3RzGAUgASgNEhgKEGFuc3dlcnNfd2l0aF91c2UYBiABKA0SIQoZYW5zd2Vyc193aXRoX3JlZGVyaXZhdGlvbhgHIAEoDRI0Cg9mYWN0c19ieV9vcmlnaW4YCCADKAsyGy5obHZtLm1lbW9yeS52MS5PcmlnaW5Db3VudBIuCgxmYWN0c19ieV9hZ2UYCSADKAsyGC5obHZtLm1lbW9yeS52MS5BZ2VDb3VudBIZChFmYWN0c19uZXZlcl9zaG93bhgKIAEoDRIrCgltb3N0X3VzZWQYCyADKAsyGC5obHZtLm1lbW9yeS52MS5Vc2VkRmFjdCJpChJMaXN0UmVjYWxsc1JlcXVlc3QSFwoFbGltaXQYASABKA1CCLpIBSoDGPQDEg4KBm1pc3NlcxgCIAEoCBIqCgZiZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsABCgtSZWNhbGxFbnRyeRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoEa2luZBgCIAEoDjIaLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEtpbmQSDQoFcXVlcnkYAyABKAkSFgoOc2hvd25fZmFjdF9pZHMYBCADKAkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIOCgZydW5faWQYBiABKAkSFAoMbWlsbGlzZWNvbmRzGAcgASgBIkMKE0xpc3RSZWNhbGxzUmVzcG9uc2USLAoHcmVjYWxscxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEVudHJ5ImsKCUZhY3RGYXVsdBIrCgRraW5kGAEgASgOMh0uaGx2bS5tZW1vcnkudjEuRmFjdEZhdWx0S2luZBIPCgdtZXNzYWdlGAIgASgJEg4KBmFkdmljZRgDIAEoCRIQCghmYWN0X2lkcxgEIAMoCSIuChFBdWRpdEZhY3RzUmVxdWVzdBIZCgdwcm9qZWN0GAEgASgJQgi6SAVyAyiAICJSChJBdWRpdEZhY3RzUmVzcG9uc2USKQoGZmF1bHRzGAEgAygLMhkuaGx2bS5tZW1vcnkudjEuRmFjdEZhdWx0EhEKCWxvb2tlZF9hdBgCIAEoDSpsCgpSZWNhbGxLaW5kEhsKF1JFQ0FMTF9LSU5EX1VOU1BFQ0lGSUVEEAASEwoPUkVDQUxMX0tJTkRfUlVOEAESFAoQUkVDQUxMX0tJTkRfVE9PTBACEhYKElJFQ0FMTF9LSU5EX1NFQVJDSBADKtABCg1GYWN0RmF1bHRLaW5kEh8KG0ZBQ1RfRkFVTFRfS0lORF9VTlNQRUNJRklFRBAAEhoKFkZBQ1RfRkFVTFRfS0lORF9TRUNSRVQQARIdChlGQUNUX0ZBVUxUX0tJTkRfRFVQTElDQVRFEAISIQodRkFDVF9GQVVMVF9LSU5EX0NPTlRSQURJQ1RJT04QAxIdChlGQUNUX0ZBVUxUX0tJTkRfRk9SR09UVEVOEAQSIQodRkFDVF9GQVVMVF9LSU5EX1BJTk5FRF9VTlNFRU4QBTKRAwoSTWVtb3J5U3RhdHNTZXJ2aWNlEl4KDFJlY29yZEFuc3dlchIjLmhsdm0ubWVtb3J5LnYxLlJlY29yZEFuc3dlclJlcXVlc3QaJC5obHZtLm1lbW9yeS52MS5SZWNvcmRBbnN3ZXJSZXNwb25zZSIDkAICEmQKDkdldE1lbW9yeVN0YXRzEiUuaGx2bS5tZW1vcnkudjEuR2V0TWVtb3J5U3RhdHNSZXF1ZXN0GiYuaGx2bS5tZW1vcnkudjEuR2V0TWVtb3J5U3RhdHNSZXNwb25zZSIDkAICElsKC0xpc3RSZWNhbGxzEiIuaGx2bS5tZW1vcnkudjEuTGlzdFJlY2FsbHNSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuTGlzdFJlY2FsbHNSZXNwb25zZSIDkAICElgKCkF1ZGl0RmFjdHMSIS5obHZtLm1lbW9yeS52MS5BdWRpdEZhY3RzUmVxdWVzdBoiLmhsdm0ubWVtb3J5LnYxLkF1ZGl0RmFjdHNSZXNwb25zZSIDkAICYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_memory_v1_memory]);
+  fileDesc("ChpobHZtL21lbW9yeS92MS9zdGF0cy5wcm90bxIOaGx2bS5tZW1vcnkudjEioQEKE1JlY29yZEFuc3dlclJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGgoGcnVuX2lkGAIgASgJQgq6SAdyBRABGIABEhoKCHF1ZXN0aW9uGAMgASgJQgi6SAVyAxjAPhIZCgZhbnN3ZXIYBCABKAlCCbpIBnIEGID6ARIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAICJJChRSZWNvcmRBbnN3ZXJSZXNwb25zZRIVCg11c2VkX2ZhY3RfaWRzGAEgAygJEhoKEnJlZGVyaXZlZF9mYWN0X2lkcxgCIAMoCSKIAQoVR2V0TWVtb3J5U3RhdHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiuQEKC1JlY2FsbENvdW50EigKBGtpbmQYASABKA4yGi5obHZtLm1lbW9yeS52MS5SZWNhbGxLaW5kEg0KBWNvdW50GAIgASgNEgwKBGhpdHMYAyABKA0SEwoLZmFjdHNfc2hvd24YBCABKA0SGAoQcDUwX21pbGxpc2Vjb25kcxgFIAEoARIYChBwOTVfbWlsbGlzZWNvbmRzGAYgASgBEhoKEmZhY3RzX21hcmtlZF93cm9uZxgHIAEoDSJICgtPcmlnaW5Db3VudBIqCgZvcmlnaW4YASABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luEg0KBWNvdW50GAIgASgNIicKCEFnZUNvdW50EgwKBGRheXMYASABKA0SDQoFY291bnQYAiABKA0iSwoIVXNlZEZhY3QSIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSDQoFc2hvd24YAiABKA0SDAoEdXNlZBgDIAEoDSK0AwoWR2V0TWVtb3J5U3RhdHNSZXNwb25zZRIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKB3JlY2FsbHMYAyADKAsyGy5obHZtLm1lbW9yeS52MS5SZWNhbGxDb3VudBIPCgdhbnN3ZXJzGAQgASgNEhoKEmFuc3dlcnNfd2l0aF9mYWN0cxgFIAEoDRIYChBhbnN3ZXJzX3dpdGhfdXNlGAYgASgNEiEKGWFuc3dlcnNfd2l0aF9yZWRlcml2YXRpb24YByABKA0SNAoPZmFjdHNfYnlfb3JpZ2luGAggAygLMhsuaGx2bS5tZW1vcnkudjEuT3JpZ2luQ291bnQSLgoMZmFjdHNfYnlfYWdlGAkgAygLMhguaGx2bS5tZW1vcnkudjEuQWdlQ291bnQSGQoRZmFjdHNfbmV2ZXJfc2hvd24YCiABKA0SKwoJbW9zdF91c2VkGAsgAygLMhguaGx2bS5tZW1vcnkudjEuVXNlZEZhY3QizwEKEkxpc3RSZWNhbGxzUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSDgoGbWlzc2VzGAIgASgIEioKBmJlZm9yZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoEa2luZBgEIAEoDjIaLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEtpbmQSFgoEdGV4dBgFIAEoCUIIukgFcgMYrAISIgoJYmVmb3JlX2lkGAYgASgEQg+6SAwyChj//////////38ipwIKC1JlY2FsbEVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgRraW5kGAIgASgOMhouaGx2bS5tZW1vcnkudjEuUmVjYWxsS2luZBINCgVxdWVyeRgDIAEoCRIWCg5zaG93bl9mYWN0X2lkcxgEIAMoCRISCgpzZXNzaW9uX2lkGAUgASgJEg4KBnJ1bl9pZBgGIAEoCRIUCgxtaWxsaXNlY29uZHMYByABKAESEQoJcmVjYWxsX2lkGAggASgEEg8KB3Byb2plY3QYCSABKAkSEgoKaGFzX2Fuc3dlchgKIAEoCBIVCg11c2VkX2ZhY3RfaWRzGAsgAygJEhYKDndyb25nX2ZhY3RfaWRzGAwgAygJIkMKE0xpc3RSZWNhbGxzUmVzcG9uc2USLAoHcmVjYWxscxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEVudHJ5IjgKEEdldFJlY2FsbFJlcXVlc3QSJAoJcmVjYWxsX2lkGAEgASgEQhG6SA4yDBj//////////38oASJlChFHZXRSZWNhbGxSZXNwb25zZRIrCgZyZWNhbGwYASABKAsyGy5obHZtLm1lbW9yeS52MS5SZWNhbGxFbnRyeRIjCgVmYWN0cxgCIAMoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QiYwoRTWFya1JlY2FsbFJlcXVlc3QSJAoJcmVjYWxsX2lkGAEgASgEQhG6SA4yDBj//////////38oARIZCgdmYWN0X2lkGAIgASgJQgi6SAVyA7ABARINCgV3cm9uZxgDIAEoCCJBChJNYXJrUmVjYWxsUmVzcG9uc2USKwoGcmVjYWxsGAEgASgLMhsuaGx2bS5tZW1vcnkudjEuUmVjYWxsRW50cnkiawoJRmFjdEZhdWx0EisKBGtpbmQYASABKA4yHS5obHZtLm1lbW9yeS52MS5GYWN0RmF1bHRLaW5kEg8KB21lc3NhZ2UYAiABKAkSDgoGYWR2aWNlGAMgASgJEhAKCGZhY3RfaWRzGAQgAygJIi4KEUF1ZGl0RmFjdHNSZXF1ZXN0EhkKB3Byb2plY3QYASABKAlCCLpIBXIDKIAgIlIKEkF1ZGl0RmFjdHNSZXNwb25zZRIpCgZmYXVsdHMYASADKAsyGS5obHZtLm1lbW9yeS52MS5GYWN0RmF1bHQSEQoJbG9va2VkX2F0GAIgASgNKmwKClJlY2FsbEtpbmQSGwoXUkVDQUxMX0tJTkRfVU5TUEVDSUZJRUQQABITCg9SRUNBTExfS0lORF9SVU4QARIUChBSRUNBTExfS0lORF9UT09MEAISFgoSUkVDQUxMX0tJTkRfU0VBUkNIEAMq0AEKDUZhY3RGYXVsdEtpbmQSHwobRkFDVF9GQVVMVF9LSU5EX1VOU1BFQ0lGSUVEEAASGgoWRkFDVF9GQVVMVF9LSU5EX1NFQ1JFVBABEh0KGUZBQ1RfRkFVTFRfS0lORF9EVVBMSUNBVEUQAhIhCh1GQUNUX0ZBVUxUX0tJTkRfQ09OVFJBRElDVElPThADEh0KGUZBQ1RfRkFVTFRfS0lORF9GT1JHT1RURU4QBBIhCh1GQUNUX0ZBVUxUX0tJTkRfUElOTkVEX1VOU0VFThAFMsIEChJNZW1vcnlTdGF0c1NlcnZpY2USXgoMUmVjb3JkQW5zd2VyEiMuaGx2bS5tZW1vcnkudjEuUmVjb3JkQW5zd2VyUmVxdWVzdBokLmhsdm0ubWVtb3J5LnYxLlJlY29yZEFuc3dlclJlc3BvbnNlIgOQAgISZAoOR2V0TWVtb3J5U3RhdHMSJS5obHZtLm1lbW9yeS52MS5HZXRNZW1vcnlTdGF0c1JlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5HZXRNZW1vcnlTdGF0c1Jlc3BvbnNlIgOQAgISWwoLTGlzdFJlY2FsbHMSIi5obHZtLm1lbW9yeS52MS5MaXN0UmVjYWxsc1JlcXVlc3QaIy5obHZtLm1lbW9yeS52MS5MaXN0UmVjYWxsc1Jlc3BvbnNlIgOQAgISVQoJR2V0UmVjYWxsEiAuaGx2bS5tZW1vcnkudjEuR2V0UmVjYWxsUmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLkdldFJlY2FsbFJlc3BvbnNlIgOQAgISWAoKTWFya1JlY2FsbBIhLmhsdm0ubWVtb3J5LnYxLk1hcmtSZWNhbGxSZXF1ZXN0GiIuaGx2bS5tZW1vcnkudjEuTWFya1JlY2FsbFJlc3BvbnNlIgOQAgISWAoKQXVkaXRGYWN0cxIhLmhsdm0ubWVtb3J5LnYxLkF1ZGl0RmFjdHNSZXF1ZXN0GiIuaGx2bS5tZW1vcnkudjEuQXVkaXRGYWN0c1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_memory_v1_memory]);
 
 /**
  * @generated from message hlvm.memory.v1.RecordAnswerRequest
@@ -233,6 +233,13 @@ export type RecallCount = Message<"hlvm.memory.v1.RecallCount"> & {
    * @generated from field: double p95_milliseconds = 6;
    */
   p95Milliseconds: number;
+
+  /**
+   * Of the facts shown, those that their person marked: they did not belong there.
+   *
+   * @generated from field: uint32 facts_marked_wrong = 7;
+   */
+  factsMarkedWrong: number;
 };
 
 /**
@@ -270,6 +277,13 @@ export type RecallCountJson = {
    * @generated from field: double p95_milliseconds = 6;
    */
   p95Milliseconds?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Of the facts shown, those that their person marked: they did not belong there.
+   *
+   * @generated from field: uint32 facts_marked_wrong = 7;
+   */
+  factsMarkedWrong?: number;
 };
 
 /**
@@ -587,6 +601,27 @@ export type ListRecallsRequest = Message<"hlvm.memory.v1.ListRecallsRequest"> & 
    * @generated from field: google.protobuf.Timestamp before = 3;
    */
   before?: Timestamp | undefined;
+
+  /**
+   * Unspecified: of any kind.
+   *
+   * @generated from field: hlvm.memory.v1.RecallKind kind = 4;
+   */
+  kind: RecallKind;
+
+  /**
+   * Only those whose query has each of these words, anywhere in it. Empty: all.
+   *
+   * @generated from field: string text = 5;
+   */
+  text: string;
+
+  /**
+   * Only those before this one; 0: the latest. The last one's id of a page asks for the next page.
+   *
+   * @generated from field: uint64 before_id = 6;
+   */
+  beforeId: bigint;
 };
 
 /**
@@ -613,6 +648,27 @@ export type ListRecallsRequestJson = {
    * @generated from field: google.protobuf.Timestamp before = 3;
    */
   before?: TimestampJson;
+
+  /**
+   * Unspecified: of any kind.
+   *
+   * @generated from field: hlvm.memory.v1.RecallKind kind = 4;
+   */
+  kind?: RecallKindJson;
+
+  /**
+   * Only those whose query has each of these words, anywhere in it. Empty: all.
+   *
+   * @generated from field: string text = 5;
+   */
+  text?: string;
+
+  /**
+   * Only those before this one; 0: the latest. The last one's id of a page asks for the next page.
+   *
+   * @generated from field: uint64 before_id = 6;
+   */
+  beforeId?: string;
 };
 
 /**
@@ -664,6 +720,37 @@ export type RecallEntry = Message<"hlvm.memory.v1.RecallEntry"> & {
    * @generated from field: double milliseconds = 7;
    */
   milliseconds: number;
+
+  /**
+   * @generated from field: uint64 recall_id = 8;
+   */
+  recallId: bigint;
+
+  /**
+   * The project that it was asked in; empty where in none.
+   *
+   * @generated from field: string project = 9;
+   */
+  project: string;
+
+  /**
+   * Whether the run that asked came to an answer: only then it is known what was used.
+   *
+   * @generated from field: bool has_answer = 10;
+   */
+  hasAnswer: boolean;
+
+  /**
+   * Of those shown: in the run's answer, and marked as wrong here.
+   *
+   * @generated from field: repeated string used_fact_ids = 11;
+   */
+  usedFactIds: string[];
+
+  /**
+   * @generated from field: repeated string wrong_fact_ids = 12;
+   */
+  wrongFactIds: string[];
 };
 
 /**
@@ -708,6 +795,37 @@ export type RecallEntryJson = {
    * @generated from field: double milliseconds = 7;
    */
   milliseconds?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * @generated from field: uint64 recall_id = 8;
+   */
+  recallId?: string;
+
+  /**
+   * The project that it was asked in; empty where in none.
+   *
+   * @generated from field: string project = 9;
+   */
+  project?: string;
+
+  /**
+   * Whether the run that asked came to an answer: only then it is known what was used.
+   *
+   * @generated from field: bool has_answer = 10;
+   */
+  hasAnswer?: boolean;
+
+  /**
+   * Of those shown: in the run's answer, and marked as wrong here.
+   *
+   * @generated from field: repeated string used_fact_ids = 11;
+   */
+  usedFactIds?: string[];
+
+  /**
+   * @generated from field: repeated string wrong_fact_ids = 12;
+   */
+  wrongFactIds?: string[];
 };
 
 /**
@@ -747,6 +865,156 @@ export type ListRecallsResponseJson = {
  */
 export const ListRecallsResponseSchema: GenMessage<ListRecallsResponse, {jsonType: ListRecallsResponseJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_memory_v1_stats, 10);
+
+/**
+ * @generated from message hlvm.memory.v1.GetRecallRequest
+ */
+export type GetRecallRequest = Message<"hlvm.memory.v1.GetRecallRequest"> & {
+  /**
+   * @generated from field: uint64 recall_id = 1;
+   */
+  recallId: bigint;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.GetRecallRequest
+ */
+export type GetRecallRequestJson = {
+  /**
+   * @generated from field: uint64 recall_id = 1;
+   */
+  recallId?: string;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.GetRecallRequest.
+ * Use `create(GetRecallRequestSchema)` to create a new message.
+ */
+export const GetRecallRequestSchema: GenMessage<GetRecallRequest, {jsonType: GetRecallRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_stats, 11);
+
+/**
+ * @generated from message hlvm.memory.v1.GetRecallResponse
+ */
+export type GetRecallResponse = Message<"hlvm.memory.v1.GetRecallResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.RecallEntry recall = 1;
+   */
+  recall?: RecallEntry | undefined;
+
+  /**
+   * In the order in which they were shown, as they are now; without those that are gone, or that the caller may see no more.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Fact facts = 2;
+   */
+  facts: Fact[];
+};
+
+/**
+ * @generated from message hlvm.memory.v1.GetRecallResponse
+ */
+export type GetRecallResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.RecallEntry recall = 1;
+   */
+  recall?: RecallEntryJson;
+
+  /**
+   * In the order in which they were shown, as they are now; without those that are gone, or that the caller may see no more.
+   *
+   * @generated from field: repeated hlvm.memory.v1.Fact facts = 2;
+   */
+  facts?: FactJson[];
+};
+
+/**
+ * Describes the message hlvm.memory.v1.GetRecallResponse.
+ * Use `create(GetRecallResponseSchema)` to create a new message.
+ */
+export const GetRecallResponseSchema: GenMessage<GetRecallResponse, {jsonType: GetRecallResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_stats, 12);
+
+/**
+ * @generated from message hlvm.memory.v1.MarkRecallRequest
+ */
+export type MarkRecallRequest = Message<"hlvm.memory.v1.MarkRecallRequest"> & {
+  /**
+   * @generated from field: uint64 recall_id = 1;
+   */
+  recallId: bigint;
+
+  /**
+   * One that it showed.
+   *
+   * @generated from field: string fact_id = 2;
+   */
+  factId: string;
+
+  /**
+   * False: it belonged there after all.
+   *
+   * @generated from field: bool wrong = 3;
+   */
+  wrong: boolean;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.MarkRecallRequest
+ */
+export type MarkRecallRequestJson = {
+  /**
+   * @generated from field: uint64 recall_id = 1;
+   */
+  recallId?: string;
+
+  /**
+   * One that it showed.
+   *
+   * @generated from field: string fact_id = 2;
+   */
+  factId?: string;
+
+  /**
+   * False: it belonged there after all.
+   *
+   * @generated from field: bool wrong = 3;
+   */
+  wrong?: boolean;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.MarkRecallRequest.
+ * Use `create(MarkRecallRequestSchema)` to create a new message.
+ */
+export const MarkRecallRequestSchema: GenMessage<MarkRecallRequest, {jsonType: MarkRecallRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_stats, 13);
+
+/**
+ * @generated from message hlvm.memory.v1.MarkRecallResponse
+ */
+export type MarkRecallResponse = Message<"hlvm.memory.v1.MarkRecallResponse"> & {
+  /**
+   * @generated from field: hlvm.memory.v1.RecallEntry recall = 1;
+   */
+  recall?: RecallEntry | undefined;
+};
+
+/**
+ * @generated from message hlvm.memory.v1.MarkRecallResponse
+ */
+export type MarkRecallResponseJson = {
+  /**
+   * @generated from field: hlvm.memory.v1.RecallEntry recall = 1;
+   */
+  recall?: RecallEntryJson;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.MarkRecallResponse.
+ * Use `create(MarkRecallResponseSchema)` to create a new message.
+ */
+export const MarkRecallResponseSchema: GenMessage<MarkRecallResponse, {jsonType: MarkRecallResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_stats, 14);
 
 /**
  * @generated from message hlvm.memory.v1.FactFault
@@ -807,7 +1075,7 @@ export type FactFaultJson = {
  * Use `create(FactFaultSchema)` to create a new message.
  */
 export const FactFaultSchema: GenMessage<FactFault, {jsonType: FactFaultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 11);
+  messageDesc(file_hlvm_memory_v1_stats, 15);
 
 /**
  * @generated from message hlvm.memory.v1.AuditFactsRequest
@@ -834,7 +1102,7 @@ export type AuditFactsRequestJson = {
  * Use `create(AuditFactsRequestSchema)` to create a new message.
  */
 export const AuditFactsRequestSchema: GenMessage<AuditFactsRequest, {jsonType: AuditFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 12);
+  messageDesc(file_hlvm_memory_v1_stats, 16);
 
 /**
  * @generated from message hlvm.memory.v1.AuditFactsResponse
@@ -875,7 +1143,7 @@ export type AuditFactsResponseJson = {
  * Use `create(AuditFactsResponseSchema)` to create a new message.
  */
 export const AuditFactsResponseSchema: GenMessage<AuditFactsResponse, {jsonType: AuditFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 13);
+  messageDesc(file_hlvm_memory_v1_stats, 17);
 
 /**
  * @generated from enum hlvm.memory.v1.RecallKind
@@ -1014,6 +1282,24 @@ export const MemoryStatsService: GenService<{
     methodKind: "unary";
     input: typeof ListRecallsRequestSchema;
     output: typeof ListRecallsResponseSchema;
+  },
+  /**
+   * @generated from rpc hlvm.memory.v1.MemoryStatsService.GetRecall
+   */
+  getRecall: {
+    methodKind: "unary";
+    input: typeof GetRecallRequestSchema;
+    output: typeof GetRecallResponseSchema;
+  },
+  /**
+   * A person says that a fact did not belong where a recall showed it. The fact stays as it is.
+   *
+   * @generated from rpc hlvm.memory.v1.MemoryStatsService.MarkRecall
+   */
+  markRecall: {
+    methodKind: "unary";
+    input: typeof MarkRecallRequestSchema;
+    output: typeof MarkRecallResponseSchema;
   },
   /**
    * Looks for facts that somebody should see to.

@@ -14,5 +14,5 @@ export interface Asked extends Pick<RecallEntry, "kind" | "sessionId" | "runId" 
 export async function recordRecall(usage: UsageLog, viewer: Viewer, { begun, ...asked }: Asked, shown: readonly Fact[]): Promise<void> {
   const query = redactSecrets(asked.query).slice(0, QUERY_CHARACTERS);
   const milliseconds = performance.now() - begun;
-  await usage.recordRecall(viewer, { ...asked, query, shown: shown.map(({ id }) => id), milliseconds });
+  await usage.recordRecall(viewer, { ...asked, query, shown: shown.map(({ id }) => id), milliseconds, project: viewer.project });
 }

@@ -14,6 +14,19 @@ export interface RecallEntry {
   /** Ids of facts. */
   readonly shown: readonly string[];
   readonly milliseconds: number;
+  /** Empty where it was asked in none. */
+  readonly project: string;
+}
+
+/** As it is on record. */
+export interface LoggedRecall extends RecallEntry {
+  readonly recallId: bigint;
+  readonly at: Date;
+  /** Whether the run that asked came to an answer. */
+  readonly hasAnswer: boolean;
+  /** Of what was shown. */
+  readonly used: readonly string[];
+  readonly wrong: readonly string[];
 }
 
 export interface AnsweredRun {
@@ -37,6 +50,7 @@ export interface RecallCount {
   readonly factsShown: number;
   readonly p50Milliseconds: number;
   readonly p95Milliseconds: number;
+  readonly factsMarkedWrong: number;
 }
 
 export interface UsageStats {
@@ -59,6 +73,11 @@ export interface RecallPage {
   /** Only those that showed nothing. */
   readonly misses: boolean;
   readonly before: Date | undefined;
+  /** Before this one; 0: the latest. */
+  readonly beforeId: bigint;
+  readonly kind: RecallKind | undefined;
+  /** Each is in the query. */
+  readonly words: readonly string[];
 }
 
 /** What a viewer, or a run in their name, asked of memory and made of it. Nobody sees another's. */
@@ -71,6 +90,9 @@ export interface UsageLog {
   shownSince(viewer: Viewer, since: Date): Promise<ReadonlySet<string>>;
   /** @returns what is on record of the run: of a run that was recorded before, that */
   recordAnswer(viewer: Viewer, run: AnsweredRun): Promise<AnsweredRun>;
-  recalls(viewer: Viewer, page: RecallPage): Promise<readonly (RecallEntry & { readonly at: Date })[]>;
+  recalls(viewer: Viewer, page: RecallPage): Promise<readonly LoggedRecall[]>;
+  recall(viewer: Viewer, recallId: bigint): Promise<LoggedRecall | undefined>;
+  /** Whether a fact did not belong where a recall showed it; of a recall that is not the viewer's nothing is noted. */
+  mark(viewer: Viewer, recallId: bigint, factId: string, isWrong: boolean): Promise<void>;
   stats(viewer: Viewer, period: Period): Promise<UsageStats>;
 }

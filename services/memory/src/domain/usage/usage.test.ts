@@ -153,9 +153,95 @@ describe("the log of what was asked", () => {
     expect((await stats.listRecalls({ limit: 1, before: recalls[0]!.at }, options)).recalls).toEqual([recalls[1]]);
   });
 
+  it("is narrowed by kind and words, and goes on page by page, each recall once", async () => {
+    const options = as(newcomer());
+    for (const query of ["Port of Turbine", "Branch of 100% Turbine", "Port of Anvil"]) await memory.searchFacts({ query }, options);
+    await memory.recall({ query: "Turbine's port" }, options);
+    const asked = async (narrowed: object) => (await stats.listRecalls(narrowed, options)).recalls.map(({ query }) => query);
+    expect(await asked({ text: "port TURBINE" })).toEqual(["Turbine's port", "Port of Turbine"]);
+    expect(await asked({ text: "100%" })).toEqual(["Branch of 100% Turbine"]);
+    expect(await asked({ kind: RecallKind.RUN })).toEqual(["Turbine's port"]);
+    const pages: string[] = [];
+    for (let beforeId = 0n; ;) {
+      const { recalls } = await stats.listRecalls({ limit: 1, beforeId }, options);
+      if (recalls.length === 0) break;
+      pages.push(recalls[0]!.query);
+      beforeId = recalls[0]!.recallId;
+    }
+    expect(pages).toEqual(await asked({}));
+    expect(await asked({ beforeId: 1n << 62n })).toEqual([]);
+  });
+
   it("refuses what no run can say", async () => {
     const wrong = stats.recordAnswer({ sessionId: "x", runId: "r", question: "", answer: "" }, as(newcomer()));
     await expect(wrong).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+});
+
+describe("a recall", () => {
+  const port = { text: "Turbine listens on port 7443", scope: FactScope.PERSONAL };
+  const shown = async (options: ReturnType<typeof as>) => {
+    const { fact } = await memory.writeFact(port, options);
+    await run(options, "On which port does Turbine listen?", "Turbine listens on port 7443.");
+    const { recalls } = await stats.listRecalls({}, options);
+    return { factId: fact!.factId, recallId: recalls[0]!.recallId };
+  };
+
+  it("tells what it showed and what of that was used, replaced facts too", async () => {
+    const options = as(newcomer());
+    const { factId, recallId } = await shown(options);
+    await memory.editFact({ factId, change: { case: "replacementText", value: "Turbine listens on port 8443" } }, options);
+    const { recall, facts } = await stats.getRecall({ recallId }, options);
+    expect(recall).toMatchObject({
+      kind: RecallKind.RUN,
+      hasAnswer: true,
+      shownFactIds: [factId],
+      usedFactIds: [factId],
+      wrongFactIds: [],
+    });
+    expect(facts.map(({ text }) => text)).toEqual([port.text]);
+    await memory.searchFacts({ query: "Turbine" }, options);
+    const { recalls } = await stats.listRecalls({ limit: 1 }, options);
+    expect(recalls[0]).toMatchObject({ hasAnswer: false, usedFactIds: [] });
+  });
+
+  it("has a project's facts while its person is a member of that", async () => {
+    const ada = newcomer();
+    const options = as(ada);
+    const project = "/work/turbine";
+    await memory.writeFact({ ...port, scope: FactScope.PROJECT, project }, options);
+    await memory.recall({ query: "On which port does Turbine listen?", project }, options);
+    const [recall] = (await stats.listRecalls({}, options)).recalls;
+    const textsOf = async () => (await stats.getRecall({ recallId: recall!.recallId }, options)).facts.map(({ text }) => text);
+    expect(await textsOf()).toEqual([port.text]);
+    await memory.removeProjectMember({ projectId: recall!.project, principal: ada.id }, options);
+    expect(await textsOf()).toEqual([]);
+  });
+
+  it("is marked and unmarked by its person, which is counted once", async () => {
+    const options = as(newcomer());
+    const { factId, recallId } = await shown(options);
+    await stats.markRecall({ recallId, factId, wrong: true }, options);
+    const { recall } = await stats.markRecall({ recallId, factId, wrong: true }, options);
+    expect(recall).toMatchObject({ recallId, wrongFactIds: [factId] });
+    expect((await stats.getMemoryStats({}, options)).recalls).toMatchObject([{ factsShown: 1, factsMarkedWrong: 1 }]);
+    expect((await stats.markRecall({ recallId, factId }, options)).recall).toMatchObject({ wrongFactIds: [] });
+    expect((await stats.getMemoryStats({}, options)).recalls).toMatchObject([{ factsShown: 1, factsMarkedWrong: 0 }]);
+  });
+
+  it("is nobody else's to see or to mark, and takes no mark of a fact that it did not show, nor of a run", async () => {
+    const ada = newcomer();
+    const { factId, recallId } = await shown(as(ada));
+    const eve = as(newcomer(ada.organization, "user:eve"));
+    await expect(stats.getRecall({ recallId }, eve)).rejects.toMatchObject({ code: Code.NotFound });
+    await expect(stats.markRecall({ recallId, factId, wrong: true }, eve)).rejects.toMatchObject({ code: Code.NotFound });
+    const other = stats.markRecall({ recallId, factId: randomUUID(), wrong: true }, as(ada));
+    await expect(other).rejects.toMatchObject({ code: Code.InvalidArgument });
+    const ofRun = { headers: { authorization: `Bearer ${identity.mintForRun({ principal: ada }, "memory")}` } };
+    await expect(stats.markRecall({ recallId, factId, wrong: true }, ofRun)).rejects.toMatchObject({ code: Code.PermissionDenied });
+    for (const wrongId of [0n, (1n << 64n) - 1n])
+      await expect(stats.getRecall({ recallId: wrongId }, as(ada))).rejects.toMatchObject({ code: Code.InvalidArgument });
+    expect((await stats.getRecall({ recallId }, as(ada))).recall?.wrongFactIds).toEqual([]);
   });
 });
 

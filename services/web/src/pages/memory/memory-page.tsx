@@ -42,6 +42,7 @@ export interface MemoryViewProps {
 }
 
 const SourcesView = lazy(async () => ({ default: (await import("./sources-view.tsx")).SourcesView }));
+const RecallView = lazy(async () => ({ default: (await import("./recall-view.tsx")).RecallView }));
 const VIEWS = {
   live: LiveView,
   pulse: PulseView,
@@ -51,14 +52,16 @@ const VIEWS = {
   inbox: InboxView,
   sources: SourcesView,
   thread: ThreadView,
+  recall: RecallView,
 } as const;
 
 /** These have no filters by what a fact is. */
-const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "thread"]);
+const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "thread", "recall"]);
 const SEARCHES: Readonly<Partial<Record<MemoryView, string>>> = {
   search: "Search what is remembered",
   sources: "Search sessions with other agents",
   thread: "A path, a name, or the id of a fact or a session",
+  recall: "Words of a question to memory",
 };
 
 /** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
@@ -87,8 +90,8 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
         <Tabs view={view} search={search} />
         {UNFILTERED.has(view) ? (
           <div className={styles.filters}>
-            {label === undefined ? null : <SearchField label={label} query={query} onQuery={(q) => set({ q, session: "" })} />}
-            {view === "sources" ? null : (
+            {label === undefined ? null : <SearchField label={label} query={query} onQuery={(q) => set({ q, session: "", recall: "" })} />}
+            {view === "sources" || view === "recall" ? null : (
               <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
             )}
           </div>
@@ -159,6 +162,7 @@ function commandOf(view: MemoryView, { question, withEnded, query }: Asked): str
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
   if (view === "pulse") return "hlvm memory stats";
   if (view === "inbox") return "hlvm memory inbox list";
+  if (view === "recall") return `hlvm memory recalls${query.trim() === "" ? "" : ` --text ${shellWord(query.trim())}`}`;
   if (view === "sources")
     return query.trim() === "" ? "hlvm memory sessions list" : `hlvm memory sessions search ${shellWord(query.trim())}`;
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;

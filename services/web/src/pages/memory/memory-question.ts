@@ -14,6 +14,7 @@ export const MEMORY_VIEWS = {
   inbox: "Inbox",
   sources: "Sources",
   thread: "Thread",
+  recall: "Recall",
 } as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
 

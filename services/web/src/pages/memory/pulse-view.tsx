@@ -7,6 +7,7 @@ import {
   RecallKindSchema,
   type FactFault,
   type GetMemoryStatsResponse,
+  type RecallCount,
 } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { parseTime } from "@hlvm/ndjson/parse-time";
 import { useClient } from "../../api/use-client.ts";
@@ -64,12 +65,17 @@ function dayOf(time: Timestamp | undefined): string {
 }
 
 function Rates({ stats }: { readonly stats: GetMemoryStatsResponse }) {
-  const asked = stats.recalls.reduce((sum, { count }) => sum + count, 0);
-  const hits = stats.recalls.reduce((sum, recall) => sum + recall.hits, 0);
+  const sumOf = (count: (recall: RecallCount) => number): number => stats.recalls.reduce((sum, recall) => sum + count(recall), 0);
   const rates = [
-    ["Hits", hits, asked, "times that memory was asked and had something"],
+    ["Hits", sumOf(({ hits }) => hits), sumOf(({ count }) => count), "times that memory was asked and had something"],
     ["Useful hits", stats.answersWithUse, stats.answersWithFacts, "answers that were shown facts hold one of them"],
     ["Found out again", stats.answersWithRederivation, stats.answers, "answers hold a fact that nothing had shown them"],
+    [
+      "Marked wrong",
+      sumOf(({ factsMarkedWrong }) => factsMarkedWrong),
+      sumOf(({ factsShown }) => factsShown),
+      "facts shown did not belong there, as you marked them",
+    ],
   ] as const;
   return (
     <dl className={styles.rates}>
@@ -100,7 +106,7 @@ function Asked({ stats }: { readonly stats: GetMemoryStatsResponse }) {
             <thead>
               <tr>
                 <th scope="col">By</th>
-                {["Times", "Hits", "Facts shown", "p50", "p95"].map((heading) => (
+                {["Times", "Hits", "Facts shown", "Marked wrong", "p50", "p95"].map((heading) => (
                   <th key={heading} scope="col" className={table.right}>
                     {heading}
                   </th>
@@ -108,12 +114,13 @@ function Asked({ stats }: { readonly stats: GetMemoryStatsResponse }) {
               </tr>
             </thead>
             <tbody>
-              {stats.recalls.map(({ kind, count, hits, factsShown, p50Milliseconds, p95Milliseconds }) => (
+              {stats.recalls.map(({ kind, count, hits, factsShown, factsMarkedWrong, p50Milliseconds, p95Milliseconds }) => (
                 <tr key={kind}>
                   <td>{ASKED_BY[enumWord(RecallKindSchema, kind)] ?? enumWord(RecallKindSchema, kind)}</td>
                   <td className={table.right}>{count}</td>
                   <td className={table.right}>{hits}</td>
                   <td className={table.right}>{factsShown}</td>
+                  <td className={table.right}>{factsMarkedWrong}</td>
                   <td className={table.right}>{secondsWord(Math.round(p50Milliseconds))}</td>
                   <td className={table.right}>{secondsWord(Math.round(p95Milliseconds))}</td>
                 </tr>

@@ -11,6 +11,7 @@ import { PageFrame } from "../../shell/page-frame.tsx";
 import { PAGE_KEYS } from "../../shell/page-keys.ts";
 import { PLACES } from "../../shell/places.ts";
 import { usePage } from "../../store/page-context.ts";
+import { MemorySection } from "./memory-section.tsx";
 import { DENSITIES, readSettings, THEMES, writeSettings, type PageSettings } from "./page-settings.ts";
 
 /** How the page looks in this browser, and whether the mesh has all that it needs. */
@@ -36,6 +37,7 @@ export function SettingsPage() {
         </fieldset>
       </section>
       <Doctor />
+      <MemorySection />
       <section className={table.section}>
         <h2>Programs and people</h2>
         <p>
