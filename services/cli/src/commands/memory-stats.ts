@@ -50,7 +50,9 @@ function textOf(stats: GetMemoryStatsResponse): string {
   const used = stats.mostUsed.map(({ fact, shown, used: times }) => [String(times), String(shown), fact?.factId ?? "", fact?.text ?? ""]);
   return [
     `From ${localTime(stats.since)} to ${localTime(stats.until)}; what you and your runs asked.\n\n`,
-    recalls.length === 0 ? "Memory was not asked.\n" : table(["ASKED BY", "TIMES", "HITS", "FACTS SHOWN", "MARKED WRONG", "P50", "P95"], recalls),
+    recalls.length === 0
+      ? "Memory was not asked.\n"
+      : table(["ASKED BY", "TIMES", "HITS", "FACTS SHOWN", "MARKED WRONG", "P50", "P95"], recalls),
     `\nUseful hits       ${share(stats.answersWithUse, stats.answersWithFacts)} of ${stats.answersWithFacts} answers that were shown facts hold one of them\n`,
     `Found out again   ${share(stats.answersWithRederivation, stats.answers)} of ${stats.answers} answers hold a fact that nothing had shown them\n`,
     `Facts             ${origins === "" ? "none" : origins}\n`,
