@@ -30,7 +30,10 @@ export function TranscriptTurns({ tool, session, turn, onClose }: TranscriptTurn
     client.getTranscript({ tool, session, fromOrdinal: from, limit: PAGE }, { signal }),
   );
   const named = useRef<HTMLLIElement>(null);
-  useEffect(() => named.current?.scrollIntoView({ block: "center" }), [value]);
+  useEffect(() => {
+    // What it gives, a promise in newer browsers, is no clean-up.
+    named.current?.scrollIntoView({ block: "center" });
+  }, [value]);
   if (value === undefined) return trouble === undefined ? <Skeleton rows={8} /> : <TroubleNote trouble={trouble} onAgain={again} />;
   const { title, folder } = value.transcript!;
   return (
