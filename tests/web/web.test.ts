@@ -61,6 +61,8 @@ const PLACES = [
   "/memory/facts",
   "/memory/inbox",
   "/memory/sources",
+  "/memory/wiki",
+  "/memory/wiki?page=harbour/tides&scope=project",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

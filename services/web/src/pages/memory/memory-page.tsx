@@ -41,6 +41,7 @@ export interface MemoryViewProps {
 }
 
 const SourcesView = lazy(async () => ({ default: (await import("./sources-view.tsx")).SourcesView }));
+const WikiView = lazy(async () => ({ default: (await import("./wiki-view.tsx")).WikiView }));
 const VIEWS = {
   live: LiveView,
   pulse: PulseView,
@@ -49,11 +50,16 @@ const VIEWS = {
   facts: FactsView,
   inbox: InboxView,
   sources: SourcesView,
+  wiki: WikiView,
 } as const;
 
 /** These have no filters by what a fact is. */
-const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources"]);
-const SEARCHES = { search: "Search what is remembered", sources: "Search sessions with other agents" } as const;
+const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "wiki"]);
+const SEARCHES: Readonly<Partial<Record<MemoryView, string>>> = {
+  search: "Search what is remembered",
+  sources: "Search sessions with other agents",
+  wiki: "Search the wiki",
+};
 
 /** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -73,16 +79,17 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
   const set = (changes: Readonly<Record<string, string>>, replace = true): void =>
     setSearch((before) => addressWith(changes, before), { replace });
   const View = VIEWS[view];
-  const command = opened === "" ? commandOf(view, { question, withEnded, query }) : `hlvm memory show ${opened}`;
+  const command =
+    opened === "" ? commandOf(view, { question, withEnded, query, page: search.get("page") ?? "" }) : `hlvm memory show ${opened}`;
   return (
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
       <div className={styles.page}>
         <Tabs view={view} search={search} />
         {UNFILTERED.has(view) ? (
           <div className={styles.filters}>
-            {view === "search" || view === "sources" ? (
-              <SearchField label={SEARCHES[view]} query={query} onQuery={(q) => set({ q, session: "" })} />
-            ) : null}
+            {SEARCHES[view] === undefined ? null : (
+              <SearchField label={SEARCHES[view]} query={query} onQuery={(q) => set({ q, session: "", page: "", revision: "" })} />
+            )}
             {view === "sources" ? null : (
               <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
             )}
@@ -146,15 +153,19 @@ interface Asked {
   readonly question: MemoryQuestion;
   readonly withEnded: boolean;
   readonly query: string;
+  /** Of the wiki; empty where none is open. */
+  readonly page: string;
 }
 
-function commandOf(view: MemoryView, { question, withEnded, query }: Asked): string {
+function commandOf(view: MemoryView, { question, withEnded, query, page }: Asked): string {
   if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
   if (view === "pulse") return "hlvm memory stats";
   if (view === "inbox") return "hlvm memory inbox list";
   if (view === "sources")
     return query.trim() === "" ? "hlvm memory sessions list" : `hlvm memory sessions search ${shellWord(query.trim())}`;
+  if (view === "wiki" && page !== "") return `hlvm memory wiki read ${shellWord(page)}`;
+  if (view === "wiki") return query.trim() === "" ? "hlvm memory wiki list" : `hlvm memory wiki search ${shellWord(query.trim())}`;
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
 }
 

@@ -13,6 +13,7 @@ export const MEMORY_VIEWS = {
   facts: "Facts",
   inbox: "Inbox",
   sources: "Sources",
+  wiki: "Wiki",
 } as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
 
