@@ -5,6 +5,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { expect, it } from "vitest";
 import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { importSessions } from "./import-sessions.ts";
+import { PROPOSING_PAGE } from "./proposing.ts";
 import type { WebMesh } from "./web-mesh.ts";
 
 export const MEMORY_CONVERSATIONS = [
@@ -15,25 +16,7 @@ export const MEMORY_CONVERSATIONS = [
       { text: "It has a new lamp.", delayMilliseconds: 1_500 },
     ],
   },
-  {
-    match: "how do we dock",
-    turns: [
-      {
-        toolCalls: [
-          {
-            tool: "wiki_write",
-            arguments: {
-              name: "harbour/docking",
-              content: "---\ntitle: Docking\nsummary: How ships come in\n---\nLook at the [[harbour/tides]]\u202E first.\n",
-              base: 0,
-              reason: "It was asked for",
-            },
-          },
-        ],
-      },
-      { text: "I proposed a page." },
-    ],
-  },
+  PROPOSING_PAGE,
 ];
 const MANY = 130;
 
@@ -256,7 +239,7 @@ export function memoryCases(web: () => WebMesh): void {
     const proposal = page.getByRole("list", { name: "Proposals" }).getByRole("listitem");
     await proposal.getByText(/a new page · project · by .*, by a run in session [0-9a-f]{8}/).waitFor();
     await proposal.getByRole("link", { name: "harbour/docking" }).click();
-    await article.getByText("Look at the [[harbour/tides]]⟦U+202E⟧ first.").waitFor();
+    await article.getByText(/Look at the \[\[harbour\/tides\]\].*U\+202E.* first\./).waitFor();
     await page.getByRole("button", { name: "Approve" }).click();
     await article.getByText(/^published as 1 .*approved by/).waitFor();
     await page.getByRole("link", { name: "All pages" }).click();

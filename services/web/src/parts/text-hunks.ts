@@ -1,4 +1,4 @@
-import { diffWordsWithSpace, structuredPatch } from "diff";
+import { diffWordsWithSpace, structuredPatch, type StructuredPatchHunk } from "diff";
 import { shownCode } from "./shown-text.ts";
 
 export interface DiffLine {
@@ -21,13 +21,14 @@ export interface Hunk {
   readonly lines: readonly DiffLine[];
 }
 
-const CONTEXT_LINES = 3;
+/** Texts that differ by more are shown as replaced: to compare them would take minutes. */
+const COMPARISON = { context: 3, maxEditLength: 2_000, timeout: 500 };
 /** Of longer lines no words are compared: that takes long, and nobody reads them. */
 const LONGEST_LINE = 400;
 
 /** What differs between two texts as lines of before and after, what cannot be seen in them shown as what it is. */
 export function textHunks(old: string, fresh: string): Hunk[] {
-  const { hunks } = structuredPatch("", "", old, fresh, "", "", { context: CONTEXT_LINES });
+  const hunks = structuredPatch("", "", old, fresh, "", "", COMPARISON)?.hunks ?? [replaced(old, fresh)];
   return hunks.map(({ oldStart, newStart, oldLines, newLines, lines }) => {
     let [from, to] = [oldStart, newStart];
     return {
@@ -43,6 +44,17 @@ export function textHunks(old: string, fresh: string): Hunk[] {
       ),
     };
   });
+}
+
+function replaced(old: string, fresh: string): StructuredPatchHunk {
+  const [before, after] = [old, fresh].map((text) => (text === "" ? [] : text.replace(/\n$/, "").split("\n")));
+  return {
+    oldStart: 1,
+    newStart: 1,
+    oldLines: before!.length,
+    newLines: after!.length,
+    lines: [...before!.map((line) => `-${line}`), ...after!.map((line) => `+${line}`)],
+  };
 }
 
 /** Marks what differs between lines that were removed and those that came in their place, one by one. */
