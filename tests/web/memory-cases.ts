@@ -1,10 +1,12 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { expect, it } from "vitest";
 import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { importSessions } from "./import-sessions.ts";
+import { PROPOSING_PAGE } from "./proposing.ts";
 import type { WebMesh } from "./web-mesh.ts";
 
 export const MEMORY_CONVERSATIONS = [
@@ -15,6 +17,7 @@ export const MEMORY_CONVERSATIONS = [
       { text: "It has a new lamp.", delayMilliseconds: 1_500 },
     ],
   },
+  PROPOSING_PAGE,
 ];
 const MANY = 130;
 
@@ -308,6 +311,70 @@ export function memoryCases(web: () => WebMesh): void {
     expect(asked).toEqual([expect.stringContaining("400 days"), expect.stringContaining("claude-code")]);
     await page.getByText("hlvm memory person erase").waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect({ refused, errors }).toEqual({ refused: [], errors: [] });
+    await page.close();
+  });
+
+  it("writes a page of the wiki and edits it on what was read, shows markup as text, and publishes what a run proposes once it is approved", async () => {
+    const { mesh, workspace } = web();
+    const wiki = (...words: string[]) => mesh.hlvm(["memory", "wiki", ...words], { cwd: workspace });
+    const { page, refused, errors } = await web().open();
+    await page.goto(new URL(`/memory/wiki?project=${encodeURIComponent(workspace)}`, page.url()).href);
+    await page.getByText("The wiki has no pages yet").waitFor();
+    await page.getByRole("button", { name: "New page" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Harbour Tides");
+    const text = page.getByLabel("The page", { exact: true });
+    await text.fill("---\ntitle: Tides\n---\nLow at *noon* <script>window.pwned=1</script>, see [[harbour/docking]].\n");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("cannot be a page's name").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("harbour/tides");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL(/page=harbour%2Ftides&scope=project/);
+    const article = page.locator("main article");
+    await article.getByText("Low at noon <script>window.pwned=1</script>, see").waitFor();
+    expect(await article.innerText()).not.toContain("title: Tides");
+    expect(await page.evaluate("window.pwned")).toBeUndefined();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    writeFileSync(join(workspace, "tides.md"), "# Tides\nMoved meanwhile\n");
+    expect(await wiki("write", "harbour/tides", "--file", "tides.md", "--base", "1")).toMatchObject({ code: 0 });
+    await text.fill("# Tides\nLow at one, see [[harbour/docking]]\n");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("is at revision 2 now").waitFor();
+    expect(await text.inputValue()).toContain("Low at one");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.reload();
+    await article.getByText("Moved meanwhile").waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await text.fill("# Tides\nLow at one, see [[harbour/docking]]\n");
+    await page.getByLabel("Why").fill("it was read");
+    await page.getByRole("button", { name: "Save" }).click();
+    const history = page.getByRole("list", { name: "History" }).getByRole("listitem");
+    await expect.poll(() => history.first().innerText()).toMatch(/published as 3\s+it was read\s+by /);
+
+    const words = ["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "how do we dock"];
+    expect(await mesh.hlvm(words, { cwd: workspace })).toMatchObject({ code: 0 });
+    await page.getByRole("navigation", { name: "Links" }).getByRole("link", { name: "harbour/docking" }).click();
+    await page.getByRole("alert").getByText('There is no page "harbour/docking"').waitFor();
+    await page.getByRole("link", { name: "All pages" }).click();
+    await page.getByRole("list", { name: "Findings" }).getByText("There is no page harbour/docking.").waitFor();
+    const proposal = page.getByRole("list", { name: "Proposals" }).getByRole("listitem");
+    await proposal.getByText(/a new page · project · by .*, by a run in session [0-9a-f]{8}/).waitFor();
+    await proposal.getByRole("link", { name: "harbour/docking" }).click();
+    await article.getByText(/Look at the \[\[harbour\/tides\]\].*U\+202E.* first\./).waitFor();
+    await page.getByRole("button", { name: "Approve" }).click();
+    await article.getByText(/^published as 1 .*approved by/).waitFor();
+    await page.getByRole("link", { name: "All pages" }).click();
+    const pages = page.getByRole("list", { name: "Pages" }).getByRole("listitem");
+    await expect.poll(() => pages.count()).toBe(2);
+    await page.getByLabel("Search the wiki").fill("ships");
+    await expect.poll(() => pages.allInnerTexts()).toEqual([expect.stringContaining("Docking")]);
+    await pages.getByRole("link").click();
+    await page.getByRole("heading", { name: "Docking" }).waitFor();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No page holds these words.").waitFor();
+    expect((await wiki("list")).stdout).not.toContain("docking");
     expect({ refused, errors }).toEqual({ refused: [], errors: [] });
     await page.close();
   });

@@ -1,11 +1,11 @@
 // `npm run screenshots`: every place of the page in both themes, wide and on a phone, as PNG files to be looked at.
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { importSessions } from "./import-sessions.ts";
 import { startPagePool } from "./page-pool.ts";
-import { PROPOSING } from "./proposing.ts";
+import { PROPOSING, PROPOSING_PAGE } from "./proposing.ts";
 import { askInPage, hasBrowser, startWebMesh } from "./web-mesh.ts";
 
 const FOLDER = join(repositoryRoot, "tests", "web", "pictures");
@@ -31,6 +31,7 @@ export function chargeKey(of: Id, to: Use): string {
 See [the provider's page](https://example.com/keys).`;
 const CONVERSATIONS = [
   PROPOSING,
+  PROPOSING_PAGE,
   {
     match: "Stop double charges",
     turns: [
@@ -71,6 +72,11 @@ const SESSIONS = {
   ],
   rounding: ["Totals are off by a cent", "They are rounded half up; finance rounds half to even."],
 };
+const PAGES = {
+  "harbour/tides":
+    "---\ntitle: Tides\nsummary: When ships may come in, and who is asked before they do\ntags: [harbour, safety]\n---\n# When\n\nTwo hours around high water, **never** at night. See [[harbour/docking]] and [[pilots]].\n\n| month | high water |\n|---|---|\n| May | 04:10 |\n",
+  home: "# Where is what\n\n- [[harbour/tides]]\n",
+};
 /** A picture is no test: what is not there by then is to be seen. */
 const SETTLE_MILLISECONDS = 400;
 const INTERACTIVE: ReadonlySet<string> = new Set([
@@ -81,6 +87,8 @@ const INTERACTIVE: ReadonlySet<string> = new Set([
   "audit-opened",
   "memory-opened",
   "memory-recalled",
+  "memory-edited",
+  "memory-revision",
   "session-top",
 ]);
 const VIEWS = [
@@ -98,11 +106,16 @@ const pool = await startPagePool();
 const web = await startWebMesh(CONVERSATIONS, pool.environment);
 try {
   await importSessions(web.mesh, SESSIONS);
+  for (const [name, page] of Object.entries(PAGES)) {
+    const file = join(web.workspace, "page.md");
+    writeFileSync(file, page);
+    await web.mesh.hlvm(["memory", "wiki", "write", name, "--file", file, "--reason", "asked often"], { cwd: web.workspace });
+    rmSync(file);
+  }
   for (const fact of FACTS) await web.mesh.hlvm(["memory", "write", ...fact], { cwd: web.workspace });
-  await web.mesh.hlvm(["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", "what everybody should know"], {
-    cwd: web.workspace,
-  });
   await web.mesh.hlvm(["memory", "search", "idempotency", "key", "of", "the", "provider"], { cwd: web.workspace });
+  for (const question of ["what everybody should know", "how do we dock"])
+    await web.mesh.hlvm(["ask", "-p", "--permission-mode", "acceptEdits", "--model", "scripted/script", question], { cwd: web.workspace });
   const first = await web.open();
   const done = await askInPage(first.page, web.workspace, "Stop double charges on retried invoices");
   for (const tool of ["shell_exec", "edit_file", "shell_exec"]) {
@@ -159,6 +172,10 @@ try {
     "memory-thread-unknown": "/memory/thread?q=the%20provider",
     "memory-recall": "/memory/recall",
     "memory-recalled": "/memory/recall?q=idempotency",
+    "memory-wiki": "/memory/wiki",
+    "memory-page": "/memory/wiki?page=harbour/tides&scope=project",
+    "memory-edited": "/memory/wiki?page=harbour/tides&scope=project",
+    "memory-revision": "/memory/wiki",
     "memory-nothing": "/memory/facts?category=nonsense",
     settings: "/settings",
     "settings-memory": "/settings",
@@ -206,6 +223,8 @@ async function shows(page: Page, name: string): Promise<void> {
   }
   if (name === "settings-memory")
     await page.getByRole("heading", { name: "Memory", exact: true }).evaluate((heading) => heading.scrollIntoView());
+  if (name === "memory-edited") await page.getByRole("button", { name: "Edit" }).click();
+  if (name === "memory-revision") await page.getByRole("list", { name: "Proposals" }).getByRole("link").first().click();
   if (name === "session-top") await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
   if (name === "palette") await page.keyboard.press("Control+k");
   if (name === "keys") await page.keyboard.press("?");

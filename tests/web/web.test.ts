@@ -64,6 +64,8 @@ const PLACES = [
   "/memory/thread?q=keel%20plan",
   "/memory/recall",
   "/memory/recall?recall=1",
+  "/memory/wiki",
+  "/memory/wiki?page=harbour/tides&scope=project",
   "/audit",
   "/audit?view=counts",
   "/audit?view=approved",

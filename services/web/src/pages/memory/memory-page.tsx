@@ -43,6 +43,7 @@ export interface MemoryViewProps {
 
 const SourcesView = lazy(async () => ({ default: (await import("./sources-view.tsx")).SourcesView }));
 const RecallView = lazy(async () => ({ default: (await import("./recall-view.tsx")).RecallView }));
+const WikiView = lazy(async () => ({ default: (await import("./wiki-view.tsx")).WikiView }));
 const VIEWS = {
   live: LiveView,
   pulse: PulseView,
@@ -53,16 +54,21 @@ const VIEWS = {
   sources: SourcesView,
   thread: ThreadView,
   recall: RecallView,
+  wiki: WikiView,
 } as const;
 
 /** These have no filters by what a fact is. */
-const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "thread", "recall"]);
+const UNFILTERED: ReadonlySet<MemoryView> = new Set(["search", "pulse", "inbox", "sources", "thread", "recall", "wiki"]);
 const SEARCHES: Readonly<Partial<Record<MemoryView, string>>> = {
   search: "Search what is remembered",
   sources: "Search sessions with other agents",
   thread: "A path, a name, or the id of a fact or a session",
   recall: "Words of a question to memory",
+  wiki: "Search the wiki",
 };
+
+/** What was open is none of what is searched for next. */
+const CLOSED = { session: "", recall: "", page: "", revision: "" };
 
 /** What is remembered: as it is learnt, by day, by words, as a list, and what waits to be accepted; one fact beside it with its history. What narrows it is the address. */
 export function MemoryPage({ view: named }: { readonly view: string | undefined }) {
@@ -83,14 +89,15 @@ export function MemoryPage({ view: named }: { readonly view: string | undefined 
     setSearch((before) => addressWith(changes, before), { replace });
   const View = VIEWS[view];
   const label = SEARCHES[view];
-  const command = opened === "" ? commandOf(view, { question, withEnded, query }) : `hlvm memory show ${opened}`;
+  const asked = { question, withEnded, query, page: search.get("page") ?? "" };
+  const command = opened === "" ? commandOf(view, asked) : `hlvm memory show ${opened}`;
   return (
     <PageFrame title={MEMORY_VIEWS[view]} above={<span data-place>Memory /</span>} command={command}>
       <div className={styles.page}>
         <Tabs view={view} search={search} />
         {UNFILTERED.has(view) ? (
           <div className={styles.filters}>
-            {label === undefined ? null : <SearchField label={label} query={query} onQuery={(q) => set({ q, session: "", recall: "" })} />}
+            {label === undefined ? null : <SearchField label={label} query={query} onQuery={(q) => set({ ...CLOSED, q })} />}
             {view === "sources" || view === "recall" ? null : (
               <FolderSelect project={project ?? ""} folders={folders} onChange={(folder) => set({ project: folder })} />
             )}
@@ -154,9 +161,11 @@ interface Asked {
   readonly question: MemoryQuestion;
   readonly withEnded: boolean;
   readonly query: string;
+  /** Of the wiki; empty where none is open. */
+  readonly page: string;
 }
 
-function commandOf(view: MemoryView, { question, withEnded, query }: Asked): string {
+function commandOf(view: MemoryView, { question, withEnded, query, page }: Asked): string {
   if (view === "search") return `hlvm memory search ${shellWord(query.trim() || "words")}`;
   if (view === "thread") return `hlvm memory thread ${shellWord(query.trim() || "name")}`;
   if (view === "facts") return `hlvm memory list${flagsOf(question)}${withEnded ? " --ended" : ""}`;
@@ -165,6 +174,8 @@ function commandOf(view: MemoryView, { question, withEnded, query }: Asked): str
   if (view === "recall") return `hlvm memory recalls${query.trim() === "" ? "" : ` --text ${shellWord(query.trim())}`}`;
   if (view === "sources")
     return query.trim() === "" ? "hlvm memory sessions list" : `hlvm memory sessions search ${shellWord(query.trim())}`;
+  if (view === "wiki" && page !== "") return `hlvm memory wiki read ${shellWord(page)}`;
+  if (view === "wiki") return query.trim() === "" ? "hlvm memory wiki list" : `hlvm memory wiki search ${shellWord(query.trim())}`;
   return `hlvm memory changes${flagsOf(question)}${view === "live" ? " --follow" : ""}`;
 }
 

@@ -15,6 +15,7 @@ export const MEMORY_VIEWS = {
   sources: "Sources",
   thread: "Thread",
   recall: "Recall",
+  wiki: "Wiki",
 } as const;
 export type MemoryView = keyof typeof MEMORY_VIEWS;
 

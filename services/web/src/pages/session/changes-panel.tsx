@@ -2,6 +2,7 @@ import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { useClient } from "../../api/use-client.ts";
 import { useCall } from "../../api/use-call.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { HunkLines } from "../../parts/hunk-lines.tsx";
 import parts from "../../parts/parts.module.css";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { TroubleNote } from "../../parts/trouble-note.tsx";
@@ -39,7 +40,7 @@ export function ChangesPanel({ sessionId, version }: { readonly sessionId: strin
             <span title={file.path}>{file.path}</span>
             <Tallies added={file.added} removed={file.removed} />
           </summary>
-          <Lines file={file} />
+          {file.note === "" ? <HunkLines hunks={file.hunks} /> : <p className={styles.note}>{file.note}</p>}
         </details>
       ))}
       {further === 0 ? null : <p className={styles.note}>{further} more changes are not shown: they are too large, or no files.</p>}
@@ -53,28 +54,5 @@ function Tallies({ added, removed }: { readonly added: number; readonly removed:
       <span className={parts.ok}>+{added}</span>
       <span className={parts.danger}>−{removed}</span>
     </span>
-  );
-}
-
-function Lines({ file: { note, hunks } }: { readonly file: FileDiff }) {
-  if (note !== "") return <p className={styles.note}>{note}</p>;
-  return (
-    <div className={styles.diff}>
-      {hunks.map((hunk, at) => [
-        <span key={at} className={styles.hunk}>
-          {hunk.head}
-        </span>,
-        ...hunk.lines.map(({ before, after, sign, text, pieces }, line) => (
-          <div key={`${at} ${line}`} className={`${styles.diffLine} ${sign === "+" ? styles.added : sign === "-" ? styles.removed : ""}`}>
-            <span className={styles.number}>{before}</span>
-            <span className={styles.number}>{after}</span>
-            <span>{sign}</span>
-            <span>
-              {pieces === undefined ? text : pieces.map((piece, at) => (piece.isChanged ? <mark key={at}>{piece.text}</mark> : piece.text))}
-            </span>
-          </div>
-        )),
-      ])}
-    </div>
   );
 }
