@@ -43,7 +43,8 @@ export class PostgresThreads implements ThreadStore {
       const items = [...factIds, ...turnIds];
       return {
         ...about,
-        similar: about.fact === undefined && about.sessionId === "" ? await similarTo(queries, viewer, keys) : [],
+        similar:
+          about.fact === undefined && about.sessionId === "" ? await similarTo(queries, viewer, keys, about.entities.length > 0) : [],
         facts: await factsBeside(queries, factIds),
         ...(await eventsOf(queries, viewer, { factIds, turnIds }, question)),
         related: await relatedTo(queries, items, keys),
@@ -125,10 +126,10 @@ async function relatedTo(queries: Queries, items: readonly string[], keys: reado
   );
 }
 
-/** Names that hold what was asked for, or a word of it. */
-async function similarTo(queries: Queries, viewer: Viewer, keys: readonly string[]): Promise<CountedEntity[]> {
+/** Names that hold what was asked for; where that is unknown, those too that hold a word of it. */
+async function similarTo(queries: Queries, viewer: Viewer, keys: readonly string[], isKnown: boolean): Promise<CountedEntity[]> {
   const [key = ""] = keys;
-  const words = [key, ...key.split(/[^\p{L}\p{N}]+/u)].filter((word) => word.length > 2).slice(0, 8);
+  const words = [key, ...(isKnown ? [] : key.split(/[^\p{L}\p{N}]+/u))].filter((word) => word.length > 2).slice(0, 8);
   return queries.query<CountedEntity & Record<string, unknown>>(
     `SELECT ${COUNTED} FROM (
        SELECT kind, key, name, mentioned_at, item_id FROM entity_mention WHERE organization = $1 LIMIT ${MOST_LOOKED_THROUGH}

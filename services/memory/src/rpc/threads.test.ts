@@ -131,6 +131,8 @@ describe("the thread of an entity", () => {
     }
     expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((at) => `1 Note ${at} was approved by Grace Hopper`));
     expect((await thread(ada, "Grace")).similar).toMatchObject([{ name: "Grace Hopper", items: 7 }]);
+    await write(ada, "Hopper station is in src/station.ts");
+    expect((await thread(ada, "Grace Hopper")).similar).toEqual([]);
     const unknown = await thread(ada, "Admiral Hopper");
     expect(unknown).toMatchObject({ entities: [], events: [], similar: [{ name: "Grace Hopper" }] });
     const other = await thread(ada, "grace", { kind: EntityKind.ISSUE });

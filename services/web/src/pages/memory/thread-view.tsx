@@ -40,7 +40,7 @@ export function ThreadView({ query, project, version, opened, onOpen }: MemoryVi
   return (
     <div className={styles.thread} aria-busy={pages.isLoading}>
       <TroubleNote trouble={trouble} onAgain={again} />
-      {isKnown ? <Head thread={thread} /> : <Empty title="Nothing that is remembered speaks of it" />}
+      {isKnown ? <Head thread={thread} /> : <h2>Nothing that is remembered speaks of it</h2>}
       <Entities label="Similar names" entities={similar} project={project} />
       {facts.length === 0 ? null : (
         <ValidityBars
