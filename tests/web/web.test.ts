@@ -327,6 +327,21 @@ describe.skipIf(!hasBrowser)("the page", () => {
     await page.close();
   });
 
+  it("takes a key as a command right after a dialog was closed, whose field still has the focus", async () => {
+    const { page } = await web.open();
+    await page.goto(new URL("/models", page.url()).href);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to, act" }).waitFor();
+    await page.evaluate(`{
+      const { activeElement } = document;
+      document.querySelector("dialog[open]").close();
+      activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true, cancelable: true }));
+    }`);
+    await page.getByRole("dialog", { name: "Keys of this page" }).waitFor();
+    await page.close();
+  });
+
   it("loads at most 200 KB of script and 20 KB of style at first, at every place", async () => {
     const { page } = await web.open();
     let loaded = new Set<string>();

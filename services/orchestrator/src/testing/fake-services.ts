@@ -16,6 +16,7 @@ import { answerCalls } from "@hlvm/call-stream/answer-calls";
 import { WORKSPACE_GRANT_HEADER } from "@hlvm/grant/workspace-grant";
 import { callContext } from "@hlvm/rpc/call-context";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
+import { fakeRunPolicy } from "./fake-run-policy.ts";
 import { usualBehaviour, type Behaviour } from "./usual-behaviour.ts";
 
 /** What reached the other services, in order. */
@@ -120,26 +121,7 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
           isLast: ({ value }) => value.event?.case === "finish",
         }),
     });
-    router.service(RunPolicyService, {
-      streamCalls: (requests, stream) =>
-        answerCalls(requests, stream, {
-          async *answer(request, context) {
-            if (request.case === "decide") {
-              note(context, "PolicyService/Decide");
-              seen.decided.push(request.value);
-              seen.modes.set(request.value.call?.callId ?? "", callContext(context).delegation?.settings.mode ?? 0);
-              yield { case: "decide" as const, value: { verdict: await behaviour.decide(request.value) } };
-            }
-            if (request.case === "recordOutcome") {
-              note(context, "AuditService/RecordOutcome");
-              await behaviour.recordOutcome(request.value);
-              seen.outcomes.push(request.value);
-              yield { case: "recordOutcome" as const, value: { id: BigInt(seen.outcomes.length) } };
-            }
-          },
-          isLast: () => true,
-        }),
-    });
+    router.service(RunPolicyService, { streamCalls: fakeRunPolicy(behaviour, seen, note) });
     router.service(RunAnswersService, {
       async *watchAnswers(_request, { signal }) {
         behaviour.onWatchAnswers();

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ApprovalStore } from "./approval/approval-store.ts";
 import { withAnswer } from "./approval/with-answer.ts";
 import { callEvent } from "./audit/call-event.ts";
+import { outcomeEvent } from "./audit/outcome-event.ts";
 import { callAlreadyDecided } from "./call-already-decided.ts";
 import { callIdentity, isSameCall } from "./call-identity.ts";
 import type { Ruling } from "./decide/decision.ts";
@@ -12,6 +13,12 @@ import { renewGrant, type RenewGrantPorts } from "./renew-grant.ts";
 import { ruleOnCall, type AskedDecision } from "./rule-on-call.ts";
 import { signGrantFor } from "./sign-grant.ts";
 import type { Verdict } from "./verdict.ts";
+
+export interface Decided {
+  readonly verdict: Verdict;
+  /** Of the ended calls whose outcomes were committed with the decision. */
+  readonly recordedCallIds: readonly string[];
+}
 
 export interface DecideCallPorts extends RenewGrantPorts {
   readonly findTool: FindTool;
@@ -25,10 +32,11 @@ export interface DecideCallPorts extends RenewGrantPorts {
  * A call is decided once. The very same call asked again (same person, run, tool, definition and arguments, as after a lost
  * answer, or when its run was taken over) gets the deny that was recorded, the approval whose answer was not taken, or where it
  * was allowed and has no outcome yet what `renewGrant` says. The same call id with anything else in it gets nothing.
+ * Where the decision is one that nobody has to be asked about, what came of earlier calls is committed with it.
  * @throws HlvmError `call_already_decided`
  */
-export async function decideCall(ports: DecideCallPorts, asked: AskedDecision): Promise<Verdict> {
-  const { principal, call, settings, traceId } = asked;
+export async function decideCall(ports: DecideCallPorts, asked: AskedDecision): Promise<Decided> {
+  const { principal, call, settings, traceId, ended = [] } = asked;
   const resolved = await resolveCall(call, principal, ports.findTool, ports.judgeCall);
   const isResolved = "definition" in resolved;
   const ruling = isResolved ? await ruleOnCall(ports.approvals, asked, resolved) : resolved;
@@ -42,11 +50,14 @@ export async function decideCall(ports: DecideCallPorts, asked: AskedDecision): 
     const approvalId = randomUUID();
     const event = { ...callEvent({ ...described, kind: "approval_requested" }), approvalId };
     const approval = await ports.approvals.request(requestOf(approvalId, asked, known, ruling), ports.approvalSeconds, event);
-    return approval === undefined ? decidedBefore(ports, asked, resolved) : { ...verdict, approval };
+    const told = approval === undefined ? await decidedBefore(ports, asked, resolved) : { ...verdict, approval };
+    return { verdict: told, recordedCallIds: [] };
   }
-  if (!(await ports.audit.appendIntent(callEvent({ ...described, kind: "intent" })))) return decidedBefore(ports, asked, resolved);
-  if (ruling.decision !== "allow" || known === undefined) return verdict;
-  return { ...verdict, grant: signGrantFor(ports.signGrant, principal, call, known) };
+  const outcomes = ended.map((outcome) => outcomeEvent(principal, traceId, outcome));
+  const { isAppended, recordedCallIds } = await ports.audit.appendIntent(callEvent({ ...described, kind: "intent" }), outcomes);
+  if (!isAppended) return { verdict: await decidedBefore(ports, asked, resolved), recordedCallIds };
+  if (ruling.decision !== "allow" || known === undefined) return { verdict, recordedCallIds };
+  return { verdict: { ...verdict, grant: signGrantFor(ports.signGrant, principal, call, known) }, recordedCallIds };
 }
 
 function requestOf(

@@ -1,4 +1,5 @@
 import type { Principal } from "@hlvm/identity/principal";
+import type { Outcome } from "./audit/outcome-event.ts";
 import type { ApprovalStore } from "./approval/approval-store.ts";
 import { decide } from "./decide/decide.ts";
 import type { PermissionSettings, Ruling } from "./decide/decision.ts";
@@ -17,6 +18,8 @@ export interface AskedDecision {
   readonly expectedSha256?: string;
   /** The call that this one would make once more, of which nobody knows whether it took effect. */
   readonly repeats?: string;
+  /** What came of earlier calls of the run, of which nothing is on record yet. */
+  readonly ended?: readonly Outcome[];
 }
 
 /** Steps whose question "always for this session" may have answered. */

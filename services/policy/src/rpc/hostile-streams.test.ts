@@ -22,7 +22,7 @@ const RUN = { principal: person, sessionId: ID, runId: ID, settings: settingsOf(
 let test: TestPolicy;
 let caller: HostileCaller;
 
-/** Requests of the method: calls of one number twice, cancels of calls that nobody made, outcomes of calls that nobody decided. */
+/** Requests of the method: calls of one number twice, cancels of calls that nobody made, outcomes, alone and with others, of calls that nobody decided. */
 const messages = fc
   .record({
     id: fc.constantFrom(0, 1, 1, 2, 3, 0xffff_ffff),
@@ -31,12 +31,13 @@ const messages = fc
     request: fc.constantFrom("decide" as const, "recordOutcome" as const, "cancel" as const, undefined),
     callId: fc.constantFrom("", "c", "\u0000"),
     argumentsJson: fc.constantFrom("", "{", '{"path":"a"}'),
+    ended: fc.constantFrom(0, 1, 100),
   })
-  .map(({ request, callId, argumentsJson, ...head }) => {
+  .map(({ request, callId, argumentsJson, ended, ...head }) => {
     const call = { sessionId: RUN.sessionId, runId: RUN.runId, callId, tool: "read_file", argumentsJson, definitionHash: "a".repeat(64) };
     const values = { decide: { call }, recordOutcome: { ...call, summary: "\ud800" }, cancel: {} };
     const given = request === undefined ? undefined : ({ case: request, value: values[request] } as never);
-    return toBinary(StreamCallsRequestSchema, create(StreamCallsRequestSchema, { head, request: given }));
+    return toBinary(StreamCallsRequestSchema, create(StreamCallsRequestSchema, { head, request: given, endedCalls: Array(ended).fill(values.recordOutcome) }));
   });
 
 beforeEach(async () => {

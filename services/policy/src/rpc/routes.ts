@@ -29,6 +29,7 @@ import { approvalMethods } from "./approvals.ts";
 import { auditReportMethods } from "./audit-reports.ts";
 import { encodePreview } from "./encode-approval.ts";
 import { decideMethod, judgeCallsMethod } from "./decide.ts";
+import { decodeOutcome } from "./decode-outcome.ts";
 import { settingsOfDelegation } from "./decode-settings.ts";
 import { deviceMethods } from "./devices.ts";
 import { encodeVerdict } from "./encode-verdict.ts";
@@ -42,7 +43,6 @@ import { streamCallsMethod } from "./stream-calls.ts";
 import { teamMethods, teamResolverMethods } from "./teams.ts";
 import { tokenMethods, tokenResolverMethods } from "./tokens.ts";
 import { trustMethods } from "./trust.ts";
-import { outcomes, wordOf } from "./words.ts";
 
 export interface PolicyPorts extends DecideCallPorts, LoginPorts, WorkspaceGrantPorts {
   readonly reports: AuditReports;
@@ -66,7 +66,7 @@ export function policyRoutes(ports: PolicyPorts): (router: ConnectRouter) => voi
       },
     });
     router.service(PolicyService, {
-      decide,
+      decide: async (request, context) => (await decide(request, context)).response,
       judgeCalls: judgeCallsMethod(ports, roles),
       awaitApproval: awaitApprovalMethod(ports, roles),
       ...approvalMethods(ports.approvals, render, ports.fourEyes),
@@ -127,11 +127,9 @@ function withdrawApprovalsMethod(approvals: ApprovalStore): ServiceImpl<typeof P
 }
 
 function recordOutcomeMethod(audit: AuditLog): ServiceImpl<typeof AuditService>["recordOutcome"] {
-  return async ({ sessionId, runId, callId, status, summary, durationMilliseconds }, context) => {
+  return async (request, context) => {
     const { principal, delegation, traceId } = callContext(context);
-    demandDelegation(delegation, { sessionId, runId });
-    refuseControlCharacters({ call_id: callId });
-    const outcome = { sessionId, runId, callId, status: wordOf(outcomes, status) ?? "failed", summary, durationMilliseconds };
-    return { id: await recordOutcome(audit, principal, traceId, outcome) };
+    demandDelegation(delegation, { sessionId: request.sessionId, runId: request.runId });
+    return { id: await recordOutcome(audit, principal, traceId, decodeOutcome(request)) };
   };
 }

@@ -1,4 +1,8 @@
-/** Whether somebody writes there: no single letter is a command then. */
+/**
+ * Whether somebody writes there: no single letter is a command then. A field of a dialog that was just closed has the focus until
+ * the page is painted again.
+ */
 export function isField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  if (!(target instanceof HTMLElement) || target.closest("dialog:not([open])") !== null) return false;
+  return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

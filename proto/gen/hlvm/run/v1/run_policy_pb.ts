@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/run/v1/run_policy.proto.
  */
 export const file_hlvm_run_v1_run_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChxobHZtL3J1bi92MS9ydW5fcG9saWN5LnByb3RvEgtobHZtLnJ1bi52MSL8AQoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI3CgZkZWNpZGUYAiABKAsyHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Qga6SAPYAQNIABJFCg5yZWNvcmRfb3V0Y29tZRgDIAEoCzIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgEIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIAEIQCgdyZXF1ZXN0EgW6SAIIASLyAQoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIwCgZkZWNpZGUYAiABKAsyHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZUgAEj4KDnJlY29yZF9vdXRjb21lGAMgASgLMiQuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVzcG9uc2VIABIlCgVlcnJvchgEIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgFIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAQgoKCHJlc3BvbnNlIhUKE1dhdGNoQW5zd2Vyc1JlcXVlc3QiJwoUV2F0Y2hBbnN3ZXJzUmVzcG9uc2USDwoHcnVuX2lkcxgBIAMoCTJqChFSdW5BbnN3ZXJzU2VydmljZRJVCgxXYXRjaEFuc3dlcnMSIC5obHZtLnJ1bi52MS5XYXRjaEFuc3dlcnNSZXF1ZXN0GiEuaGx2bS5ydW4udjEuV2F0Y2hBbnN3ZXJzUmVzcG9uc2UwATJoChBSdW5Qb2xpY3lTZXJ2aWNlElQKC1N0cmVhbUNhbGxzEh8uaGx2bS5ydW4udjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiAuaGx2bS5ydW4udjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAFiBnByb3RvMw", [file_buf_validate_validate, file_hlvm_audit_v1_audit, file_hlvm_call_v1_call, file_hlvm_policy_v1_policy]);
+  fileDesc("ChxobHZtL3J1bi92MS9ydW5fcG9saWN5LnByb3RvEgtobHZtLnJ1bi52MSK+AgoSU3RyZWFtQ2FsbHNSZXF1ZXN0EiwKBGhlYWQYASABKAsyFi5obHZtLmNhbGwudjEuQ2FsbEhlYWRCBrpIA8gBARI3CgZkZWNpZGUYAiABKAsyHS5obHZtLnBvbGljeS52MS5EZWNpZGVSZXF1ZXN0Qga6SAPYAQNIABJFCg5yZWNvcmRfb3V0Y29tZRgDIAEoCzIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3RCBrpIA9gBA0gAEiYKBmNhbmNlbBgEIAEoCzIULmhsdm0uY2FsbC52MS5DYW5jZWxIABJACgtlbmRlZF9jYWxscxgFIAMoCzIjLmhsdm0uYXVkaXQudjEuUmVjb3JkT3V0Y29tZVJlcXVlc3RCBrpIA9gBA0IQCgdyZXF1ZXN0EgW6SAIIASKNAgoTU3RyZWFtQ2FsbHNSZXNwb25zZRIKCgJpZBgBIAEoDRIwCgZkZWNpZGUYAiABKAsyHi5obHZtLnBvbGljeS52MS5EZWNpZGVSZXNwb25zZUgAEj4KDnJlY29yZF9vdXRjb21lGAMgASgLMiQuaGx2bS5hdWRpdC52MS5SZWNvcmRPdXRjb21lUmVzcG9uc2VIABIlCgVlcnJvchgEIAEoCzIULmhsdm0uY2FsbC52MS5TdGF0dXNIABIqCghkcmFpbmluZxgFIAEoCzIWLmhsdm0uY2FsbC52MS5EcmFpbmluZ0gAEhkKEXJlY29yZGVkX2NhbGxfaWRzGAYgAygJQgoKCHJlc3BvbnNlIhUKE1dhdGNoQW5zd2Vyc1JlcXVlc3QiJwoUV2F0Y2hBbnN3ZXJzUmVzcG9uc2USDwoHcnVuX2lkcxgBIAMoCTJqChFSdW5BbnN3ZXJzU2VydmljZRJVCgxXYXRjaEFuc3dlcnMSIC5obHZtLnJ1bi52MS5XYXRjaEFuc3dlcnNSZXF1ZXN0GiEuaGx2bS5ydW4udjEuV2F0Y2hBbnN3ZXJzUmVzcG9uc2UwATJoChBSdW5Qb2xpY3lTZXJ2aWNlElQKC1N0cmVhbUNhbGxzEh8uaGx2bS5ydW4udjEuU3RyZWFtQ2FsbHNSZXF1ZXN0GiAuaGx2bS5ydW4udjEuU3RyZWFtQ2FsbHNSZXNwb25zZSgBMAFiBnByb3RvMw", [file_buf_validate_validate, file_hlvm_audit_v1_audit, file_hlvm_call_v1_call, file_hlvm_policy_v1_policy]);
 
 /**
  * @generated from message hlvm.run.v1.StreamCallsRequest
@@ -54,6 +54,14 @@ export type StreamCallsRequest = Message<"hlvm.run.v1.StreamCallsRequest"> & {
     value: Cancel;
     case: "cancel";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * With a decision: what came of earlier calls of the same run. That goes on record in the decision's own commit, which saves every
+   * turn a call and a commit. Of those that the response does not name nothing is on record: each is told by itself then.
+   *
+   * @generated from field: repeated hlvm.audit.v1.RecordOutcomeRequest ended_calls = 5;
+   */
+  endedCalls: RecordOutcomeRequest[];
 };
 
 /**
@@ -79,6 +87,14 @@ export type StreamCallsRequestJson = {
    * @generated from field: hlvm.call.v1.Cancel cancel = 4;
    */
   cancel?: CancelJson;
+
+  /**
+   * With a decision: what came of earlier calls of the same run. That goes on record in the decision's own commit, which saves every
+   * turn a call and a commit. Of those that the response does not name nothing is on record: each is told by itself then.
+   *
+   * @generated from field: repeated hlvm.audit.v1.RecordOutcomeRequest ended_calls = 5;
+   */
+  endedCalls?: RecordOutcomeRequestJson[];
 };
 
 /**
@@ -131,6 +147,13 @@ export type StreamCallsResponse = Message<"hlvm.run.v1.StreamCallsResponse"> & {
     value: Draining;
     case: "draining";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Those of `ended_calls` that are on record.
+   *
+   * @generated from field: repeated string recorded_call_ids = 6;
+   */
+  recordedCallIds: string[];
 };
 
 /**
@@ -165,6 +188,13 @@ export type StreamCallsResponseJson = {
    * @generated from field: hlvm.call.v1.Draining draining = 5;
    */
   draining?: DrainingJson;
+
+  /**
+   * Those of `ended_calls` that are on record.
+   *
+   * @generated from field: repeated string recorded_call_ids = 6;
+   */
+  recordedCallIds?: string[];
 };
 
 /**

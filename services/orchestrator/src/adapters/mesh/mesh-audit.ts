@@ -1,16 +1,14 @@
-import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
-import { AuditService, RecordOutcomeRequestSchema } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import type { SessionGrant } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import type { Audit, BudgetAudit, Outcome, SharingAudit } from "../../domain/loop/ports.ts";
 import type { CalledModel, ModelCallAudit } from "../../domain/door/door-models.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
+import { outcomeMessage } from "./outcome-message.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
 
 const DEADLINE_MILLISECONDS = 5_000;
-/** In characters, as the contract has it. */
-const SUMMARY_LENGTH = 2_000;
 
 /** The audit log. */
 export class MeshAudit implements Audit, BudgetAudit, SharingAudit, ModelCallAudit {
@@ -26,8 +24,7 @@ export class MeshAudit implements Audit, BudgetAudit, SharingAudit, ModelCallAud
 
   async recordOutcome(outcome: Outcome): Promise<void> {
     try {
-      const value = create(RecordOutcomeRequestSchema, { ...outcome, summary: outcome.summary.slice(0, SUMMARY_LENGTH) });
-      await this.#calls.ask({ case: "recordOutcome", value }, this.#caller.limits(DEADLINE_MILLISECONDS));
+      await this.#calls.ask({ case: "recordOutcome", value: outcomeMessage(outcome) }, this.#caller.limits(DEADLINE_MILLISECONDS));
     } catch (thrown) {
       throw meshError(thrown);
     }

@@ -2,9 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { DecideRequestSchema, PolicyService, type ApprovalPreview, type Verdict } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
-import type { AttestedCall, CallPreview, ImaginedCall, Policy, ToolCall } from "../../domain/loop/ports.ts";
+import type { AttestedCall, CallPreview, Decided, ImaginedCall, Policy, ToolCall } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
+import { outcomeMessage } from "./outcome-message.ts";
 import type { PolicyCalls } from "./policy-calls.ts";
 
 const DECIDE_DEADLINE_MILLISECONDS = 10_000;
@@ -24,11 +25,13 @@ export class MeshPolicy implements Policy {
     this.#caller = caller;
   }
 
-  async decide(call: ToolCall, { floor, repeats }: AttestedCall, signal: AbortSignal): Promise<Verdict> {
+  async decide(call: ToolCall, { floor, repeats, ended = [] }: AttestedCall, signal: AbortSignal): Promise<Decided> {
     try {
       const value = create(DecideRequestSchema, { call, trustFloor: floor, repeatsCallId: repeats });
-      const response = await this.#calls.ask({ case: "decide", value }, this.#caller.limits(DECIDE_DEADLINE_MILLISECONDS, signal));
-      return required(response.case === "decide" ? response.value.verdict : undefined);
+      const request = { case: "decide", value, endedCalls: ended.map(outcomeMessage) } as const;
+      const response = await this.#calls.ask(request, this.#caller.limits(DECIDE_DEADLINE_MILLISECONDS, signal));
+      const verdict = required(response.case === "decide" ? response.value.verdict : undefined);
+      return { verdict, recordedCallIds: response.recordedCallIds };
     } catch (thrown) {
       throw meshError(thrown, signal);
     }

@@ -60,6 +60,14 @@ export interface AttestedCall {
   readonly floor?: TrustFloor;
   /** The call that this one would make once more, of which nobody knows whether it took effect. */
   readonly repeats?: string;
+  /** What came of earlier calls of the run, to be put on record together with the decision. */
+  readonly ended?: readonly Outcome[];
+}
+
+export interface Decided {
+  readonly verdict: Verdict;
+  /** Of the ended calls of which the outcome is on record now. */
+  readonly recordedCallIds: readonly string[];
 }
 
 /** What a call would change in the file that it writes, as that is now. */
@@ -78,7 +86,7 @@ export interface ImaginedCall extends Pick<ToolCall, "tool" | "argumentsJson"> {
 
 /** Every method throws HlvmError. */
 export interface Policy {
-  decide(call: ToolCall, attested: AttestedCall, signal: AbortSignal): Promise<Verdict>;
+  decide(call: ToolCall, attested: AttestedCall, signal: AbortSignal): Promise<Decided>;
   /** Waits a while for an answer: undefined where there is none yet. */
   awaitApproval(approvalId: string, signal: AbortSignal): Promise<Verdict | undefined>;
   /** What the rules say of calls that nobody makes, at most 100, in their order. */

@@ -56,6 +56,7 @@ export async function runLoop(question: string, run: RunContext, progress: RunPr
     const { message, toolCalls, answer, estimate, exhausted } = taken;
     run.context.add({ runId: run.runId, turn, payload: message });
 
+    if (toolCalls.length === 0) run.outcomes.flush();
     const called = toolCalls.length === 0 ? undefined : await callTools(toolCalls, turn, turnRun);
     progress.toolCalls += toolCalls.length;
     for (const payload of called?.ends ?? []) {

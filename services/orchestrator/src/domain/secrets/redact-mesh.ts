@@ -154,7 +154,10 @@ function redactMemory(memory: Memory, secrets: RunSecrets): Memory {
 
 function redactPolicy(policy: Policy, secrets: RunSecrets): Policy {
   return {
-    decide: async (call, attested, signal) => redactVerdict(await clean(policy.decide(call, attested, signal), secrets), secrets),
+    async decide(call, attested, signal) {
+      const { verdict, recordedCallIds } = await clean(policy.decide(call, attested, signal), secrets);
+      return { verdict: redactVerdict(verdict, secrets), recordedCallIds };
+    },
     async awaitApproval(approvalId, signal) {
       const verdict = await clean(policy.awaitApproval(approvalId, signal), secrets);
       return verdict === undefined ? undefined : redactVerdict(verdict, secrets);

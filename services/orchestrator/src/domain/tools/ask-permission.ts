@@ -20,8 +20,8 @@ export function askPermission(call: ToolCall, calls: TurnCalls, repeats?: string
   const { turn, run, signal } = calls;
   return unlessAnswerLost(call, calls, async () => {
     // Where its answer was lost, policy gives it again.
-    const verdict = await retryWhileAway(
-      () => run.mesh.policy.decide(call, { floor: run.context.floor, repeats }, signal),
+    const { verdict } = await retryWhileAway(
+      () => run.outcomes.recordWith((ended) => run.mesh.policy.decide(call, { floor: run.context.floor, repeats, ended }, signal)),
       run.limits.serviceMilliseconds,
       signal,
     );

@@ -1,5 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
+import { create } from "@bufbuild/protobuf";
 import { OutcomeStatus } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { VerdictSchema } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../loop/ports.ts";
 import { OutcomeRecorder } from "./outcome-recorder.ts";
@@ -57,6 +59,36 @@ describe("OutcomeRecorder", () => {
     );
     await undecided.recordNotRun(outcome);
     expect(undecided.close()).toBe(true);
+  });
+
+  it("lets the next decision take along what waits, and tells by itself what that did not record", async () => {
+    const alone: string[] = [];
+    const recorder = new OutcomeRecorder({ recordOutcome: async ({ callId }) => void alone.push(callId) }, 10_000, "Ask again.");
+    const recording = [recorder.record(outcome), recorder.record({ ...outcome, callId: "r.1.2" })];
+    const told: string[][] = [];
+    const decide = (recordedCallIds: string[]) => (ended: readonly Outcome[]) => {
+      told.push(ended.map(({ callId }) => callId));
+      return Promise.resolve({ verdict: create(VerdictSchema), recordedCallIds });
+    };
+    await recorder.recordWith(decide(["r.1.1"]));
+    await recorder.recordWith(decide([]));
+    await Promise.all(recording);
+    expect(told).toEqual([["r.1.1", "r.1.2"], []]);
+    expect(alone).toEqual(["r.1.2"]);
+    expect(recorder.close()).toBe(false);
+  });
+
+  it("tells by itself what went with a decision that failed, and what no decision comes for", async () => {
+    const alone: string[] = [];
+    const recorder = new OutcomeRecorder({ recordOutcome: async ({ callId }) => void alone.push(callId) }, 10_000, "Ask again.");
+    const first = recorder.record(outcome);
+    await expect(recorder.recordWith(() => Promise.reject(failure("unavailable", "connection_lost")))).rejects.toThrow("connection_lost");
+    await first;
+    await recorder.record({ ...outcome, callId: "r.2.1" });
+    const flushed = recorder.record({ ...outcome, callId: "r.3.1" });
+    recorder.flush();
+    await flushed;
+    expect(alone).toEqual(["r.1.1", "r.2.1", "r.3.1"]);
   });
 
   it("tells no more than eight at a time", async () => {

@@ -1,16 +1,25 @@
-import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import pLimit from "p-limit";
-import type { Audit, Outcome } from "../loop/ports.ts";
+import type { Audit, Decided, Outcome } from "../loop/ports.ts";
 
 const FIRST_PAUSE_MILLISECONDS = 50;
 const LONGEST_PAUSE_MILLISECONDS = 2_000;
 /** Told at the same time: policy that comes back is not run over by what has waited for it. */
 const PARALLEL = 8;
+/** The next model call goes out first, and a decision that comes within this time takes the outcome along. */
+const SOON_MILLISECONDS = 20;
+
+interface Waiting {
+  readonly outcome: Outcome;
+  /** Whether it is on record. */
+  readonly recorded: PromiseWithResolvers<boolean>;
+}
 
 /**
- * Tells the audit log what came of a run's calls, with retries for as long as the run goes on. What it could not tell is
- * left to whoever reconciles the run. No more than a turn's calls wait here: the next turn's run only when policy has them.
+ * Tells the audit log what came of a run's calls, together with the next decision where one is asked for soon, with retries for
+ * as long as the run goes on. What it could not tell is left to whoever reconciles the run. No more than a turn's calls wait
+ * here: the next turn's run only when policy has them.
  */
 export class OutcomeRecorder {
   readonly #audit: Audit;
@@ -18,6 +27,8 @@ export class OutcomeRecorder {
   readonly #nextAdvice: string;
   readonly #limit = pLimit(PARALLEL);
   readonly #closing = new AbortController();
+  #soon: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #waiting = 0;
   #hasLeft = false;
 
@@ -36,8 +47,10 @@ export class OutcomeRecorder {
    * @throws HlvmError `outcome_not_recorded`: the run may not go on
    */
   async record(outcome: Outcome): Promise<void> {
-    // The next model call goes out first: that is what a person waits for.
-    await this.#record(outcome, nextTick()).catch((cause: unknown) => {
+    const recorded = Promise.withResolvers<boolean>();
+    this.#soon.push({ outcome, recorded });
+    this.#timer ??= setTimeout(() => this.flush(), SOON_MILLISECONDS);
+    await this.#record(outcome, recorded.promise).catch((cause: unknown) => {
       throw new HlvmError({
         code: "unavailable",
         reason: "outcome_not_recorded",
@@ -46,6 +59,33 @@ export class OutcomeRecorder {
         cause,
       });
     });
+  }
+
+  /**
+   * Asks for a decision that takes along what waits. What is not on record by then is told by itself.
+   * @throws what `decide` throws
+   */
+  async recordWith(decide: (ended: readonly Outcome[]) => Promise<Decided>): Promise<Decided> {
+    const taken = this.#takeSoon();
+    let recordedCallIds: readonly string[] = [];
+    try {
+      const decided = await decide(taken.map(({ outcome }) => outcome));
+      recordedCallIds = decided.recordedCallIds;
+      return decided;
+    } finally {
+      for (const { outcome, recorded } of taken) recorded.resolve(recordedCallIds.includes(outcome.callId));
+    }
+  }
+
+  /** Tells what waits at once: no decision comes. */
+  flush(): void {
+    for (const { recorded } of this.#takeSoon()) recorded.resolve(false);
+  }
+
+  #takeSoon(): Waiting[] {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    return this.#soon.splice(0);
   }
 
   /** What came of a call that did not run, although policy may have allowed it: policy refuses it where it has not. */
@@ -61,14 +101,14 @@ export class OutcomeRecorder {
   /** Ends the retries. @returns whether the audit log may lack an outcome */
   close(): boolean {
     this.#closing.abort();
+    this.flush();
     return this.#hasLeft || this.#waiting > 0;
   }
 
-  async #record(outcome: Outcome, due?: Promise<void>): Promise<void> {
+  async #record(outcome: Outcome, recorded?: Promise<boolean>): Promise<void> {
     this.#waiting++;
     try {
-      await due;
-      await this.#recordWithRetry(outcome);
+      if ((await recorded) !== true) await this.#recordWithRetry(outcome);
     } catch (cause) {
       // A call that was not allowed has no outcome; one that policy does not know may still be under decision.
       if (!(cause instanceof HlvmError) || cause.reason !== "call_not_allowed") this.#hasLeft = true;

@@ -1,11 +1,20 @@
 import type { Database } from "@hlvm/postgres/database";
 import type { AuditEvent, OutcomeEvent, RecordedEvent } from "../../domain/audit/audit-event.ts";
-import type { ApprovedCall, AuditFilter, AuditLog, RecordedCall } from "../../domain/audit/audit-log.ts";
+import type { AppendedIntent, ApprovedCall, AuditFilter, AuditLog, RecordedCall } from "../../domain/audit/audit-log.ts";
 import { auditConditions, JOIN_OUTCOME } from "./audit-conditions.ts";
 import { appendEvent, eventOf, recordOf, type EventRow } from "./event-record.ts";
 
+/** The outcomes of the earlier calls come first in the log. */
 const APPEND_INTENT = `
-  SELECT ${appendEvent(1)}
+  WITH ended AS (
+    SELECT one.call_id, append_audit_event(one.record) AS id FROM unnest($5::text[], $6::text[]) AS one(call_id, record)
+  ), forgotten AS (
+    UPDATE approval SET arguments_json = '', preview = NULL FROM ended
+    WHERE ended.id IS NOT NULL AND organization = $2 AND session_id = $3::uuid AND approval.call_id = ended.call_id
+      AND arguments_json <> ''
+  )
+  SELECT ${appendEvent(1)}, recorded.call_ids
+  FROM (SELECT coalesce(array_agg(call_id) FILTER (WHERE ended.id IS NOT NULL), '{}') AS call_ids FROM ended) recorded
   WHERE NOT EXISTS (SELECT FROM approval WHERE organization = $2 AND session_id = $3::uuid AND call_id = $4)`;
 
 const APPEND_RENEWAL = `SELECT ${appendEvent(1)}`;
@@ -58,6 +67,7 @@ interface Reading {
   readonly values: readonly unknown[];
 }
 
+type IntentRow = { readonly id: string | null; readonly call_ids: readonly string[] };
 type Appended = { readonly id: string | null };
 type NothingFound = { readonly id: null };
 type ApprovedRow = EventRow & { readonly answer_id: string | null; readonly answer: string | null };
@@ -71,10 +81,11 @@ export class PostgresAuditLog implements AuditLog {
     this.#database = database;
   }
 
-  async appendIntent(event: AuditEvent): Promise<boolean> {
-    const values = [recordOf(event), event.organization, event.sessionId, event.callId];
-    const [row] = await this.#database.query<Appended>(APPEND_INTENT, values, "append_intent");
-    return row !== undefined && row.id !== null;
+  async appendIntent(event: AuditEvent, ended: readonly OutcomeEvent[]): Promise<AppendedIntent> {
+    const endedIds = ended.map(({ callId }) => callId);
+    const values = [recordOf(event), event.organization, event.sessionId, event.callId, endedIds, ended.map(recordOf)];
+    const [row] = await this.#database.query<IntentRow>(APPEND_INTENT, values, "append_intent");
+    return { isAppended: row !== undefined && row.id !== null, recordedCallIds: row?.call_ids ?? [] };
   }
 
   async findCall(organization: string, sessionId: string, callId: string): Promise<RecordedCall | undefined> {

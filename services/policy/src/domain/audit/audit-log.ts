@@ -50,10 +50,17 @@ export interface RecordedCall {
   readonly hasOutcome: boolean;
 }
 
+export interface AppendedIntent {
+  /** False where a decision on the call, or a pending approval, is there already. */
+  readonly isAppended: boolean;
+  /** Of the calls whose outcomes were committed. */
+  readonly recordedCallIds: readonly string[];
+}
+
 /** Where events are kept: they can be added and read, and nothing else. Every method throws where the store cannot be reached. */
 export interface AuditLog {
-  /** Commits the decision on a call; false where one, or a pending approval, is there already. */
-  appendIntent(event: AuditEvent): Promise<boolean>;
+  /** Commits the decision on a call, and with it what came of earlier ones, as `appendOutcome` does. */
+  appendIntent(event: AuditEvent, ended: readonly OutcomeEvent[]): Promise<AppendedIntent>;
   /** Undefined where no decision on it is recorded. */
   findCall(organization: string, sessionId: string, callId: string): Promise<RecordedCall | undefined>;
   /**

@@ -1,34 +1,14 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Principal } from "@hlvm/identity/principal";
-import type { OutcomeStatus } from "./audit-event.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { redactText } from "./redact-text.ts";
-
-export interface Outcome {
-  readonly sessionId: string;
-  readonly runId: string;
-  readonly callId: string;
-  readonly status: OutcomeStatus;
-  readonly summary: string;
-  readonly durationMilliseconds: number;
-}
+import { outcomeEvent, type Outcome } from "./outcome-event.ts";
 
 /**
  * Records what came of a call that was allowed to this principal in this run: once.
  * @throws HlvmError `intent_not_found`, `call_not_allowed`, `outcome_already_recorded`
  */
 export async function recordOutcome(log: AuditLog, principal: Principal, traceId: string, outcome: Outcome): Promise<bigint> {
-  const { status, summary, ...rest } = outcome;
-  const id = await log.appendOutcome({
-    kind: "outcome",
-    at: new Date().toISOString(),
-    organization: principal.organization,
-    principal: principal.id,
-    ...rest,
-    outcome: status,
-    summary: redactText(summary),
-    traceId,
-  });
+  const id = await log.appendOutcome(outcomeEvent(principal, traceId, outcome));
   if (id === undefined) throw await refusal(log, principal, outcome);
   return id;
 }
