@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
   it.each([
     ["light", 1280],
     ["dark", 390],
-  ] as const)("has no fault of WCAG 2.2 A or AA that axe finds: %s, %i px", { timeout: 90_000 }, async (colorScheme, width) => {
+  ] as const)("has no fault of WCAG 2.2 A or AA that axe finds: %s, %i px", { timeout: 240_000 }, async (colorScheme, width) => {
     const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     // Trusted Types keep axe out; the other tests run with them.
     const { page } = await web.open({ colorScheme, viewport: { width, height: 844 }, bypassCSP: true, reducedMotion: "reduce" });
