@@ -338,7 +338,7 @@ describe.skipIf(!hasBrowser)("the page", () => {
       document.querySelector("dialog[open]").close();
       activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true, cancelable: true }));
     }`);
-    await page.getByRole("dialog", { name: "Keys of this page" }).waitFor();
+    await expect.poll(() => page.getByRole("dialog", { name: "Keys of this page" }).count()).toBe(1);
     await page.close();
   });
 

@@ -35,7 +35,11 @@ function newRun(principal = person) {
   async function decide(asked: Asked, endedCalls: readonly ReturnType<typeof ended>[] = []) {
     const call = callOf({ ...ids, ...asked });
     async function* requests() {
-      yield { head: { id: 1, timeoutMilliseconds: 10_000 }, request: { case: "decide" as const, value: { call } }, endedCalls: [...endedCalls] };
+      yield {
+        head: { id: 1, timeoutMilliseconds: 10_000 },
+        request: { case: "decide" as const, value: { call } },
+        endedCalls: [...endedCalls],
+      };
     }
     for await (const { response, recordedCallIds } of client.streamCalls(requests(), service.forRun({ principal, ...ids, settings }))) {
       if (response.case !== "decide") throw new Error(`not a decision: ${JSON.stringify(response.value)}`);
@@ -43,7 +47,8 @@ function newRun(principal = person) {
     }
     throw new Error("no answer");
   }
-  const outcomes = async () => (await service.audit.query({ sessionId: ids.sessionId, kind: AuditKind.OUTCOME }, service.as(testPrincipal))).events;
+  const outcomes = async () =>
+    (await service.audit.query({ sessionId: ids.sessionId, kind: AuditKind.OUTCOME }, service.as(testPrincipal))).events;
   return { decide, ended, outcomes, ids };
 }
 

@@ -37,7 +37,10 @@ const messages = fc
     const call = { sessionId: RUN.sessionId, runId: RUN.runId, callId, tool: "read_file", argumentsJson, definitionHash: "a".repeat(64) };
     const values = { decide: { call }, recordOutcome: { ...call, summary: "\ud800" }, cancel: {} };
     const given = request === undefined ? undefined : ({ case: request, value: values[request] } as never);
-    return toBinary(StreamCallsRequestSchema, create(StreamCallsRequestSchema, { head, request: given, endedCalls: Array(ended).fill(values.recordOutcome) }));
+    return toBinary(
+      StreamCallsRequestSchema,
+      create(StreamCallsRequestSchema, { head, request: given, endedCalls: Array(ended).fill(values.recordOutcome) }),
+    );
   });
 
 beforeEach(async () => {

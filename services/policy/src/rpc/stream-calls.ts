@@ -38,7 +38,9 @@ export function streamCallsMethod(
   };
 }
 
-async function* withEndedCalls(requests: AsyncIterable<StreamCallsRequest>): AsyncGenerator<Pick<StreamCallsRequest, "head"> & { request: Asked }> {
+async function* withEndedCalls(
+  requests: AsyncIterable<StreamCallsRequest>,
+): AsyncGenerator<Pick<StreamCallsRequest, "head"> & { request: Asked }> {
   for await (const { head, request, endedCalls } of requests) yield { head, request: { ...request, endedCalls } };
 }
 
