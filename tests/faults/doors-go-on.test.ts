@@ -25,7 +25,7 @@ const hosted = createServer((request, response) => {
   response.once("close", () => clearInterval(timer));
 });
 
-describe.skipIf(reason !== "")(`a model gateway is killed while programs read answers through the doors${reason}`, () => {
+describe.skipIf(reason !== "")(`a part of the mesh is killed while programs read answers through the doors${reason}`, () => {
   const llama = attempt as LlamaServer;
   let mesh: DoorMesh;
   let tokenId: string;
@@ -46,8 +46,8 @@ describe.skipIf(reason !== "")(`a model gateway is killed while programs read an
     hosted.close();
   });
 
-  function killGateway(): void {
-    process.kill(readMeshState(mesh.directory)!.services.find(({ name }) => name === "model-gateway")!.pid!, "SIGKILL");
+  function kill(part: string): void {
+    process.kill(readMeshState(mesh.directory)!.services.find(({ name }) => name === part)!.pid!, "SIGKILL");
   }
 
   const busySlots = async (): Promise<number> => {
@@ -57,13 +57,22 @@ describe.skipIf(reason !== "")(`a model gateway is killed while programs read an
   const callsOnRecord = async (count: number): Promise<unknown[]> =>
     (await mesh.rows("audit", "query", "--kind", "model_called", "--limit", String(count))).map(({ outcome }) => outcome);
 
+  it("ends in an error of the protocol where its orchestrator is killed, and its slot is free again", async () => {
+    let pieces = 0;
+    const answer = await clients.messages.stream({ model: "llama/random", text: "Go on.", tokens: 20_000 }, () => {
+      if (++pieces === 20) kill("orchestrator");
+    });
+    expect(answer).toMatchObject({ hasEnded: false, error: expect.stringContaining("overloaded_error") });
+    await expect.poll(busySlots, { timeout: 40_000 }).toBe(0);
+  }, 60_000);
+
   it.each(DOORS)("%s: what a llama-server gives goes on at the last piece, once and whole", async (door) => {
     const asked = { model: "llama/random", text: `Go on, ${door}.`, tokens: TOKENS };
     const whole = await clients[door].stream(asked, () => undefined);
     expect(whole).toMatchObject({ hasEnded: true, outputTokens: TOKENS });
     let pieces = 0;
     const answer = await clients[door].stream(asked, () => {
-      if (++pieces === 20) killGateway();
+      if (++pieces === 20) kill("model-gateway");
     });
     expect(answer).toEqual(whole);
     expect(await callsOnRecord(2)).toEqual(["succeeded", "succeeded"]);
@@ -78,7 +87,7 @@ describe.skipIf(reason !== "")(`a model gateway is killed while programs read an
     await expect.poll(busySlots).toBe(1);
     const waiting = clients.messages.stream({ ...asked, tokens: 20 }, () => undefined);
     await sleep(100);
-    killGateway();
+    kill("model-gateway");
     expect(await one).toMatchObject({ hasEnded: true, outputTokens: TOKENS });
     expect(await waiting).toMatchObject({ hasEnded: true, outputTokens: 20 });
     await expect.poll(busySlots).toBe(0);
@@ -89,7 +98,7 @@ describe.skipIf(reason !== "")(`a model gateway is killed while programs read an
     let pieces = 0;
     const asked = { model: "openai-compatible/x", text: "Hello", tokens: 100_000 };
     const answer = await clients[door].stream(asked, () => {
-      if (++pieces === 20) killGateway();
+      if (++pieces === 20) kill("model-gateway");
     });
     expect(answer).toMatchObject({ hasEnded: false, error: expect.stringMatching(/connection|again/i) });
     expect(answer.text).toMatch(/^(word ){20,}$/);
