@@ -86,7 +86,8 @@ export class KeptAnswers<Value> {
   };
 
   #oldestWhole(): [string, Entry<Value>] | undefined {
-    return this.#entries.entries().find(([, { answer }]) => answer.isEnded && !answer.hasReader);
+    for (const [name, entry] of this.#entries) if (entry.answer.isEnded && !entry.answer.hasReader) return [name, entry];
+    return undefined;
   }
 
   #leave(name: string, entry: Entry<Value>): void {

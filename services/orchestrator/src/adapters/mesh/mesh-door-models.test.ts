@@ -100,7 +100,7 @@ describe("an answer for a program whose way to the gateway is lost", () => {
     };
     expect(casesOf(await read())).toEqual(["At ", "last", "finish"]);
     expect(asked).toEqual(["generate", "resume", "resume", "resume"]);
-    await expect.poll(() => streams).toBe(0);
+    await expect.poll(() => streams, { timeout: 3_000 }).toBe(0);
   });
 
   it("is asked for again where nothing of it had come", async () => {
@@ -157,5 +157,5 @@ it("is cancelled, and not only left, where its program goes: the gateway does no
     break;
   }
   expect(await ended.promise).not.toMatchObject({ reason: "caller_lost" });
-  await expect.poll(() => streams).toBe(0);
+  await expect.poll(() => streams, { timeout: 3_000 }).toBe(0);
 });
