@@ -40,11 +40,12 @@ export async function runLlamaServer({ flags, url, interrupted, onReady }: Llama
   interrupted.addEventListener("abort", end, { once: true });
   if (interrupted.aborted) end();
   let wasReady = false;
-  void isReady(url, over.signal).then(() => {
-    if (over.signal.aborted || interrupted.aborted) return;
+  const watch = async (): Promise<void> => {
+    if (!(await isReady(url, over.signal)) || interrupted.aborted) return;
     wasReady = true;
     onReady();
-  });
+  };
+  void watch();
   try {
     const [code, signal] = await exited;
     return { wasReady, inOrder: interrupted.aborted || code === 0, how: signal === null ? `with code ${code}` : `by ${signal}` };
@@ -61,16 +62,17 @@ function endInOrder(child: ChildProcess, over: AbortSignal): void {
   over.addEventListener("abort", () => clearTimeout(force));
 }
 
-/** Resolves when it has loaded its model, or is over. Never rejects. */
-async function isReady(url: string, over: AbortSignal): Promise<void> {
+/** Waits until it has loaded its model, or is over. Never rejects. */
+async function isReady(url: string, over: AbortSignal): Promise<boolean> {
   while (!over.aborted) {
     try {
       const answer = await fetch(`${url}/health`, { signal: AbortSignal.any([over, AbortSignal.timeout(ANSWER_MILLISECONDS)]) });
       await answer.body?.cancel();
-      if (answer.ok) return;
+      if (answer.ok && !over.aborted) return true;
     } catch {
       // It does not listen yet.
     }
     await sleep(LOOK_MILLISECONDS, undefined, { signal: over }).catch(() => undefined);
   }
+  return false;
 }

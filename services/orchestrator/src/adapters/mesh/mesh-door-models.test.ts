@@ -18,6 +18,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ModelEvent } from "../../domain/loop/ports.ts";
+import { refuse } from "../../testing/refuse.ts";
 import { MeshCaller } from "./mesh-caller.ts";
 import { MeshDoorModels } from "./mesh-door-models.ts";
 
@@ -129,14 +130,10 @@ describe("an answer for a program whose way to the gateway is lost", () => {
   });
 
   it("is not asked for again for ever, nor where the gateway itself says that the model failed", async () => {
-    answer = async function* () {
-      throw lost;
-    };
+    answer = () => refuse(lost);
     await expect(read()).rejects.toMatchObject({ code: "unavailable" });
     expect(asked).toHaveLength(3);
-    answer = async function* () {
-      throw overloaded;
-    };
+    answer = () => refuse(overloaded);
     await expect(read()).rejects.toMatchObject({ message: "overloaded" });
     expect(asked).toHaveLength(4);
   });
