@@ -31,7 +31,7 @@ export interface LlamaEnd {
 /** Runs one llama-server from its start to its end. On Linux it ends with this process, also where this one is killed. */
 export async function runLlamaServer({ flags, url, interrupted, onReady }: LlamaStart): Promise<LlamaEnd> {
   const [program, ...first] = [...WITH_THIS_PROCESS, LLAMA_SERVER];
-  const child = spawn(program!, [...first, ...flags], { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(program, [...first, ...flags], { stdio: ["ignore", "inherit", "inherit"] });
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
   const over = new AbortController();
   const kill = (): void => void child.kill("SIGKILL");
