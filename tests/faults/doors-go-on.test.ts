@@ -70,7 +70,7 @@ describe.skipIf(reason !== "")(`a part of the mesh is killed while programs read
     const spent = (await mesh.rows("cost", "--by", "token")).find(({ token }) => token === tokenId);
     expect(spent).toMatchObject({ estimated_calls: 0 });
     await expect.poll(busySlots).toBe(0);
-  });
+  }, 90_000);
 
   it("an answer that is asked for whole comes whole, and one that waited for its turn too", async () => {
     const asked = { model: "llama/random", text: "Whole.", tokens: TOKENS };
