@@ -93,7 +93,7 @@ export interface Line {
 }
 
 /** The NDJSON that a program wrote; throws where a line is none. */
-export function linesOf(ended: Ended): Line[] {
+export function linesOf(ended: Pick<Ended, "stdout">): Line[] {
   return ended.stdout
     .split("\n")
     .filter((line) => line !== "")

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SandboxService, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { CallStream } from "./call-stream.ts";
 import { failureOf } from "@hlvm/rpc/testing/failure-of";
-import { all, type Calls } from "./testing/streamed-calls.ts";
+import { all, isLast, requestOf, type Calls } from "./testing/streamed-calls.ts";
 
 /** A stream that says what it is told, and nothing of its own. */
 function scripted(...streams: ((id: number) => object[])[]) {
@@ -73,6 +73,17 @@ describe("a stream", () => {
     expect(ended()).toBe(1);
     await all(calls, "three", {});
     expect(opened()).toBe(2);
+  });
+
+  it("is closed when the calls under way have ended, where its caller says that none follows", async () => {
+    const { calls, opened, ended } = scripted((id) => [result(id)]);
+    const underWay = calls.call(requestOf("one"), { token: "", timeoutMilliseconds: 5_000 }, isLast);
+    const first = underWay.next();
+    calls.close();
+    expect((await first).done).toBe(false);
+    expect((await underWay.next()).done).toBe(true);
+    await expect.poll(ended, { timeout: 1_000 }).toBe(1);
+    expect(opened()).toBe(1);
   });
 
   it("has a call end that its service ended without a last response", async () => {

@@ -60,6 +60,11 @@ export class CallStream<Request extends Case, Response extends Case> {
     this.#open = open;
   }
 
+  /** No call will follow: the stream ends when those under way have. */
+  close(): void {
+    this.#stream?.closeWhenDone();
+  }
+
   /** The response to a call that has one. @throws ConnectError */
   async ask(request: Request, limits: CallLimits): Promise<Response> {
     for await (const response of this.call(request, limits, () => true)) return response;
@@ -182,6 +187,11 @@ class OpenStream<Request extends Case, Response extends Case> {
     if (response.case === undefined) call.responses.end();
     if (response.case !== "error" && response.case !== undefined) return call.responses.push(response);
     call.isDone = true;
+  }
+
+  closeWhenDone(): void {
+    this.#isOver = true;
+    this.#rest();
   }
 
   /** Calls after the last that the service has begun are made again elsewhere. */

@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
+
+export const CACHE = fileURLToPath(new URL("../../../.cache/llama", import.meta.url));
 
 /** llama.cpp is in Debian from forky on; this is its CPU build with everything that it needs to run on an older one. */
 const SUITE = "forky";
@@ -21,13 +24,13 @@ export interface LlamaInstallation {
 }
 
 /**
- * llama-server from Debian's packages, unpacked below `cache`: nothing on the machine is changed. The machine's own sources
+ * llama-server from Debian's packages, unpacked below `.cache`: nothing on the machine is changed. The machine's own sources
  * say where packages come from. Several processes may install at once: the first that is ready is kept.
  * @throws Error which says what is missing
  */
-export async function installLlama(cache: string): Promise<LlamaInstallation> {
-  const root = join(cache, "server");
-  if (!existsSync(join(root, "usr/bin/llama-server"))) await install(cache, root);
+export async function installLlama(): Promise<LlamaInstallation> {
+  const root = join(CACHE, "server");
+  if (!existsSync(join(root, "usr/bin/llama-server"))) await install(root);
   const libraries = join(root, LIBRARIES);
   const backends = join(libraries, "ggml/backends0");
   const hasAvx2 = /\bavx2\b/.test(readFileSync("/proc/cpuinfo", "utf8"));
@@ -39,12 +42,12 @@ export async function installLlama(cache: string): Promise<LlamaInstallation> {
   };
 }
 
-async function install(cache: string, root: string): Promise<void> {
+async function install(root: string): Promise<void> {
   if (process.platform !== "linux" || process.arch !== "x64")
     throw new Error(`no llama-server for ${process.platform} ${process.arch} here`);
   const mirror = debianMirror();
-  mkdirSync(cache, { recursive: true });
-  const making = mkdtempSync(join(cache, "making-"));
+  mkdirSync(CACHE, { recursive: true });
+  const making = mkdtempSync(join(CACHE, "making-"));
   try {
     const environment = { ...process.env, APT_CONFIG: writeAptConfiguration(making, mirror), LC_ALL: "C" };
     const limits = { cwd: making, env: environment, timeout: INSTALL_MILLISECONDS };

@@ -2,12 +2,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
-import { installLlama } from "./llama-install.ts";
+import { CACHE, installLlama } from "./llama-install.ts";
 import { writeRandomModel, type RandomModelSize } from "./random-model.ts";
 
-const CACHE = fileURLToPath(new URL("../../../.cache/llama", import.meta.url));
 const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 3_000;
 /** A token is a byte, and a system prompt has some thousands. */
@@ -44,7 +42,7 @@ export async function startLlamaServer(slots = 2, options: LlamaServerOptions = 
 }
 
 async function start(slots: number, { size, flags = [] }: LlamaServerOptions): Promise<LlamaServer> {
-  const installation = await installLlama(CACHE);
+  const installation = await installLlama();
   const [port] = await freePorts(1);
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, "model-"));

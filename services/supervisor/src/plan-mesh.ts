@@ -45,6 +45,9 @@ const PROVIDER_VARIABLES = [
   "NODE_EXTRA_CA_CERTS",
 ];
 
+/** Its tokens are no secrets, and it does not come by itself. */
+const ORCHESTRATOR_VARIABLES = ["HLVM_OUTPUT_RESERVE_TOKENS"];
+
 /** Of the edge in team mode; those that hold no secret come by themselves. */
 const TEAM_VARIABLES = ["HLVM_OIDC_CLIENT_SECRET", "HLVM_PUBLIC_URL"];
 
@@ -166,11 +169,12 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         HLVM_SANDBOX_REPLICAS_ON_MACHINE: String(replicas.sandbox),
         ...findBwrap(files.directory, config.environment),
       }),
-      ...replicated("orchestrator", "front", {
-        ...ownDatabase("orchestrator"),
-        HLVM_TOKEN_SIGNING_KEY: keys.signingKey("orchestrator"),
-        ...backs,
-      }),
+      ...replicated(
+        "orchestrator",
+        "front",
+        { ...ownDatabase("orchestrator"), HLVM_TOKEN_SIGNING_KEY: keys.signingKey("orchestrator"), ...backs },
+        ORCHESTRATOR_VARIABLES,
+      ),
       ...(demo === undefined ? [] : [demo.process]),
       serviceOn(edgePort, {
         service: EDGE,

@@ -81,7 +81,7 @@ describe("hlvm model pool", () => {
 describe("hlvm model serve", () => {
   const program = (help: string): { PATH: string; model: string } => {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, "a.gguf"), "");
+    writeFileSync(join(folder, "a.gguf"), "GGUF");
     // Says what it was started with, and goes on until it is ended.
     const script = `#!/bin/sh\nif [ "$1" = --help ]; then echo "${help}"; exit 0; fi\ntrap 'echo ended; exit 0' TERM\necho "started $*"\nwhile :; do sleep 0.05; done\n`;
     writeFileSync(join(folder, "llama-server"), script);

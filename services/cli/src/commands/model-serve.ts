@@ -1,102 +1,71 @@
-import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
-import { basename, resolve } from "node:path";
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
-import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
+import { EXIT_OK, type CommandContext } from "../command.ts";
+import { demandFreePort } from "../llama/demand-free-port.ts";
+import { LLAMA_SERVER, runLlamaServer } from "../llama/llama-process.ts";
+import { modelFile, type ModelFile } from "../llama/model-file.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 
-const PROGRAM = "llama-server";
 const LONGEST_HELP_BYTES = 8 * 1024 * 1024;
-const PORT = "11439";
+const HOST = "127.0.0.1";
+const PORT = 11_439;
 /** Conversations that share a memory beside the slots have been seen in each other's answers. */
 const APART = ["--cache-ram", "--no-cache-idle-slots"];
 /** A conversation takes over a slot only where half of it is there already: a common beginning is no reason to lose another. */
 const KEEP = ["--slot-prompt-similarity", "0.5"] as const;
 /** Tokens of a prompt between which the server hears that a request is gone, or goes on with the others. */
 const STEP = "512";
-const STOP_MILLISECONDS = 5_000;
+/** One that ends so often within so long is not started once more. */
+const MOST_ENDS = 3;
+const ENDS_MILLISECONDS = 60_000;
 
-/** Runs llama-server at 127.0.0.1:11439 until it ends or Ctrl-C. */
-export async function modelServe(path: string, size: { slots: number; context: number }, context: CommandContext): Promise<number> {
-  const model = readable(path);
-  const help = await helpText();
+interface ServedSize {
+  readonly slots: number;
+  readonly context: number;
+}
+
+/** Runs llama-server at 127.0.0.1:11439 until Ctrl-C; one that ends by itself is started again. */
+export async function modelServe(given: string, size: ServedSize, { screen }: CommandContext): Promise<number> {
+  const model = await modelFile(given);
+  const flags = flagsOf(model, size, await helpText());
+  using interrupts = new Interrupts();
+  const ready = `A mesh on this machine finds it as local/${model.name}: hlvm ask --model local/${model.name} "…". Ctrl-C ends it.`;
+  const ends: number[] = [];
+  for (;;) {
+    await demandFreePort(HOST, PORT);
+    const start = { flags, url: `http://${HOST}:${PORT}`, interrupted: interrupts.signal, onReady: () => screen.note(ready) };
+    const { inOrder, wasReady, how } = await runLlamaServer(start);
+    if (inOrder) return EXIT_OK;
+    if (!wasReady) throw notLoaded(given, how);
+    const now = performance.now();
+    ends.push(now);
+    if (ends.filter((at) => at > now - ENDS_MILLISECONDS).length >= MOST_ENDS) throw endsAgain(how);
+    screen.note(`${LLAMA_SERVER} was ended ${how}. It is started again.`);
+  }
+}
+
+/** @throws HlvmError `llama_server_too_old` */
+function flagsOf({ path, name }: ModelFile, { slots, context }: ServedSize, help: string): readonly string[] {
   const missing = APART.filter((flag) => !help.includes(flag));
   if (missing.length > 0) throw tooOld(missing);
-  using interrupts = new Interrupts();
-  const name = basename(model).replace(/\.gguf$/i, "");
-  const flags = [
-    "--model",
-    model,
-    "--alias",
-    name,
-    "--host",
-    "127.0.0.1",
-    "--port",
-    PORT,
-    "--parallel",
-    String(size.slots),
-    "--ctx-size",
-    String(size.slots * size.context),
-    "--cache-ram",
-    "0",
-    "--no-cache-idle-slots",
-    "--batch-size",
-    STEP,
-    "--jinja",
-    "--metrics",
-    "--slots",
-  ];
-  if (help.includes(KEEP[0])) flags.push(...KEEP);
-  const child = spawn(PROGRAM, flags, { stdio: ["ignore", "inherit", "inherit"] });
-  const ended = once(child, "exit") as Promise<[number | null]>;
-  const kill = (): void => void child.kill("SIGKILL");
-  process.once("exit", kill);
-  try {
-    context.screen.note(`A mesh on this machine finds it as local/${name}: hlvm ask --model local/${name} "…". Ctrl-C ends it.`);
-    const stopped = once(interrupts.signal, "abort").then(() => undefined);
-    const exit = await (interrupts.signal.aborted ? undefined : Promise.race([ended, stopped]));
-    if (exit === undefined) await end(child, ended);
-    return exit === undefined || exit[0] === 0 ? EXIT_OK : EXIT_FAILED;
-  } finally {
-    process.off("exit", kill);
-  }
-}
-
-async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
-  child.kill("SIGTERM");
-  const force = setTimeout(() => child.kill("SIGKILL"), STOP_MILLISECONDS);
-  await ended;
-  clearTimeout(force);
-}
-
-function readable(path: string): string {
-  try {
-    accessSync(path, constants.R_OK);
-    return resolve(path);
-  } catch (cause) {
-    throw new HlvmError({
-      code: "not_found",
-      reason: "model_file_missing",
-      message: `${path} cannot be read.`,
-      advice: "Give the path of a model's .gguf file.",
-      cause,
-    });
-  }
+  const model = ["--model", path, "--alias", name, "--host", HOST, "--port", String(PORT)];
+  const size = ["--parallel", String(slots), "--ctx-size", String(slots * context), "--batch-size", STEP];
+  const apart = ["--cache-ram", "0", "--no-cache-idle-slots", ...(help.includes(KEEP[0]) ? KEEP : [])];
+  return [...model, ...size, ...apart, "--jinja", "--metrics", "--slots"];
 }
 
 /** What it says of its flags. */
 async function helpText(): Promise<string> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(PROGRAM, ["--help"], { maxBuffer: LONGEST_HELP_BYTES });
+    const { stdout, stderr } = await promisify(execFile)(LLAMA_SERVER, ["--help"], { maxBuffer: LONGEST_HELP_BYTES });
     return stdout + stderr;
   } catch (cause) {
     throw new HlvmError({
       code: "failed_precondition",
       reason: "llama_server_missing",
-      message: `${PROGRAM} on PATH cannot be run: ${messageOf(cause).split("\n")[0]}`,
+      message: `${LLAMA_SERVER} on PATH cannot be run: ${messageOf(cause).split("\n")[0]}`,
       advice:
         "Install it: `apt-get install llama.cpp-tools` (Debian from 14 on), `brew install llama.cpp`, or from https://github.com/ggml-org/llama.cpp.",
       cause,
@@ -108,7 +77,25 @@ function tooOld(missing: readonly string[]): HlvmError {
   return new HlvmError({
     code: "failed_precondition",
     reason: "llama_server_too_old",
-    message: `${PROGRAM} does not know ${missing.join(" and ")}: it could not be told to keep conversations apart.`,
+    message: `${LLAMA_SERVER} does not know ${missing.join(" and ")}: it could not be told to keep conversations apart.`,
     advice: "Install a newer one; it is not started without them.",
+  });
+}
+
+function notLoaded(path: string, how: string): HlvmError {
+  return new HlvmError({
+    code: "failed_precondition",
+    reason: "model_not_loaded",
+    message: `${LLAMA_SERVER} could not serve ${path}: it was ended ${how} before the model was loaded.`,
+    advice: "Its own words stand above. The file may be cut (download it again), or need more memory: fewer --slots, a smaller --context.",
+  });
+}
+
+function endsAgain(how: string): HlvmError {
+  return new HlvmError({
+    code: "unavailable",
+    reason: "llama_server_ends",
+    message: `${LLAMA_SERVER} was ended ${how}, time ${MOST_ENDS} within a minute, and is not started again.`,
+    advice: "Its own words stand above; `dmesg` tells where memory was the reason.",
   });
 }

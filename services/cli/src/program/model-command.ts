@@ -11,7 +11,8 @@ prompts the server took from its cache, and how much was expected. A server that
 mixed conversations up is drained by itself: start it with --cache-ram 0 --no-cache-idle-slots, then resume it.`;
 
 const ABOUT_SERVE = `
-It listens at 127.0.0.1:11439 until Ctrl-C. A mesh on this machine finds it there, as local/NAME: \`hlvm model list\` shows it.`;
+It listens at 127.0.0.1:11439 until Ctrl-C, and nothing is started where something else does. One that dies is started again, three
+times within a minute at most. A mesh on this machine finds it there, as local/NAME: \`hlvm model list\` shows it.`;
 
 export function modelCommand(context: CommandContext, finish: Finish): Command {
   const model = new Command("model").description("the models that can be asked");

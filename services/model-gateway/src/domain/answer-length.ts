@@ -4,12 +4,16 @@ import { ModelError } from "./model-error.ts";
 /** UTF-16 units of one delta, of at most three bytes each: with what frames it, it can be sent. */
 const LONGEST_DELTA = 4 * 1024 * 1024;
 
+/** Whether a delta can be sent. */
+export function isFitting(delta: Delta): boolean {
+  return lengthOf(delta) <= LONGEST_DELTA;
+}
+
 /**
- * A delta that can be sent; of a text that is too long for that, its beginning.
+ * Of a text that is too long to be sent, its beginning.
  * @throws ModelError `answer_too_long` after that
  */
-export function* fitDelta(provider: string, delta: Delta): Generator<Delta, void> {
-  if (lengthOf(delta) <= LONGEST_DELTA) return yield delta;
+export function* cutDelta(provider: string, delta: Delta): Generator<Delta, void> {
   if (delta.kind === "text" || delta.kind === "thinking-delta")
     yield { kind: delta.kind, text: delta.text.slice(0, LONGEST_DELTA).replace(/[\uD800-\uDBFF]$/, "") };
   throw answerTooLong(provider);

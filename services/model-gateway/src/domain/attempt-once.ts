@@ -1,4 +1,4 @@
-import { fitDelta } from "./answer-length.ts";
+import { cutDelta, isFitting } from "./answer-length.ts";
 import { believableUsage } from "./believable-usage.ts";
 import type { Delta, Finish, Told } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
@@ -31,7 +31,8 @@ export async function* attemptOnce({ target, deltas, onContent }: Attempt): Asyn
         yield* servedBy(target);
       }
       hasToolCalls ||= delta.kind === "tool-call";
-      yield* fitDelta(name, delta);
+      if (isFitting(delta)) yield delta;
+      else yield* cutDelta(name, delta);
     }
   }
   if (finish === undefined) throw cut(name);

@@ -16,7 +16,11 @@ export interface ObservedModel {
 }
 
 /** One answer of a model as a span and in the metrics of models; nothing of what it says. */
-export function observeGeneration({ provider, model }: ObservedModel, told: AsyncIterable<Told>): AsyncIterable<Told> {
+export function observeGeneration(
+  { provider, model }: ObservedModel,
+  told: AsyncIterable<Told>,
+  onServedBy: (another: Extract<Told, { kind: "served-by" }>) => void = () => undefined,
+): AsyncIterable<Told> {
   const called = { [genAi.operationName]: genAiOperation.chat, [genAi.providerName]: provider };
   let attributes = { ...called, [genAi.requestModel]: model };
   const span = startSpan(`${genAiOperation.chat} ${model}`, { kind: SpanKind.CLIENT, attributes });
@@ -37,6 +41,7 @@ export function observeGeneration({ provider, model }: ObservedModel, told: Asyn
     let isFirst = true;
     for await (const delta of deltas) {
       if (delta.kind === "served-by") {
+        onServedBy(delta);
         attributes = {
           [genAi.operationName]: genAiOperation.chat,
           [genAi.providerName]: delta.model.provider,

@@ -11,12 +11,8 @@ export function generateHandler(parts: ModelServiceParts) {
   return async function* (request: GenerateRequest, context: HandlerContext): AsyncGenerator<GenerateResponse, void> {
     const { signal, remainingMilliseconds } = callContext(context);
     try {
-      for await (const delta of tellGeneration(parts, request, {
-        caller: callerOf(context),
-        signal,
-        remainingMilliseconds: remainingMilliseconds(),
-      }))
-        yield encodeDelta(delta, parts.prices);
+      const options = { caller: callerOf(context), signal, remainingMilliseconds: remainingMilliseconds() };
+      for await (const delta of await tellGeneration(parts, request, options)) yield encodeDelta(delta, parts.prices);
     } catch (thrown) {
       throw toModelConnectError(thrown);
     }

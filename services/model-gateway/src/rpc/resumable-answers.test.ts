@@ -50,12 +50,12 @@ let servers: RpcServer[];
 let caller: ResumingCaller;
 const seal = new ResumeSeal("shared");
 
-async function serve(replica: string, { seconds = 5, bytes = 100_000 } = {}): Promise<RpcServer> {
+async function serve(replica: string, { seconds = 5, bytes = 100_000, answers = 100 } = {}): Promise<RpcServer> {
   const catalogue = new ModelCatalogue([{ name: "speaker", provider: speaker, setUp: "", known: [] }], "", []);
   const prices = new PriceTable([]);
   const router = new Router({ catalogue, routes: new Map(), prices });
   const parts = { models: () => Promise.resolve({ catalogue, router }), prices, log: testLog };
-  const limits = { seconds, bytes, allBytes: 1_000_000, answers: 100 };
+  const limits = { seconds, bytes, allBytes: 1_000_000, answers };
   const server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
@@ -195,6 +195,28 @@ describe("an answer whose connection is lost", () => {
     goOn();
     await caller.resumeToTheEnd();
     expect(caller.come.length).toBe(WORDS + 3);
+  });
+
+  it("gives its place to a new one when it is whole; where all that may be kept go on, the next ends with its connection", async () => {
+    const { port } = await serve("", { answers: 1 });
+    const ask = async (): Promise<ResumingCaller> => {
+      const one = callerOf(`http://127.0.0.1:${port}`);
+      void one.ask("speaker/x", "short").catch(() => undefined);
+      await expect.poll(() => speaker.asked).toBe(++asked);
+      return one;
+    };
+    let asked = 0;
+    const first = await ask();
+    await expect.poll(() => first.come.at(-1)?.event.case).toBe("finish");
+    const goOn = holdAfter(2);
+    const second = await ask();
+    await expect.poll(() => second.come.length).toBe(2);
+    expect(second.token).not.toBe("");
+    expect(await reasonOf(first.resume())).toBe("resume_not_possible");
+    const third = await ask();
+    expect([third.token, third.come]).toEqual(["", []]);
+    goOn();
+    await second.resumeToTheEnd();
   });
 
   it("is found at the gateway that has it, and nowhere else; a killed gateway's answer is gone where its provider gives it no more", async () => {

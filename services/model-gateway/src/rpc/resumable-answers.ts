@@ -98,9 +98,9 @@ export class ResumableAnswers {
     this.#kept.begin(answer, open, place);
   }
 
-  async *#coming(told: AsyncIterable<Told>): AsyncGenerator<Coming<GenerateResponse>, void> {
+  async *#coming(told: AsyncIterable<Told> | Promise<AsyncIterable<Told>>): AsyncGenerator<Coming<GenerateResponse>, void> {
     let digest = 0;
-    for await (const delta of told) {
+    for await (const delta of await told) {
       if (delta.kind === "alive") yield "alive";
       else {
         const value = encodeDelta(delta, this.#parts.prices);

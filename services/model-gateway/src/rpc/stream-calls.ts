@@ -10,13 +10,16 @@ type Response = NonNullable<MessageInitShape<typeof StreamCallsResponseSchema>["
 
 /** What a run asks of its model, turn by turn. */
 export function streamCallsHandler(generate: Generate, resumable: Resumable) {
+  function responses(
+    { case: kind, value }: StreamCallsRequest["request"],
+    context: HandlerContext,
+  ): AsyncIterable<GenerateResponse> | readonly GenerateResponse[] {
+    if (kind === "resume") return resumable.resume(value, context);
+    if (kind !== "generate") return [];
+    return value.resumable && resumable.hasRoom ? resumable.generate(value, context) : generate(value, context);
+  }
   async function* answer(request: StreamCallsRequest["request"], context: HandlerContext): AsyncGenerator<Response, void> {
     for await (const value of responses(request, context)) yield { case: "generate", value };
-  }
-  async function* responses(request: StreamCallsRequest["request"], context: HandlerContext): AsyncGenerator<GenerateResponse, void> {
-    if (request.case === "resume") yield* resumable.resume(request.value, context);
-    if (request.case !== "generate") return;
-    yield* request.value.resumable && resumable.hasRoom ? resumable.generate(request.value, context) : generate(request.value, context);
   }
   return (requests: AsyncIterable<StreamCallsRequest>, context: HandlerContext) => answerCalls(requests, context, { answer, isLast });
 }

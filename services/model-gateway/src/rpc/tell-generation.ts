@@ -15,12 +15,12 @@ export interface TellOptions {
   readonly answerName?: string;
 }
 
-/** What a caller hears of a request. @throws ModelError */
-export async function* tellGeneration(
+/** What a caller hears of a request. Both throw, this and what it resolves to. @throws ModelError */
+export async function tellGeneration(
   { models, log }: Pick<ModelServiceParts, "models" | "log">,
   request: GenerateRequest,
   { caller, signal, remainingMilliseconds, answerName }: TellOptions,
-): AsyncGenerator<Told, void> {
+): Promise<AsyncIterable<Told>> {
   const { model: wanted, route } = request;
   const { catalogue, router } = await models(caller);
   const target = catalogue.find(wanted);
@@ -31,8 +31,7 @@ export async function* tellGeneration(
     onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.reason, why: error.message }, "trying again"),
     next: router.next({ route, model: wanted, needs: decodeNeeds(request.fallbackNeeds) }, generation, signal),
   });
-  for await (const delta of observeGeneration({ provider: target.providerName, model: target.name }, deltas)) {
-    if (delta.kind === "served-by") log.warn({ model: wanted, route, servedBy: delta.model.id, why: delta.why }, "another model answers");
-    yield delta;
-  }
+  return observeGeneration({ provider: target.providerName, model: target.name }, deltas, ({ model, why }) =>
+    log.warn({ model: wanted, route, servedBy: model.id, why }, "another model answers"),
+  );
 }

@@ -32,7 +32,7 @@ export async function* readAnthropicStream(model: string, events: AsyncIterable<
         if (event.content_block.type === "text" && event.content_block.text !== "") yield { kind: "text", text: event.content_block.text };
         break;
       case "content_block_delta":
-        yield* takeDelta(blocks.get(event.index), event.delta);
+        for (const delta of takeDelta(blocks.get(event.index), event.delta)) yield delta;
         break;
       case "content_block_stop":
         yield* endBlock(model, blocks.get(event.index), held);

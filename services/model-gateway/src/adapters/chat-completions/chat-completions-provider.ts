@@ -95,8 +95,8 @@ export class ChatCompletionsProvider implements Provider {
     return this.#read(generation.model, signal, heard, (exchange) => this.#open(generation, exchange));
   }
 
-  /** An answer from its beginning that the server keeps, where it is one that does. @throws ModelError */
-  resume({ model, answerName }: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
+  /** An answer from its beginning that a server keeps which `keepsAnswers`; no other one is asked for it. @throws ModelError */
+  keptAnswer({ model, answerName }: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
     return this.#read(model, signal, heard, async (exchange) => {
       const url = `${this.#baseUrl}/stream?conv_id=${encodeURIComponent(answerName)}&from=0`;
       const answer = await sendHttp(exchange, url, { method: "GET", headers: this.#headers() });

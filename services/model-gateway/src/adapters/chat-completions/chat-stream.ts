@@ -25,10 +25,11 @@ export async function* readChatStream(provider: string, model: string, events: A
   const answer = new ChatAnswer(provider, model);
   for await (const event of events) {
     if (event === "[DONE]") break;
-    yield* answer.take(parseChunk(provider, event));
+    // Without `yield*`, which makes promises of what comes at once.
+    for (const delta of answer.take(parseChunk(provider, event))) yield delta;
     if (answer.isOver) break;
   }
-  yield* answer.end();
+  for (const delta of answer.end()) yield delta;
 }
 
 class ChatAnswer {

@@ -16,31 +16,45 @@ export async function* readServerSentEvents(pieces: AsyncIterable<Uint8Array>, p
       if (field === "error") events.push(value ?? "");
     },
   });
-  for await (const lines of wholeLines(pieces, provider)) {
-    parser.feed(lines);
+  const lines = new WholeLines(provider);
+  for await (const piece of pieces) {
+    parser.feed(lines.take(piece));
     for (const event of events.splice(0)) {
       yield event;
       if (event === "[DONE]") return;
     }
   }
+  parser.feed(lines.end());
+  for (const event of events) {
+    yield event;
+    if (event === "[DONE]") return;
+  }
 }
 
 /** The parser drops an unfinished line whose field it does not know: it gets lines whole. */
-async function* wholeLines(pieces: AsyncIterable<Uint8Array>, provider: string): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
-  let unfinished = "";
-  for await (const piece of pieces) {
-    const text = decoder.decode(piece, { stream: true });
-    const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
-    if (end > 0) {
-      yield unfinished + text.slice(0, end);
-      unfinished = "";
-    }
-    unfinished += text.slice(end);
-    if (unfinished.length > LONGEST_EVENT) throw endless(provider);
+class WholeLines {
+  readonly #provider: string;
+  readonly #decoder = new TextDecoder();
+  #unfinished = "";
+
+  constructor(provider: string) {
+    this.#provider = provider;
   }
-  // A last event without its blank line counts: some servers end so.
-  yield `${unfinished}${decoder.decode()}\n\n`;
+
+  /** @throws ModelError `stream_malformed` */
+  take(piece: Uint8Array): string {
+    const text = this.#decoder.decode(piece, { stream: true });
+    const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+    const lines = end > 0 ? this.#unfinished + text.slice(0, end) : "";
+    this.#unfinished = end > 0 ? text.slice(end) : this.#unfinished + text;
+    if (this.#unfinished.length > LONGEST_EVENT) throw endless(this.#provider);
+    return lines;
+  }
+
+  /** A last event without its blank line counts: some servers end so. */
+  end(): string {
+    return `${this.#unfinished}${this.#decoder.decode()}\n\n`;
+  }
 }
 
 function endless(provider: string): ModelError {

@@ -90,7 +90,7 @@ export class LlamaProvider implements Provider {
     const lease = group.take(new PoolRequest({ ...named, messages: [], tools: [], maximumOutputTokens: 0, temperature: undefined }));
     let hasBegun = false;
     try {
-      for await (const delta of instance.provider.resume(named, signal, heard)) {
+      for await (const delta of instance.provider.keptAnswer(named, signal, heard)) {
         hasBegun = true;
         yield delta;
       }

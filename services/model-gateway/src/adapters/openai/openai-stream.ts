@@ -16,7 +16,7 @@ const BREAK = "\n\n";
 export async function* readOpenaiStream(model: string, events: AsyncIterable<Event>): AsyncGenerator<Delta, void> {
   const answer = new OpenaiAnswer(model);
   for await (const event of events) {
-    yield* answer.take(event);
+    for (const delta of answer.take(event)) yield delta;
     // The provider may keep the connection open, or break it, whatever it has said.
     if (answer.isOver) return;
   }

@@ -29,9 +29,9 @@ export class KeptAnswers<Value> {
     this.#limits = limits;
   }
 
-  /** Whether another answer may be kept. */
+  /** Whether another answer may be kept: in the place of one that is whole, if need be. */
   get hasRoom(): boolean {
-    return this.#limits.seconds > 0 && this.#entries.size < this.#limits.answers;
+    return this.#limits.seconds > 0 && (this.#entries.size < this.#limits.answers || this.#oldestWhole() !== undefined);
   }
 
   has(name: string): boolean {
@@ -43,6 +43,8 @@ export class KeptAnswers<Value> {
    * @param start after which what is read begins
    */
   begin(name: string, open: (signal: AbortSignal) => AsyncIterable<Coming<Value>>, start: Place = BEGINNING): void {
+    const oldest = this.#entries.size < this.#limits.answers ? undefined : this.#oldestWhole();
+    if (oldest !== undefined) this.#end(...oldest, undefined);
     const ending = new AbortController();
     const entry: Entry<Value> = { answer: new KeptAnswer(this.#limits.bytes, this.#memory, start), ending, grace: undefined };
     this.#entries.set(name, entry);
@@ -82,6 +84,11 @@ export class KeptAnswers<Value> {
       return this.#bytes <= this.#limits.allBytes;
     },
   };
+
+  #oldestWhole(): [string, Entry<Value>] | undefined {
+    for (const [name, entry] of this.#entries) if (entry.answer.isEnded && !entry.answer.hasReader) return [name, entry];
+    return undefined;
+  }
 
   #leave(name: string, entry: Entry<Value>): void {
     if (this.#entries.get(name) !== entry || (entry.answer.hasReader && !entry.answer.isEnded)) return;

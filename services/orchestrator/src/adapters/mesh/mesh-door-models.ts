@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import { CallStream } from "@hlvm/call-stream/call-stream";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import {
+  GenerateRequestSchema,
   ModelService,
   type CountTokensRequest,
   type EmbedRequest,
@@ -8,24 +12,24 @@ import {
   type GenerateRequest,
   type Model,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { serverStream } from "@hlvm/transport/server-stream";
 import type { DoorModels } from "../../domain/door/door-models.ts";
 import type { ModelEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
+import { isLost, resumeAnswer, type ModelCalls } from "./resume-answer.ts";
 
 const ASK_DEADLINE_MILLISECONDS = 15_000;
 /** Above the call's own limit, which says more. */
 const CALL_DEADLINE_MILLISECONDS = 3_600_000;
+const ATTEMPTS = 3;
+const FIRST_PAUSE_MILLISECONDS = 500;
 
 /** The model gateway, for the calls of programs: each by itself, since none has a next one. */
 export class MeshDoorModels implements DoorModels {
-  readonly #transport: Transport;
   readonly #client: Client<typeof ModelService>;
   readonly #caller: MeshCaller;
 
   constructor(transport: Transport, caller: MeshCaller) {
-    this.#transport = transport;
     this.#client = createClient(ModelService, transport);
     this.#caller = caller;
   }
@@ -39,15 +43,47 @@ export class MeshDoorModels implements DoorModels {
     throw new HlvmError({ code: "internal", reason: "model_missing", message: "The model gateway named no model." });
   }
 
+  /** Asked again where the way to the gateway was lost and nothing of the answer had come. */
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    try {
-      const options = this.#caller.options(CALL_DEADLINE_MILLISECONDS, signal);
-      for await (const { event } of serverStream(this.#transport, ModelService.method.generate, request, options))
-        if (event.case !== undefined) yield event;
-    } catch (thrown) {
-      signal.throwIfAborted();
-      throw meshError(thrown, signal);
+    const value = create(GenerateRequestSchema, { ...request, resumable: true });
+    for (let attempt = 1; ; attempt++) {
+      let hasContent = false;
+      try {
+        for await (const event of this.#answer(value, signal)) {
+          hasContent ||= event.case !== "alive";
+          yield event;
+        }
+        return;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        if (hasContent || attempt === ATTEMPTS || !isLost(thrown)) throw meshError(thrown, signal);
+      }
+      const pause = Math.random() * FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1);
+      await sleep(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
+  }
+
+  /** Each on a stream of its own: a program that reads slowly holds nobody else up. */
+  async *#answer(value: GenerateRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    let calls: ModelCalls | undefined;
+    const openAnother = (): ModelCalls => {
+      calls?.close();
+      return (calls = this.#openCalls());
+    };
+    const limits = () => this.#caller.limits(CALL_DEADLINE_MILLISECONDS, signal);
+    try {
+      const responses = resumeAnswer(value, { calls: openAnother(), openAnother, limits, signal });
+      // The sign of life with the token says nothing of the answer: whatever fails after it may still have a status of its own.
+      for await (const { event, resumeToken } of responses) if (event.case !== undefined && resumeToken === "") yield event;
+    } finally {
+      calls?.close();
+    }
+  }
+
+  #openCalls(): ModelCalls {
+    return new CallStream(ModelService.method.streamCalls, (requests, token, signal) =>
+      this.#client.streamCalls(requests, this.#caller.stream(token, signal)),
+    );
   }
 
   async countTokens(request: CountTokensRequest, signal: AbortSignal): Promise<number | undefined> {
