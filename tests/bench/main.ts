@@ -10,6 +10,7 @@ import { benchLighthouse } from "./lighthouse.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
 import { benchMemory } from "./memory.ts";
+import { benchMemoryScale } from "./memory-scale.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchPool } from "./pool.ts";
 import { benchSandboxes } from "./sandboxes.ts";
@@ -29,6 +30,7 @@ const { values, positionals: wanted } = parseArgs({
     turns: { type: "string", default: "5" },
     tool: { type: "string", default: "memory_search" },
     set: { type: "string" },
+    facts: { type: "string", default: "1000000" },
   },
 });
 const benches: Readonly<Record<string, () => Promise<void>>> = {
@@ -43,6 +45,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "take-over": benchTakeOver,
   hook: benchHook,
   memory: () => benchMemory(values.set, wanted.find(isFile)),
+  "memory-scale": () => benchMemoryScale(Number(values.facts)),
   appends: benchAppends,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),
   waiting: () => benchWaiting(Number(values.runs ?? 10_000)),

@@ -18,6 +18,10 @@ interface Memory {
   readonly client: Client<typeof MemoryService>;
   readonly options: () => Promise<CallOptions>;
 }
+interface Times {
+  readonly search: number[];
+  readonly recall: number[];
+}
 /** What one question came to. */
 interface Asked {
   readonly categories: readonly string[];
@@ -41,13 +45,13 @@ export async function benchMemory(set: string | undefined, file: string | undefi
     const begun = performance.now();
     const turns = await writeTurns(memory, memories);
     const writes = turns.size / ((performance.now() - begun) / 1_000);
-    const times: number[] = [];
+    const times: Times = { search: [], recall: [] };
     const asked: Asked[] = [];
     for (const [number, { questions }] of memories.entries())
       for (const question of questions) asked.push(await ask(memory, number, question, turns, times));
     const foreign = await askForeign(memory, memories);
     printTable(
-      `Memory: ${turns.size} turns, written at ${writes.toFixed(0)}/s; search p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`,
+      `Memory: ${turns.size} turns, written at ${writes.toFixed(0)}/s; ${spread("search", times.search)}; ${spread("recall", times.recall)}`,
       [...new Set(asked.flatMap(({ categories }) => categories))].sort().map((category) => {
         const of = asked.filter(({ categories }) => categories.includes(category));
         return {
@@ -110,12 +114,14 @@ async function ask(
   number: number,
   question: MemorySet["questions"][number],
   turns: ReadonlyMap<string, string[]>,
-  times: number[],
+  times: Times,
 ): Promise<Asked> {
   const begun = performance.now();
   const { facts } = await client.searchFacts({ query: question.text, project: projectOf(number), limit: FOUND }, await options());
-  times.push(performance.now() - begun);
+  const between = performance.now();
   const recalled = await client.recall({ query: question.text, project: projectOf(number) }, await options());
+  times.search.push(between - begun);
+  times.recall.push(performance.now() - between);
   const held = (ids: readonly string[]): Set<string> => new Set(ids.flatMap((id) => turns.get(id) ?? []));
   const found = held(facts.map(({ fact }) => fact!.factId));
   return {
@@ -150,6 +156,10 @@ function areaUnderCurve(first: readonly number[], second: readonly number[]): nu
 
 function share(wanted: readonly string[], found: ReadonlySet<string>): number {
   return wanted.filter((id) => found.has(id)).length / Math.max(1, wanted.length);
+}
+
+function spread(what: string, times: readonly number[]): string {
+  return `${what} p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`;
 }
 
 function percent(shares: readonly number[]): number {

@@ -50,7 +50,7 @@ afterEach(() => indexer.close());
 
 const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}) =>
   store.inScope(viewer, (facts) => writeFact(facts, viewer, draftOf(text, draft)));
-const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, query, signal);
+const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, { query, limit: 100 }, signal);
 const textsOf = (found: FactSearch): string[] => found.facts.map(({ fact }) => fact.text);
 const everythingIsIndexed = async (): Promise<void> => {
   await expect.poll(() => test.database.query("SELECT outbox_id FROM outbox"), { timeout: 15_000, interval: 20 }).toEqual([]);
@@ -208,7 +208,7 @@ describe("the index", () => {
 
   it("is not waited for by somebody who has gone", async () => {
     const gone = AbortSignal.abort(new Error("gone"));
-    await expect(searchFacts({ store, index }, ada, "anything here", gone)).rejects.toThrow("gone");
+    await expect(searchFacts({ store, index }, ada, { query: "anything here", limit: 100 }, gone)).rejects.toThrow("gone");
   });
 
   it("is not asked while it lacks much, and takes it in batch by batch", async () => {

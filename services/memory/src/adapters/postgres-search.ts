@@ -9,6 +9,8 @@ import { scoreItems } from "./score-items.sql.ts";
 
 /** Postings that a search reads: common words of a big corpus only weigh what the rarer ones found. */
 const MAXIMUM_POSTINGS = 20_000;
+/** Of what the rarer words found, as many as the index would give. */
+const MAXIMUM_FOUND = 1_000;
 
 interface ScoredRow extends Record<string, unknown> {
   item_id: string;
@@ -51,11 +53,11 @@ export class PostgresSearch implements ItemSearch {
 
   /** @param candidates of these alone; of all, where it is left out */
   async score(asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<FoundItem[]> {
-    const { question, frequencies, items } = asked;
-    const weightOf = (term: string): number => inverseFrequency(items, frequencies.get(term) ?? 0);
+    const { question, frequencies } = asked;
+    const weightOf = (term: string): number => inverseFrequency(asked.items, frequencies.get(term) ?? 0);
     const { saturation, normalization } = saturationFor(asked.averageLength);
-    const finders = findersOf(question.terms, frequencies);
-    const among = candidates !== undefined ? "items" : finders.length < question.terms.length ? "finders" : "all";
+    const items = candidates ?? (await this.#foundByRare(asked));
+    const among = items === undefined ? "all" : "items";
     const rows = await this.#queries.query<ScoredRow>(
       scoreItems(among),
       [
@@ -69,12 +71,12 @@ export class PostgresSearch implements ItemSearch {
         question.dates,
         question.dates.map(weightOf),
         limit,
-        ...{ all: [], finders: [finders], items: [candidates] }[among],
+        ...(items === undefined ? [] : [items]),
       ],
       `search-${among}`,
     );
     const asksFor = [...question.terms, ...question.actors].map((term) => [term, frequencies.get(term) ?? 0] as const);
-    const coverage = coverageOf(items, new Map(asksFor));
+    const coverage = coverageOf(asked.items, new Map(asksFor));
     return rows.map((row) => ({
       itemId: row.item_id,
       score: row.score,
@@ -89,6 +91,20 @@ export class PostgresSearch implements ItemSearch {
         tieBreak: row.tie_break,
       },
     }));
+  }
+
+  /** What holds most of the rarer words; undefined where all postings may be read. */
+  async #foundByRare({ question, frequencies, ids, items }: AskedCorpora): Promise<string[] | undefined> {
+    const finders = findersOf(question.terms, frequencies);
+    if (finders.length === question.terms.length) return undefined;
+    const rows = await this.#queries.query<{ item_id: string }>(
+      `SELECT item_id FROM unnest($2::text[], $3::float8[]) AS asked (term, weight), LATERAL (
+         SELECT item_id FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" OFFSET 0
+       ) AS held GROUP BY item_id ORDER BY sum(weight) DESC, item_id LIMIT ${MAXIMUM_FOUND}`,
+      [ids, finders, finders.map((term) => inverseFrequency(items, frequencies.get(term) ?? 0))],
+      "search-rare",
+    );
+    return rows.map((row) => row.item_id);
   }
 
   /** Counted up to what a search reads at most: beyond, a word weighs next to nothing. */
