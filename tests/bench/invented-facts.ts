@@ -51,7 +51,19 @@ export async function loadInventedFacts(database: Database, count: number, owner
       const project = scope === "project" ? owner.project : "";
       const { organization, principal } = owner;
       const audience = audienceOf(organization, { scope, owner: principal, project });
-      return { id, text, session, ordinal, scope, project, organization, owner: principal, audience, key: textKeyOf(text), stems: termsOf(text).join(" ") };
+      return {
+        id,
+        text,
+        session,
+        ordinal,
+        scope,
+        project,
+        organization,
+        owner: principal,
+        audience,
+        key: textKeyOf(text),
+        stems: termsOf(text).join(" "),
+      };
     });
     await database.query(
       `INSERT INTO fact (fact_id, organization, owner, project, scope, audience, text, text_key, stems, category, type, origin, subject, predicate,

@@ -38,7 +38,10 @@ export async function benchMemoryScale(facts: number): Promise<void> {
     await store.database.query("VACUUM ANALYZE");
     const withIndex = await measureRecall("with Meilisearch", memory, facts, SearchSource.INDEX);
     printTable(`Memory at scale: ${facts} facts that one person sees`, rows);
-    printTable(`Recall among ${facts} facts, ${QUESTIONS} questions one after the other (limits of the p95: 500 and 60 ms)`, [without, withIndex]);
+    printTable(`Recall among ${facts} facts, ${QUESTIONS} questions one after the other (limits of the p95: 500 and 60 ms)`, [
+      without,
+      withIndex,
+    ]);
     await benchMemoryWrites(memory, store.database);
     await memory.stop();
   } finally {
@@ -57,7 +60,7 @@ async function timed(what: string, facts: number, work: () => Promise<unknown>) 
 
 /** Nothing waits, and as much went in as there is. */
 async function untilIndexed({ database }: MemoryStore, facts: number): Promise<void> {
-  for (let isBegun = false; ; ) {
+  for (let isBegun = false; ;) {
     const [row] = await database.query<{ waiting: string }>("SELECT count(*) AS waiting FROM outbox");
     const waiting = Number(row!.waiting);
     isBegun ||= waiting > facts / 2;

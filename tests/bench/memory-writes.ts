@@ -50,5 +50,12 @@ async function write({ client, options }: RunningMemory, database: Database, { w
   const seconds = (performance.now() - begun) / 1_000;
   const [after] = await database.query<{ facts: string }>("SELECT count(*) AS facts FROM search_item");
   const written = Number(after!.facts) - Number(before!.facts);
-  return { what, people, written, "facts/s": (written / seconds).toFixed(0), "p50 ms": quantile(times, 0.5), "p95 ms": quantile(times, 0.95) };
+  return {
+    what,
+    people,
+    written,
+    "facts/s": (written / seconds).toFixed(0),
+    "p50 ms": quantile(times, 0.5),
+    "p95 ms": quantile(times, 0.95),
+  };
 }

@@ -7,9 +7,10 @@ import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
-import { readLocomo, readLongMemEval, type MemorySet } from "./memory-sets.ts";
+import { readLocomo, type MemorySet } from "./memory-sets.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
+import { readLongMemEval } from "./read-longmemeval.ts";
 
 const FOUND = 10;
 const WRITTEN_AT_ONCE = 500;
@@ -22,12 +23,16 @@ interface Times {
   readonly search: number[];
   readonly recall: number[];
 }
+interface Shares {
+  readonly turns: number;
+  readonly sessions: number;
+}
 /** What one question came to. */
 interface Asked {
   readonly categories: readonly string[];
-  readonly search: number;
-  readonly recall: number;
-  readonly sessions: number;
+  /** Shares of what answers it, of turns and of their sessions; undefined where nothing in this memory does. */
+  readonly search: Shares | undefined;
+  readonly recall: Shares | undefined;
   /** 0 to 1: what recall's gate looks at. */
   readonly coverage: number;
 }
@@ -57,9 +62,11 @@ export async function benchMemory(set: string | undefined, file: string | undefi
         return {
           category,
           questions: of.length,
-          "search recall@10 %": percent(of.map(({ search }) => search)),
-          "Recall@10 %": percent(of.map(({ recall }) => recall)),
-          "sessions@10 %": percent(of.map(({ sessions }) => sessions)),
+          answerable: of.filter(({ search }) => search !== undefined).length,
+          "search recall@10 %": percent(of.map(({ search }) => search?.turns)),
+          "Recall@10 %": percent(of.map(({ recall }) => recall?.turns)),
+          "search, sessions %": percent(of.map(({ search }) => search?.sessions)),
+          "Recall, sessions %": percent(of.map(({ recall }) => recall?.sessions)),
         };
       }),
     );
@@ -122,13 +129,15 @@ async function ask(
   const recalled = await client.recall({ query: question.text, project: projectOf(number) }, await options());
   times.search.push(between - begun);
   times.recall.push(performance.now() - between);
-  const held = (ids: readonly string[]): Set<string> => new Set(ids.flatMap((id) => turns.get(id) ?? []));
-  const found = held(facts.map(({ fact }) => fact!.factId));
+  const sharesOf = (ids: readonly string[]): Shares | undefined => {
+    const held = new Set(ids.flatMap((id) => turns.get(id) ?? []));
+    if (question.turns.length + question.sessions.length === 0) return undefined;
+    return { turns: share(question.turns, held), sessions: share(question.sessions, held) };
+  };
   return {
     categories: question.categories,
-    search: share(question.turns, found),
-    recall: share(question.turns, held(recalled.facts.map(({ factId }) => factId))),
-    sessions: share(question.sessions, found),
+    search: sharesOf(facts.map(({ fact }) => fact!.factId)),
+    recall: sharesOf(recalled.facts.map(({ factId }) => factId)),
     coverage: Math.max(0, ...facts.map(({ parts }) => parts?.coverage ?? 0)),
   };
 }
@@ -162,8 +171,9 @@ function spread(what: string, times: readonly number[]): string {
   return `${what} p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`;
 }
 
-function percent(shares: readonly number[]): number {
-  return (100 * shares.reduce((sum, one) => sum + one, 0)) / Math.max(1, shares.length);
+function percent(shares: readonly (number | undefined)[]): number {
+  const known = shares.filter((one) => one !== undefined);
+  return (100 * known.reduce((sum, one) => sum + one, 0)) / Math.max(1, known.length);
 }
 
 function projectOf(number: number): string {

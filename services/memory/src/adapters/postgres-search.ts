@@ -1,7 +1,8 @@
 import type { Queries } from "@hlvm/postgres/database";
 import { coverageOf } from "../domain/search/coverage.ts";
 import { inverseFrequency, type FoundItem } from "../domain/search/found-item.ts";
-import type { AskedCorpora, ItemSearch } from "../domain/search/item-search.ts";
+import type { AskedCorpora, AskedForm, ItemSearch } from "../domain/search/item-search.ts";
+import { otherForms } from "../domain/search/other-forms.ts";
 import { possibleActors, questionOf } from "../domain/search/question.ts";
 import type { SearchKind } from "../domain/search/search-item.ts";
 import { saturationFor } from "../domain/search/weights.ts";
@@ -43,12 +44,19 @@ export class PostgresSearch implements ItemSearch {
     const averageLength = Math.max(1, corpora.reduce((sum, row) => sum + Number(row.length), 0) / Math.max(1, items));
     const possible = possibleActors(text);
     const withNames = questionOf(text, []);
-    const frequencies = await this.#frequencies(ids, [...withNames.terms, ...withNames.dates, ...possible]);
+    const counts = await this.#counts(ids, [
+      ...new Set([...withNames.terms, ...withNames.terms.flatMap(otherForms), ...withNames.dates, ...possible]),
+    ]);
+    const countOf = (term: string): number => counts.get(term) ?? 0;
     const question = questionOf(
       text,
-      possible.filter((actor) => (frequencies.get(actor) ?? 0) > 0),
+      possible.filter((actor) => countOf(actor) > 0),
     );
-    return { question, ids, items, averageLength, frequencies };
+    const forms = formsOf(question.terms, countOf);
+    const frequencies = new Map(counts);
+    for (const { term } of forms) frequencies.set(term, 0);
+    for (const { term, count } of forms) frequencies.set(term, frequencies.get(term)! + count);
+    return { question, ids, items, averageLength, frequencies, forms };
   }
 
   /** @param candidates of these alone; of all, where it is left out */
@@ -62,8 +70,8 @@ export class PostgresSearch implements ItemSearch {
       scoreItems(among),
       [
         asked.ids,
-        question.terms,
-        question.terms.map(weightOf),
+        asked.forms.map(({ form }) => form),
+        asked.forms.map(({ term }) => weightOf(term)),
         saturation,
         normalization,
         asked.averageLength,
@@ -80,9 +88,9 @@ export class PostgresSearch implements ItemSearch {
     return rows.map((row) => ({
       itemId: row.item_id,
       score: row.score,
-      coverage: coverage([...Object.keys(row.terms), ...(row.actor > 0 ? question.actors : [])]),
+      coverage: coverage([...termsIn(row.terms, asked.forms).keys(), ...(row.actor > 0 ? question.actors : [])]),
       parts: {
-        terms: row.terms,
+        terms: Object.fromEntries(termsIn(row.terms, asked.forms)),
         neighbours: row.neighbours,
         container: row.container,
         actor: row.actor,
@@ -94,21 +102,21 @@ export class PostgresSearch implements ItemSearch {
   }
 
   /** What holds most of the rarer words; undefined where all postings may be read. */
-  async #foundByRare({ question, frequencies, ids, items }: AskedCorpora): Promise<string[] | undefined> {
-    const finders = findersOf(question.terms, frequencies);
-    if (finders.length === question.terms.length) return undefined;
+  async #foundByRare({ forms, frequencies, ids, items }: AskedCorpora): Promise<string[] | undefined> {
+    const finders = findersOf(forms);
+    if (finders.length === forms.length) return undefined;
     const rows = await this.#queries.query<{ item_id: string }>(
       `SELECT item_id FROM unnest($2::text[], $3::float8[]) AS asked (term, weight), LATERAL (
          SELECT item_id FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" OFFSET 0
        ) AS held GROUP BY item_id ORDER BY sum(weight) DESC, item_id LIMIT ${MAXIMUM_FOUND}`,
-      [ids, finders, finders.map((term) => inverseFrequency(items, frequencies.get(term) ?? 0))],
+      [ids, finders.map(({ form }) => form), finders.map(({ term }) => inverseFrequency(items, frequencies.get(term) ?? 0))],
       "search-rare",
     );
     return rows.map((row) => row.item_id);
   }
 
   /** Counted up to what a search reads at most: beyond, a word weighs next to nothing. */
-  async #frequencies(corpora: readonly number[], terms: readonly string[]): Promise<Map<string, number>> {
+  async #counts(corpora: readonly number[], terms: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.#queries.query<{ term: string; count: number }>(
       `SELECT term, (SELECT count(*)::int FROM (
          SELECT FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" LIMIT ${MAXIMUM_POSTINGS + 1}
@@ -120,12 +128,22 @@ export class PostgresSearch implements ItemSearch {
   }
 }
 
-/** The rarer terms, as many as may be read; the rarest always. */
-function findersOf(terms: readonly string[], frequencies: ReadonlyMap<string, number>): string[] {
+/** Each term, and its other forms that texts have and the question has not. */
+function formsOf(terms: readonly string[], countOf: (term: string) => number): AskedForm[] {
+  const forms = new Map(terms.map((term) => [term, term]));
+  for (const term of terms) for (const form of otherForms(term)) if (!forms.has(form) && countOf(form) > 0) forms.set(form, term);
+  return [...forms].map(([form, term]) => ({ form, term, count: countOf(form) }));
+}
+
+/** The rarer ones, as many as may be read; the rarest always. */
+function findersOf(forms: readonly AskedForm[]): AskedForm[] {
   let postings = 0;
-  return terms
-    .map((term) => ({ term, count: frequencies.get(term) ?? 0 }))
-    .sort((a, b) => a.count - b.count)
-    .filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0)
-    .map(({ term }) => term);
+  return [...forms].sort((a, b) => a.count - b.count).filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0);
+}
+
+/** What each term of the question counts, in whichever form the text has it. */
+function termsIn(scored: Readonly<Record<string, number>>, forms: readonly AskedForm[]): Map<string, number> {
+  const terms = new Map<string, number>();
+  for (const { form, term } of forms) if (scored[form] !== undefined) terms.set(term, (terms.get(term) ?? 0) + scored[form]);
+  return terms;
 }

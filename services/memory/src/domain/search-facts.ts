@@ -40,7 +40,12 @@ export interface FactSearch {
  * gives candidates, with what it has not taken in yet, and the same statement scores those. With the index away or far behind, the
  * database reads the postings of the rarer words, and the answer says so.
  */
-export async function searchFacts(ports: SearchPorts, viewer: Viewer, { query, limit }: FactQuery, signal: AbortSignal): Promise<FactSearch> {
+export async function searchFacts(
+  ports: SearchPorts,
+  viewer: Viewer,
+  { query, limit }: FactQuery,
+  signal: AbortSignal,
+): Promise<FactSearch> {
   signal.throwIfAborted();
   const begun = await ports.store.inScope(viewer, async (scoped) => {
     const asked = await scoped.search.ask("fact", query);
@@ -48,7 +53,12 @@ export async function searchFacts(ports: SearchPorts, viewer: Viewer, { query, l
     return { asked, facts: isSmall ? await rank(scoped, asked, limit) : undefined };
   });
   if (begun.facts !== undefined) return { facts: begun.facts, source: "database", notice: "" };
-  const indexed = await askIndex(ports.index, viewer, begun.asked.question.terms, signal);
+  const indexed = await askIndex(
+    ports.index,
+    viewer,
+    begun.asked.forms.map(({ form }) => form),
+    signal,
+  );
   return ports.store.inScope(viewer, async (scoped) => {
     const { candidates, notice } = await withWaiting(scoped, indexed);
     return { facts: await rank(scoped, begun.asked, limit, candidates), source: candidates === undefined ? "database" : "index", notice };
