@@ -9,11 +9,20 @@ const BATCH_ROWS = 500;
 const IDLE_POLL_MILLISECONDS = 10_000;
 const RETRY_MILLISECONDS = [250, 500, 1_000, 2_000, 5_000];
 
+/** A page of all facts takes well under a second: of a million at once, a statement never comes to its end within its deadline. */
+const PAGE_FACTS = 10_000;
+const START = "00000000-0000-0000-0000-000000000000";
+
 /** Takes the rows' locks first: what another replica is just finishing did not go into the index that is made now. */
 const FILL_OUTBOX = `
-  WITH waiting AS MATERIALIZED (SELECT fact_id FROM outbox ORDER BY outbox_id FOR UPDATE)
-  INSERT INTO outbox (fact_id)
-  SELECT fact_id FROM fact WHERE valid_to IS NULL AND fact_id NOT IN (SELECT fact_id FROM waiting) ORDER BY valid_from`;
+  WITH page AS MATERIALIZED (
+    SELECT fact_id FROM fact WHERE fact_id > $1 AND valid_to IS NULL ORDER BY fact_id LIMIT ${PAGE_FACTS}
+  ), waiting AS MATERIALIZED (
+    SELECT fact_id FROM outbox WHERE fact_id IN (SELECT fact_id FROM page) ORDER BY outbox_id FOR UPDATE
+  ), filled AS (
+    INSERT INTO outbox (fact_id) SELECT fact_id FROM page WHERE fact_id NOT IN (SELECT fact_id FROM waiting)
+  )
+  SELECT fact_id FROM page ORDER BY fact_id DESC LIMIT 1`;
 
 /** Everybody's audience has the same share of a batch: who imports a million facts slows nobody else. */
 const NEXT_BATCH = `
@@ -92,11 +101,20 @@ export class OutboxIndexer {
 
   async #catchUp(): Promise<void> {
     if (await this.#writer.isMissing()) {
-      await this.#database.query(FILL_OUTBOX);
+      await this.#fillOutbox();
       await this.#writer.create();
       this.#log.info("the search index is new and is being filled from the database");
     }
     while (!this.#closing.signal.aborted && (await this.#indexBatch())) continue;
+  }
+
+  /** Begun anew where it was interrupted, until the index is made: what waits already waits once. */
+  async #fillOutbox(): Promise<void> {
+    for (let behind: string | undefined = START; behind !== undefined;) {
+      this.#closing.signal.throwIfAborted();
+      const [last]: { fact_id: string }[] = await this.#database.query(FILL_OUTBOX, [behind]);
+      behind = last?.fact_id;
+    }
   }
 
   /** @returns whether there may be more */

@@ -9,7 +9,8 @@ import { SEARCHED_PAGE_COLUMNS, pageSearchItem, type SearchedPageRow } from "./w
 
 const BATCH_ITEMS = 500;
 const START = "00000000-0000-0000-0000-000000000000";
-const NOT_CUT = `NOT EXISTS (SELECT FROM search_item WHERE item_id = $id AND terms_version >= ${TERMS_VERSION})`;
+/** One look for each (OFFSET 0): joined, every batch read all items before it, and a million took the square of the time. */
+const NOT_CUT = `NOT EXISTS (SELECT FROM search_item WHERE item_id = $id AND terms_version >= ${TERMS_VERSION} OFFSET 0)`;
 
 /** Cuts facts, turns and pages into terms that were written before there were any, or by a release that cut them otherwise. Begun twice it does no harm. */
 export async function fillSearch(database: Database, log: Log): Promise<void> {
