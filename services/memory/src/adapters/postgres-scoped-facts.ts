@@ -2,7 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Queries } from "@hlvm/postgres/database";
 import { audiencesOf } from "../domain/audience.ts";
 import type { Fact } from "../domain/fact.ts";
-import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-store.ts";
+import type { CallReference, FactToInsert, ScopedFacts, TextKey } from "../domain/fact-store.ts";
 import type { Proposals } from "../domain/proposals.ts";
 import type { ToolOutcome } from "../domain/tool-outcome.ts";
 import type { Viewer } from "../domain/viewer.ts";
@@ -25,6 +25,8 @@ export class PostgresScopedFacts implements ScopedFacts {
   readonly proposals: Proposals;
   readonly search: PostgresSearch;
   readonly #locked = new Set<string>();
+  /** Texts that no valid fact has. */
+  readonly #absent = new Set<string>();
   /** Facts that were changed, and have to be found as they are now. */
   readonly #touched = new Set<string>();
   /** Facts and proposals that are new: what they speak of never changes. */
@@ -69,12 +71,26 @@ export class PostgresScopedFacts implements ScopedFacts {
     return this.#one("fact-find", `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = $1`, [id]);
   }
 
+  async lookAhead(texts: readonly TextKey[]): Promise<void> {
+    const there = await this.#queries.query<{ audience: string; slot: string; text_key: string }>(
+      `SELECT audience, slot, text_key FROM unnest($1::text[], $2::text[], $3::text[]) AS wanted (audience, slot, text_key), LATERAL (
+         SELECT FROM fact WHERE fact.audience = wanted.audience AND fact.slot = wanted.slot AND fact.text_key = wanted.text_key
+           AND valid_to IS NULL OFFSET 0
+       ) AS found`,
+      [texts.map(({ audience }) => audience), texts.map(({ slot }) => slot), texts.map(({ textKey }) => textKey)],
+      "fact-look-ahead",
+    );
+    for (const text of texts) this.#absent.add(nameOf(text));
+    for (const { audience, slot, text_key: textKey } of there) this.#absent.delete(nameOf({ audience, slot, textKey }));
+  }
+
   async inSlot(audience: string, slot: string): Promise<Fact | undefined> {
     const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND slot <> '' AND valid_to IS NULL`;
     return this.#one("fact-in-slot", sql, [audience, slot]);
   }
 
   async sameText(audience: string, slot: string, textKeys: readonly string[]): Promise<Fact | undefined> {
+    if (textKeys.every((textKey) => this.#absent.has(nameOf({ audience, slot, textKey })))) return undefined;
     const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = ANY($3) AND valid_to IS NULL ORDER BY valid_from LIMIT 1`;
     return this.#one("fact-same-text", sql, [audience, slot, textKeys]);
   }
@@ -113,6 +129,7 @@ export class PostgresScopedFacts implements ScopedFacts {
     const validTo = proposal === undefined ? "NULL" : "now()";
     const sql = `INSERT INTO fact (${Object.keys(all).join(", ")}, valid_to) VALUES (${places.join(", ")}, ${validTo}) RETURNING ${FACT_COLUMNS}`;
     const inserted = await this.#changed(proposal === undefined ? "fact-insert" : "fact-propose", sql, Object.values(all));
+    this.#absent.delete(nameOf(fact));
     this.history.addNew(fact.id);
     this.#written.add(fact.id);
     if (proposal === undefined) this.#touched.add(fact.id);
@@ -201,4 +218,8 @@ export class PostgresScopedFacts implements ScopedFacts {
       advice: "Search again.",
     });
   }
+}
+
+function nameOf({ audience, slot, textKey }: TextKey): string {
+  return [audience, slot, textKey].join(" ");
 }
