@@ -84,5 +84,5 @@ async function startProcess(environment: NodeJS.ProcessEnv): Promise<{ child: Ch
   const child = fork(join(MEMORY, "src", "main.ts"), { env: { ...process.env, ...environment }, execArgv: [] });
   const [message] = (await once(child, "message")) as [StartMessage];
   if (message.kind !== "ready") throw new Error(JSON.stringify(message));
-  return { child, port: message.port! };
+  return { child, port: message.port };
 }

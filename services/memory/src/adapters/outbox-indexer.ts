@@ -5,6 +5,8 @@ import type { MeilisearchFactWriter } from "./meilisearch-fact-writer.ts";
 import { ReceiptCleaner } from "./receipt-cleaner.ts";
 
 const BATCH_ROWS = 500;
+/** Where a batch was full there are many: Meilisearch takes ten times as many facts in hardly more time. */
+const BULK_ROWS = 5_000;
 /** Finds what another replica left behind; what is written here wakes the indexer at once. */
 const IDLE_POLL_MILLISECONDS = 10_000;
 const RETRY_MILLISECONDS = [250, 500, 1_000, 2_000, 5_000];
@@ -56,6 +58,7 @@ export class OutboxIndexer {
   #isWoken = false;
   readonly #receipts: ReceiptCleaner;
   #failures = 0;
+  #batchRows = BATCH_ROWS;
   #running: Promise<void> | undefined;
 
   constructor(database: Database, writer: MeilisearchFactWriter, circuit: Circuit, log: Log) {
@@ -120,7 +123,7 @@ export class OutboxIndexer {
   /** @returns whether there may be more */
   async #indexBatch(): Promise<boolean> {
     return this.#database.transaction(async (queries) => {
-      const rows = await queries.query<OutboxRow>(NEXT_BATCH, [BATCH_ROWS]);
+      const rows = await queries.query<OutboxRow>(NEXT_BATCH, [this.#batchRows]);
       if (rows.length === 0) return false;
       const facts = await queries.query<{ id: string; audience: string; stems: string; is_valid: boolean }>(
         "SELECT fact_id AS id, audience, stems, valid_to IS NULL AS is_valid FROM fact WHERE fact_id = ANY($1::uuid[])",
@@ -131,6 +134,8 @@ export class OutboxIndexer {
       await this.#writer.put(valid.map(({ id, audience, stems }) => ({ id, audience, stems })));
       await this.#writer.remove(rows.map((row) => row.fact_id).filter((id) => !kept.has(id)));
       await queries.query("DELETE FROM outbox WHERE outbox_id = ANY($1::bigint[])", [rows.map((row) => row.outbox_id)]);
+      // With many audiences a share is rounded down.
+      this.#batchRows = rows.length > this.#batchRows / 2 ? BULK_ROWS : BATCH_ROWS;
       return true;
     });
   }
@@ -143,6 +148,7 @@ export class OutboxIndexer {
 
   #failed(cause: unknown): void {
     this.#failures++;
+    this.#batchRows = BATCH_ROWS;
     if (this.#failures === 1) this.#log.warn({ err: cause }, "the search index cannot be fed; what is written waits in the outbox");
   }
 

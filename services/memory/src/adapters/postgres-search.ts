@@ -8,7 +8,9 @@ import type { SearchKind } from "../domain/search/search-item.ts";
 import { saturationFor } from "../domain/search/weights.ts";
 import { scoreItems } from "./score-items.sql.ts";
 
-/** Postings that a search reads: common words of a big corpus only weigh what the rarer ones found. */
+/** Postings that a search scores. */
+const MAXIMUM_SCORED = 5_000;
+/** Postings that it reads to find what it scores, where there are more: common words only weigh what the rarer ones found. */
 const MAXIMUM_POSTINGS = 20_000;
 /** Of what the rarer words found, as many as the index would give. */
 const MAXIMUM_FOUND = 1_000;
@@ -103,8 +105,8 @@ export class PostgresSearch implements ItemSearch {
 
   /** What holds most of the rarer words; undefined where all postings may be read. */
   async #foundByRare({ forms, frequencies, ids, items }: AskedCorpora): Promise<string[] | undefined> {
+    if (forms.reduce((sum, { count }) => sum + count, 0) <= MAXIMUM_SCORED) return undefined;
     const finders = findersOf(forms);
-    if (finders.length === forms.length) return undefined;
     const rows = await this.#queries.query<{ item_id: string }>(
       `SELECT item_id FROM unnest($2::text[], $3::float8[]) AS asked (term, weight), LATERAL (
          SELECT item_id FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" OFFSET 0

@@ -5,6 +5,12 @@ const near = WEIGHTS.neighbours
   .join(", ");
 /** A session is a long text, however short its turns are. */
 const { saturation, normalization } = WEIGHTS.long;
+/** Texts whose words speak for what stands beside them: what a worse one says of its neighbours brings nothing among the best. */
+const SPEAKERS = 300;
+/** Texts that are looked at closely, for the few that are shown. */
+const CHOSEN = 500;
+/** Sessions that are counted: of more, how rare a word is among them is known well enough. */
+const SESSIONS = 10_000;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
 
 /**
@@ -26,8 +32,10 @@ export function scoreItems(among: "all" | "items"): string {
   ), own AS MATERIALIZED (
     SELECT item_id, container_id, ordinal, sum(part) AS bm25 FROM hit GROUP BY item_id, container_id, ordinal
   ), session_count AS MATERIALIZED (
-    SELECT count(*)::float8 AS sessions, greatest(avg(length), 1)::float8 AS average FROM search_container
-    WHERE corpus_id = ANY($1::integer[]) AND items > 0 AND EXISTS (SELECT FROM own WHERE own.container_id <> 0)
+    SELECT count(*)::float8 AS sessions, greatest(avg(length), 1)::float8 AS average FROM (
+      SELECT length FROM search_container WHERE corpus_id = ANY($1::integer[]) AND items > 0
+        AND EXISTS (SELECT FROM own WHERE own.container_id <> 0) LIMIT ${SESSIONS}
+    ) AS counted
   ), session_term AS (
     SELECT container_id, sum(count)::float8 AS count, (count(*) OVER (PARTITION BY term))::float8 AS holders
     FROM hit WHERE container_id <> 0 GROUP BY container_id, term
@@ -39,7 +47,9 @@ export function scoreItems(among: "all" | "items"): string {
     ) AS whole GROUP BY container_id
   ), near AS MATERIALIZED (
     SELECT container_id, ordinal + distance AS ordinal, sum(bm25 * share) AS bm25
-    FROM own, (VALUES ${near}) AS beside (distance, share) WHERE container_id <> 0 AND ordinal IS NOT NULL GROUP BY 1, 2
+    FROM (
+      SELECT * FROM own WHERE container_id <> 0 AND ordinal IS NOT NULL ORDER BY bm25 DESC, item_id LIMIT ${SPEAKERS}
+    ) AS speaking, (VALUES ${near}) AS beside (distance, share) GROUP BY 1, 2
   ), placed AS MATERIALIZED (
     SELECT item_id, max(container_id) AS container_id, sum(bm25) AS bm25, sum(neighbours) AS neighbours FROM (
       SELECT item_id, container_id, bm25, 0 AS neighbours FROM own
@@ -56,16 +66,18 @@ export function scoreItems(among: "all" | "items"): string {
       UNION ALL
       SELECT NULL, container_id, 0, 0, bm25 FROM session
     ) AS placed
+  ), chosen AS MATERIALIZED (
+    SELECT * FROM scored WHERE item_id IS NOT NULL ORDER BY bm25 + neighbours + container DESC, item_id LIMIT ${CHOSEN}
   ), parts AS (
-    SELECT item_id, scored.bm25, neighbours, container,
+    SELECT item_id, chosen.bm25, neighbours, container,
       CASE WHEN item.terms && $7::text[] THEN ${WEIGHTS.actor}::float8 ELSE 0 END AS actor,
       ${WEIGHTS.date} * coalesce((SELECT sum(weight) FROM unnest($8::text[], $9::float8[]) AS asked (term, weight)
         WHERE asked.term = ANY(item.terms)), 0) AS date,
       CASE origin ${provenance.join(" ")} ELSE 1 END AS provenance,
       1 + ${WEIGHTS.freshness} / (1 + greatest(0, extract(epoch FROM now() - added_at)::float8) / 86400 / ${WEIGHTS.freshnessDays}) AS tie_break
-    FROM scored, LATERAL (
-      SELECT terms, origin, added_at FROM search_item WHERE search_item.item_id = scored.item_id OFFSET 0
-    ) AS item WHERE item_id IS NOT NULL
+    FROM chosen, LATERAL (
+      SELECT terms, origin, added_at FROM search_item WHERE search_item.item_id = chosen.item_id OFFSET 0
+    ) AS item
   ), best AS MATERIALIZED (
     SELECT *, (bm25 + neighbours + container + actor + date) * provenance * tie_break AS score FROM parts
     ORDER BY score DESC, item_id LIMIT $10
