@@ -81,6 +81,7 @@ export class PostgresSearch implements ItemSearch {
         question.dates,
         question.dates.map(weightOf),
         limit,
+        asked.forms.map(({ term }) => term),
         ...(items === undefined ? [] : [items]),
       ],
       `search-${among}`,
@@ -90,9 +91,9 @@ export class PostgresSearch implements ItemSearch {
     return rows.map((row) => ({
       itemId: row.item_id,
       score: row.score,
-      coverage: coverage([...termsIn(row.terms, asked.forms).keys(), ...(row.actor > 0 ? question.actors : [])]),
+      coverage: coverage([...Object.keys(row.terms), ...(row.actor > 0 ? question.actors : [])]),
       parts: {
-        terms: Object.fromEntries(termsIn(row.terms, asked.forms)),
+        terms: row.terms,
         neighbours: row.neighbours,
         container: row.container,
         actor: row.actor,
@@ -141,11 +142,4 @@ function formsOf(terms: readonly string[], countOf: (term: string) => number): A
 function findersOf(forms: readonly AskedForm[]): AskedForm[] {
   let postings = 0;
   return [...forms].sort((a, b) => a.count - b.count).filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0);
-}
-
-/** What each term of the question counts, in whichever form the text has it. */
-function termsIn(scored: Readonly<Record<string, number>>, forms: readonly AskedForm[]): Map<string, number> {
-  const terms = new Map<string, number>();
-  for (const { form, term } of forms) if (scored[form] !== undefined) terms.set(term, (terms.get(term) ?? 0) + scored[form]);
-  return terms;
 }

@@ -14,21 +14,23 @@ const SESSIONS = 10_000;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
 
 /**
- * Scores items in one statement: $1 corpora, $2 and $3 terms and their weights, $4 and $5 BM25's saturation and normalization, $6 the
- * average length, $7 terms of actors, $8 and $9 those of dates and their weights, $10 how many.
+ * Scores items in one statement: $1 corpora, $2 and $3 forms of terms and their weights, $4 and $5 BM25's saturation and normalization, $6 the
+ * average length, $7 terms of actors, $8 and $9 those of dates and their weights, $10 how many, $11 the terms that
+ * the forms are of.
  * It must not depend on what the planner knows of the tables, which right after an import is nothing: every look into an index is written
  * as one (LATERAL, OFFSET 0), and what has many rows on both sides is summed up rather than joined.
- * @param among which items: all that hold a term, or these ($11)
+ * @param among which items: all that hold a term, or these ($12)
  */
 export function scoreItems(among: "all" | "items"): string {
-  const narrowed = { all: "", items: "AND item_id = ANY($11::uuid[])" }[among];
+  const narrowed = { all: "", items: "AND item_id = ANY($12::uuid[])" }[among];
   return `WITH hit AS MATERIALIZED (
-    SELECT item_id, container_id, ordinal, asked.term, count,
-      weight * count * ($4::float8 + 1) / (count + $4::float8 * (1 - $5::float8 + $5::float8 * length / $6::float8)) AS part
-    FROM unnest($2::text[], $3::float8[]) AS asked (term, weight), LATERAL (
+    -- A term's forms are one word.
+    SELECT item_id, container_id, ordinal, asked.term, sum(count)::float8 AS count,
+      weight * sum(count) * ($4::float8 + 1) / (sum(count) + $4::float8 * (1 - $5::float8 + $5::float8 * length / $6::float8)) AS part
+    FROM unnest($2::text[], $3::float8[], $11::text[]) AS asked (form, weight, term), LATERAL (
       SELECT item_id, container_id, ordinal, count, length FROM posting
-      WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" ${narrowed} OFFSET 0
-    ) AS held
+      WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.form COLLATE "C" ${narrowed} OFFSET 0
+    ) AS held GROUP BY item_id, container_id, ordinal, length, asked.term, weight
   ), own AS MATERIALIZED (
     SELECT item_id, container_id, ordinal, sum(part) AS bm25 FROM hit GROUP BY item_id, container_id, ordinal
   ), session_count AS MATERIALIZED (
