@@ -32,8 +32,8 @@ const { values, positionals: wanted } = parseArgs({
     turns: { type: "string", default: "5" },
     tool: { type: "string", default: "memory_search" },
     set: { type: "string" },
-    facts: { type: "string", default: "1000000" },
-    pairs: { type: "string", default: "100000" },
+    facts: { type: "string", default: "100000" },
+    pairs: { type: "string", default: "10000" },
   },
 });
 const benches: Readonly<Record<string, () => Promise<void>>> = {

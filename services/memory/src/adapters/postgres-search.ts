@@ -13,7 +13,7 @@ const MAXIMUM_SCORED = 5_000;
 /** Postings that it reads to find what it scores, where there are more: common words only weigh what the rarer ones found. */
 const MAXIMUM_POSTINGS = 20_000;
 /** Of what the rarer words found, as many as the index would give. */
-const MAXIMUM_FOUND = 1_000;
+const MAXIMUM_FOUND = 400;
 
 interface ScoredRow extends Record<string, unknown> {
   item_id: string;

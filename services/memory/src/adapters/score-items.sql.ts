@@ -6,9 +6,9 @@ const near = WEIGHTS.neighbours
 /** A session is a long text, however short its turns are. */
 const { saturation, normalization } = WEIGHTS.long;
 /** Texts whose words speak for what stands beside them: what a worse one says of its neighbours brings nothing among the best. */
-const SPEAKERS = 300;
+const SPEAKERS = 100;
 /** Texts that are looked at closely, for the few that are shown. */
-const CHOSEN = 500;
+const CHOSEN = 200;
 /** Sessions that are counted: of more, how rare a word is among them is known well enough. */
 const SESSIONS = 10_000;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
