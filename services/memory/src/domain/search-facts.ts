@@ -8,7 +8,7 @@ import type { FoundItem } from "./search/found-item.ts";
 import type { AskedCorpora } from "./search/item-search.ts";
 import type { Viewer } from "./viewer.ts";
 
-const MAXIMUM_CANDIDATES = 400;
+const MAXIMUM_CANDIDATES = 1_000;
 /** Facts that a search takes from the outbox; an index that lacks more is not asked. */
 const MAXIMUM_WAITING = 500;
 
