@@ -70,7 +70,7 @@ export async function benchMemory(set: string | undefined, file: string | undefi
         };
       }),
     );
-    const own = asked.map(({ coverage }) => coverage);
+    const own = asked.filter(({ search }) => search !== undefined).map(({ coverage }) => coverage);
     printTable("Recall's gate", [
       {
         "questions of others": foreign.length,

@@ -18,7 +18,7 @@ const MAXIMUM_BYTES = 16_384;
 /** Of a question that nothing in its sessions answers. */
 const UNANSWERED = /_abs(?:_\d+)?$/;
 
-/** Each question has a memory of its own. Those that nothing answers, whose ids end in `_abs`, count for nothing but the gate. */
+/** Each question has a memory of its own. Those that nothing answers, whose ids end in `_abs`, count for nothing. */
 export function readLongMemEval(file: string | undefined): MemorySet[] | undefined {
   if (file === undefined || !existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, "utf8")) as LongMemEvalQuestion[]).map((asked) => {
