@@ -10,6 +10,9 @@ import { benchLighthouse } from "./lighthouse.ts";
 import { benchLongSession } from "./long-session.ts";
 import { benchManyRuns } from "./many-runs.ts";
 import { benchMemory } from "./memory.ts";
+import { benchMemoryScale } from "./memory-scale.ts";
+import { benchMemoryScopes } from "./memory-scopes.ts";
+import { benchMemoryUpdates } from "./memory-updates.ts";
 import { benchMeshCall } from "./mesh-call.ts";
 import { benchPool } from "./pool.ts";
 import { benchSandboxes } from "./sandboxes.ts";
@@ -29,6 +32,8 @@ const { values, positionals: wanted } = parseArgs({
     turns: { type: "string", default: "5" },
     tool: { type: "string", default: "memory_search" },
     set: { type: "string" },
+    facts: { type: "string", default: "100000" },
+    pairs: { type: "string", default: "10000" },
   },
 });
 const benches: Readonly<Record<string, () => Promise<void>>> = {
@@ -43,6 +48,9 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "take-over": benchTakeOver,
   hook: benchHook,
   memory: () => benchMemory(values.set, wanted.find(isFile)),
+  "memory-updates": benchMemoryUpdates,
+  "memory-scopes": () => benchMemoryScopes(Number(values.pairs)),
+  "memory-scale": () => benchMemoryScale(Number(values.facts)),
   appends: benchAppends,
   "many-runs": () => benchManyRuns({ runs: Number(values.runs ?? 500), turns: Number(values.turns), tool: values.tool }),
   waiting: () => benchWaiting(Number(values.runs ?? 10_000)),

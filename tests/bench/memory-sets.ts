@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
+import { dateOrNothing } from "./date-or-nothing.ts";
 
 /** What one memory is filled with, and what it is asked. */
 export interface MemorySet {
@@ -15,7 +16,7 @@ export interface MemorySet {
   readonly questions: readonly {
     readonly text: string;
     readonly categories: readonly string[];
-    /** Those that answer it. */
+    /** Those that answer it; none where nothing in this memory does. */
     readonly turns: readonly string[];
     readonly sessions: readonly string[];
   }[];
@@ -37,15 +38,6 @@ interface LocomoConversation {
   readonly conversation: Readonly<Record<string, unknown>>;
   readonly qa: readonly { readonly question: string; readonly category: number; readonly evidence?: readonly string[] }[];
 }
-interface LongMemEvalQuestion {
-  readonly question: string;
-  readonly question_type: string;
-  readonly haystack_session_ids: readonly string[];
-  readonly haystack_dates?: readonly string[];
-  readonly haystack_sessions: readonly (readonly { readonly role: string; readonly content: string; readonly has_answer?: boolean }[])[];
-  readonly answer_session_ids: readonly string[];
-}
-
 export function readLocomo(file = LOCOMO): MemorySet[] | undefined {
   if (!existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, "utf8")) as LocomoConversation[]).map(({ conversation, qa }, number) => {
@@ -72,39 +64,8 @@ export function readLocomo(file = LOCOMO): MemorySet[] | undefined {
   });
 }
 
-/** Each question has a memory of its own. */
-export function readLongMemEval(file: string | undefined): MemorySet[] | undefined {
-  if (file === undefined || !existsSync(file)) return undefined;
-  return (JSON.parse(readFileSync(file, "utf8")) as LongMemEvalQuestion[]).map((asked) => {
-    const turns = asked.haystack_sessions.flatMap((session, at) =>
-      session.map(({ role, content, has_answer: isAnswer }, ordinal) => ({
-        id: `${asked.haystack_session_ids[at]!}:${ordinal}`,
-        session: asked.haystack_session_ids[at]!,
-        ordinal,
-        actor: role,
-        saidAt: longMemEvalDate(asked.haystack_dates?.[at]),
-        text: content.slice(0, 16_000) || "(nothing)",
-        isAnswer,
-      })),
-    );
-    const answers = turns.filter(({ isAnswer }) => isAnswer === true).map(({ id }) => id);
-    const categories = [asked.question_type, "all"];
-    return { turns, questions: [{ text: asked.question, categories, turns: answers, sessions: asked.answer_session_ids }] };
-  });
-}
-
 /** "1:56 pm on 8 May, 2023". */
 function locomoDate(text: string): Date | undefined {
   const day = / on (.+)$/.exec(text)?.[1];
   return day === undefined ? undefined : dateOrNothing(`${day} 12:00 UTC`);
-}
-
-/** "2023/05/20 (Sat) 02:21". */
-function longMemEvalDate(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : dateOrNothing(`${text.replaceAll("/", "-").replace(/ \(\w+\) /, "T")}Z`);
-}
-
-function dateOrNothing(text: string): Date | undefined {
-  const date = new Date(text);
-  return Number.isNaN(date.getTime()) ? undefined : date;
 }

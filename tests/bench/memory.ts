@@ -7,9 +7,10 @@ import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
-import { readLocomo, readLongMemEval, type MemorySet } from "./memory-sets.ts";
+import { readLocomo, type MemorySet } from "./memory-sets.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
+import { readLongMemEval } from "./read-longmemeval.ts";
 
 const FOUND = 10;
 const WRITTEN_AT_ONCE = 500;
@@ -18,12 +19,20 @@ interface Memory {
   readonly client: Client<typeof MemoryService>;
   readonly options: () => Promise<CallOptions>;
 }
+interface Times {
+  readonly search: number[];
+  readonly recall: number[];
+}
+interface Shares {
+  readonly turns: number;
+  readonly sessions: number;
+}
 /** What one question came to. */
 interface Asked {
   readonly categories: readonly string[];
-  readonly search: number;
-  readonly recall: number;
-  readonly sessions: number;
+  /** Shares of what answers it, of turns and of their sessions; undefined where nothing in this memory does. */
+  readonly search: Shares | undefined;
+  readonly recall: Shares | undefined;
   /** 0 to 1: what recall's gate looks at. */
   readonly coverage: number;
 }
@@ -41,25 +50,27 @@ export async function benchMemory(set: string | undefined, file: string | undefi
     const begun = performance.now();
     const turns = await writeTurns(memory, memories);
     const writes = turns.size / ((performance.now() - begun) / 1_000);
-    const times: number[] = [];
+    const times: Times = { search: [], recall: [] };
     const asked: Asked[] = [];
     for (const [number, { questions }] of memories.entries())
       for (const question of questions) asked.push(await ask(memory, number, question, turns, times));
     const foreign = await askForeign(memory, memories);
     printTable(
-      `Memory: ${turns.size} turns, written at ${writes.toFixed(0)}/s; search p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`,
+      `Memory: ${turns.size} turns, written at ${writes.toFixed(0)}/s; ${spread("search", times.search)}; ${spread("recall", times.recall)}`,
       [...new Set(asked.flatMap(({ categories }) => categories))].sort().map((category) => {
         const of = asked.filter(({ categories }) => categories.includes(category));
         return {
           category,
           questions: of.length,
-          "search recall@10 %": percent(of.map(({ search }) => search)),
-          "Recall@10 %": percent(of.map(({ recall }) => recall)),
-          "sessions@10 %": percent(of.map(({ sessions }) => sessions)),
+          answerable: of.filter(({ search }) => search !== undefined).length,
+          "search recall@10 %": percent(of.map(({ search }) => search?.turns)),
+          "Recall@10 %": percent(of.map(({ recall }) => recall?.turns)),
+          "search, sessions %": percent(of.map(({ search }) => search?.sessions)),
+          "Recall, sessions %": percent(of.map(({ recall }) => recall?.sessions)),
         };
       }),
     );
-    const own = asked.map(({ coverage }) => coverage);
+    const own = asked.filter(({ search }) => search !== undefined).map(({ coverage }) => coverage);
     printTable("Recall's gate", [
       {
         "questions of others": foreign.length,
@@ -110,19 +121,23 @@ async function ask(
   number: number,
   question: MemorySet["questions"][number],
   turns: ReadonlyMap<string, string[]>,
-  times: number[],
+  times: Times,
 ): Promise<Asked> {
   const begun = performance.now();
   const { facts } = await client.searchFacts({ query: question.text, project: projectOf(number), limit: FOUND }, await options());
-  times.push(performance.now() - begun);
+  const between = performance.now();
   const recalled = await client.recall({ query: question.text, project: projectOf(number) }, await options());
-  const held = (ids: readonly string[]): Set<string> => new Set(ids.flatMap((id) => turns.get(id) ?? []));
-  const found = held(facts.map(({ fact }) => fact!.factId));
+  times.search.push(between - begun);
+  times.recall.push(performance.now() - between);
+  const sharesOf = (ids: readonly string[]): Shares | undefined => {
+    const held = new Set(ids.flatMap((id) => turns.get(id) ?? []));
+    if (question.turns.length + question.sessions.length === 0) return undefined;
+    return { turns: share(question.turns, held), sessions: share(question.sessions, held) };
+  };
   return {
     categories: question.categories,
-    search: share(question.turns, found),
-    recall: share(question.turns, held(recalled.facts.map(({ factId }) => factId))),
-    sessions: share(question.sessions, found),
+    search: sharesOf(facts.map(({ fact }) => fact!.factId)),
+    recall: sharesOf(recalled.facts.map(({ factId }) => factId)),
     coverage: Math.max(0, ...facts.map(({ parts }) => parts?.coverage ?? 0)),
   };
 }
@@ -152,8 +167,13 @@ function share(wanted: readonly string[], found: ReadonlySet<string>): number {
   return wanted.filter((id) => found.has(id)).length / Math.max(1, wanted.length);
 }
 
-function percent(shares: readonly number[]): number {
-  return (100 * shares.reduce((sum, one) => sum + one, 0)) / Math.max(1, shares.length);
+function spread(what: string, times: readonly number[]): string {
+  return `${what} p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`;
+}
+
+function percent(shares: readonly (number | undefined)[]): number {
+  const known = shares.filter((one) => one !== undefined);
+  return (100 * known.reduce((sum, one) => sum + one, 0)) / Math.max(1, known.length);
 }
 
 function projectOf(number: number): string {

@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
 import type { CommandContext, Finish } from "../command.ts";
+import type { MemoryDatasetFlags } from "../commands/memory-dataset.ts";
 import type { MemoryDigestFlags } from "../commands/memory-digest.ts";
 import type { MemoryRecallsFlags } from "../commands/memory-recalls.ts";
 import type { MemoryStatsFlags } from "../commands/memory-stats.ts";
@@ -7,6 +8,12 @@ import { withTimes } from "./audit-filter-options.ts";
 import { recallKindWords } from "@hlvm/proto/hlvm/memory/v1/stats_words";
 import { oneJson } from "./login-commands.ts";
 import { jsonOption, moment, uuidOf, wholeNumber } from "./values.ts";
+
+const ABOUT_DATASET = `
+In LongMemEval's published form: one JSON array, with --json one question a line. recall-*: what you and your runs asked of memory,
+answered by the facts that the answer used and you did not mark as wrong there. asked-again: what you asked in imported sessions; what
+the assistant said then is to be found, the question itself is taken out. Yours alone is read, and secrets are replaced once more.
+In HLVM's repository \`npm run bench -- memory --set longmemeval FILE.json\` measures by it.`;
 
 /** Whether memory is any good. */
 export function addMemoryStats(memory: Command, context: CommandContext, finish: Finish): void {
@@ -30,6 +37,17 @@ export function addMemoryStats(memory: Command, context: CommandContext, finish:
       finish(await memoryRecalls(flags, context));
     });
   addRecall(recalls, context, finish);
+  memory
+    .command("dataset")
+    .description("questions from your own sessions and recalls, with what answers them, as a set to measure memory by")
+    .addOption(new Option("--limit <number>", "questions of each kind at most").argParser(wholeNumber(1, 1_000)).default(50))
+    .addOption(new Option("--sessions <number>", "imported sessions that each is put to").argParser(wholeNumber(1, 500)).default(40))
+    .addOption(jsonOption())
+    .addHelpText("after", ABOUT_DATASET)
+    .action(async (flags: MemoryDatasetFlags) => {
+      const { memoryDataset } = await import("../commands/memory-dataset.ts");
+      finish(await memoryDataset(flags, context));
+    });
   memory
     .command("audit")
     .description("facts to see to: secrets, duplicates, contradictions, pins that are not seen, what is long forgotten")

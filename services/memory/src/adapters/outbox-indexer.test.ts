@@ -50,7 +50,7 @@ afterEach(() => indexer.close());
 
 const write = (viewer: Viewer, text: string, draft: Partial<FactDraft> = {}) =>
   store.inScope(viewer, (facts) => writeFact(facts, viewer, draftOf(text, draft)));
-const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, query, signal);
+const search = (viewer: Viewer, query: string): Promise<FactSearch> => searchFacts({ store, index }, viewer, { query, limit: 100 }, signal);
 const textsOf = (found: FactSearch): string[] => found.facts.map(({ fact }) => fact.text);
 const everythingIsIndexed = async (): Promise<void> => {
   await expect.poll(() => test.database.query("SELECT outbox_id FROM outbox"), { timeout: 15_000, interval: 20 }).toEqual([]);
@@ -138,6 +138,32 @@ describe("the index", () => {
     expect(await indexedIds(ada, "backup")).toHaveLength(1);
   });
 
+  it("is promised all facts where they are more than a statement takes", async () => {
+    const facts = 10_100;
+    await test.database.query(
+      `INSERT INTO fact (fact_id, organization, owner, project, scope, audience, text, text_key, stems, category, type, origin, subject,
+         predicate, slot, tags, pinned, source_session_id)
+       SELECT gen_random_uuid(), $1, 'user:ada', '', 'team', $1, number::text, number::text, '', '', 'user', 'user-stated', '', '', '', '{}',
+         false, '' FROM generate_series(1, $2::int) AS number`,
+      [ada.organization, facts],
+    );
+    const attempts = new EventEmitter();
+    const unmade = await standInIndex((request, response) => {
+      const isAsked = request.method === "GET";
+      response.writeHead(isAsked ? 404 : 500).end(JSON.stringify({ code: isAsked ? "index_not_found" : "internal" }));
+      if (!isAsked) attempts.emit("failed");
+    });
+    const filling = new OutboxIndexer(test.database, new MeilisearchFactWriter(unmade), new Circuit(), testLog);
+    const failed = once(attempts, "failed");
+    filling.start();
+    await failed;
+    await filling.close();
+    const counted = "SELECT count(DISTINCT fact_id)::int AS facts, count(*)::int AS rows FROM outbox WHERE audience = $1";
+    expect(await test.database.query(counted, [ada.organization])).toEqual([{ facts, rows: facts }]);
+    await test.database.query("DELETE FROM outbox WHERE audience = $1", [ada.organization]);
+    await test.database.query("DELETE FROM fact WHERE organization = $1", [ada.organization]);
+  });
+
   it("is promised every fact once, however often it cannot be made", async () => {
     const idsOf = async (): Promise<string[]> => {
       const rows = await test.database.query<{ fact_id: string }>(
@@ -208,7 +234,7 @@ describe("the index", () => {
 
   it("is not waited for by somebody who has gone", async () => {
     const gone = AbortSignal.abort(new Error("gone"));
-    await expect(searchFacts({ store, index }, ada, "anything here", gone)).rejects.toThrow("gone");
+    await expect(searchFacts({ store, index }, ada, { query: "anything here", limit: 100 }, gone)).rejects.toThrow("gone");
   });
 
   it("is not asked while it lacks much, and takes it in batch by batch", async () => {

@@ -5,12 +5,13 @@ import type { FactHistory } from "../domain/fact-history.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { CHANGE_COLUMNS, changesOf, type FactChangeRow } from "./fact-change-row.ts";
 import { PostgresFactPages } from "./postgres-fact-pages.ts";
+import { NewFactChanges } from "./new-fact-changes.ts";
 import { THREAD_OF_FACT } from "./thread-of-fact.sql.ts";
 
 /** What was done to facts, within a transaction that has entered the viewer's scope; a transaction makes one change, or one after the other. */
 export class PostgresFactHistory extends PostgresFactPages implements FactHistory {
   readonly #queries: Queries;
-  readonly #viewer: Viewer;
+  readonly #new: NewFactChanges;
   readonly #onTouched: (factId: string) => void;
   /** Of the change that is being made. */
   #changeId = randomUUID();
@@ -18,7 +19,7 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
   constructor(queries: Queries, viewer: Viewer, onTouched: (factId: string) => void) {
     super(queries, viewer);
     this.#queries = queries;
-    this.#viewer = viewer;
+    this.#new = new NewFactChanges(queries, viewer);
     this.#onTouched = onTouched;
   }
 
@@ -31,27 +32,18 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
   }
 
   /** A fact that was not there before is part of the change. */
-  async addNew(factId: string): Promise<void> {
-    await this.#queries.query(
-      `INSERT INTO fact_change_part (change_id, fact_id, became, became_proposal)
-       SELECT $1, fact_id, ROW(pinned, valid_to, superseded_by)::fact_state, proposal FROM fact WHERE fact_id = $2`,
-      [this.changeId, factId],
-      "fact-change-new",
-    );
+  addNew(factId: string): void {
+    this.#new.addFact(this.changeId, factId);
   }
 
-  async record(kind: FactChangeKind, factId: string, undoes?: string): Promise<FactChange> {
-    const { sessionId = "", runId = "", callId = "" } = this.#viewer.call ?? {};
-    await this.#queries.query(
-      `INSERT INTO fact_change (change_id, organization, owner, project, scope, audience, number, fact_id, kind, principal, session_id,
-         run_id, call_id, undoes)
-       SELECT $1, organization, owner, project, scope, audience, (SELECT coalesce(max(number), 0) + 1 FROM fact_change WHERE fact_change.audience = fact.audience),
-         fact_id, $3, $4, $5, $6, $7, $8
-       FROM fact WHERE fact_id = $2`,
-      [this.changeId, factId, kind, this.#viewer.principal, sessionId, runId, callId, undoes],
-      "fact-change-record",
-    );
-    return (await this.find(this.changeId))!;
+  record(kind: FactChangeKind, factId: string, undoes?: string): string {
+    this.#new.addChange({ changeId: this.changeId, factId, kind, undoes });
+    return this.changeId;
+  }
+
+  /** What is to be changed again has its place in the history first. */
+  write(): Promise<void> {
+    return this.#new.write();
   }
 
   async find(changeId: string): Promise<FactChange | undefined> {
@@ -76,6 +68,7 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
   }
 
   async revert(changeId: string): Promise<"done" | "changed" | "taken"> {
+    await this.write();
     const [blocked] = await this.#queries.query<{ is_changed: boolean; is_taken: boolean }>(
       `SELECT coalesce(bool_or(became IS DISTINCT FROM ROW(fact.pinned, fact.valid_to, fact.superseded_by)::fact_state
            OR became_proposal IS DISTINCT FROM fact.proposal), true) AS is_changed,
@@ -117,6 +110,7 @@ export class PostgresFactHistory extends PostgresFactPages implements FactHistor
   }
 
   async #changes(name: string, condition: string, values: readonly unknown[]): Promise<FactChange[]> {
+    await this.write();
     const sql = `SELECT ${CHANGE_COLUMNS} FROM fact_change AS change ${condition}`;
     return changesOf(this.#queries, await this.#queries.query<FactChangeRow>(sql, values, name));
   }

@@ -23,7 +23,7 @@ export class PostgresFactStore implements FactStore {
       await queries.query("SELECT enter_scope($1, $2, $3)", [viewer.organization, viewer.principal, viewer.project], "enter-scope");
       const facts = new PostgresScopedFacts(queries, viewer);
       const done = await work(facts);
-      isOutboxFed = await facts.feedSearch();
+      isOutboxFed = await facts.finish();
       return done;
     });
     if (isOutboxFed) this.#onOutbox();

@@ -4,15 +4,18 @@ import type { Fact, FactScope } from "../domain/fact.ts";
 import type { ProposedPlace, Proposals } from "../domain/proposals.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
+import type { PostgresFactHistory } from "./postgres-fact-history.ts";
 import { withPart } from "./with-part.ts";
+
+type OpenChange = Pick<PostgresFactHistory, "changeId" | "write">;
 
 /** The inbox, within a transaction that has entered the viewer's scope. */
 export class PostgresProposals implements Proposals {
   readonly #queries: Queries;
   readonly #viewer: Viewer;
-  readonly #change: { readonly changeId: string };
+  readonly #change: OpenChange;
 
-  constructor(queries: Queries, viewer: Viewer, change: { readonly changeId: string }) {
+  constructor(queries: Queries, viewer: Viewer, change: OpenChange) {
     this.#queries = queries;
     this.#viewer = viewer;
     this.#change = change;
@@ -50,6 +53,7 @@ export class PostgresProposals implements Proposals {
   }
 
   async settle(id: string, state: "accepted" | "rejected"): Promise<Fact> {
+    await this.#change.write();
     const [row] = await this.#queries.query<FactRow>(withPart("proposal = $3"), [id, this.#change.changeId, state], "proposal-settle");
     return factOf(row!);
   }

@@ -2,7 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Queries } from "@hlvm/postgres/database";
 import { audiencesOf } from "../domain/audience.ts";
 import type { Fact } from "../domain/fact.ts";
-import type { CallReference, FactToInsert, ScopedFacts } from "../domain/fact-store.ts";
+import type { CallReference, FactToInsert, ScopedFacts, TextKey } from "../domain/fact-store.ts";
 import type { Proposals } from "../domain/proposals.ts";
 import type { ToolOutcome } from "../domain/tool-outcome.ts";
 import type { Viewer } from "../domain/viewer.ts";
@@ -24,6 +24,9 @@ export class PostgresScopedFacts implements ScopedFacts {
   readonly history: PostgresFactHistory;
   readonly proposals: Proposals;
   readonly search: PostgresSearch;
+  readonly #locked = new Set<string>();
+  /** Texts that no valid fact has. */
+  readonly #absent = new Set<string>();
   /** Facts that were changed, and have to be found as they are now. */
   readonly #touched = new Set<string>();
   /** Facts and proposals that are new: what they speak of never changes. */
@@ -39,11 +42,12 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   /**
-   * Has what was changed be found as it is now, and by what it speaks of, all at once before the transaction commits. A fact that ended left the search items by a
+   * Writes the history, and has what was changed be found as it is now, and by what it speaks of, all at once before the transaction commits. A fact that ended left the search items by a
    * trigger.
    * @returns whether anything is left for the index
    */
-  async feedSearch(): Promise<boolean> {
+  async finish(): Promise<boolean> {
+    await this.history.write();
     const ids = [...new Set([...this.#touched, ...this.#written])];
     if (ids.length === 0) return false;
     const sql = `SELECT ${SEARCHED_FACT_COLUMNS}, valid_to IS NULL AS holds FROM fact WHERE fact_id = ANY($1::uuid[])`;
@@ -58,11 +62,26 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   async lock(audience: string): Promise<void> {
+    if (this.#locked.has(audience)) return;
+    this.#locked.add(audience);
     await this.#queries.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [audience], "fact-lock");
   }
 
   async find(id: string): Promise<Fact | undefined> {
     return this.#one("fact-find", `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = $1`, [id]);
+  }
+
+  async lookAhead(texts: readonly TextKey[]): Promise<void> {
+    const there = await this.#queries.query<{ audience: string; slot: string; text_key: string }>(
+      `SELECT audience, slot, text_key FROM unnest($1::text[], $2::text[], $3::text[]) AS wanted (audience, slot, text_key), LATERAL (
+         SELECT FROM fact WHERE fact.audience = wanted.audience AND fact.slot = wanted.slot AND fact.text_key = wanted.text_key
+           AND valid_to IS NULL OFFSET 0
+       ) AS found`,
+      [texts.map(({ audience }) => audience), texts.map(({ slot }) => slot), texts.map(({ textKey }) => textKey)],
+      "fact-look-ahead",
+    );
+    for (const text of texts) this.#absent.add(nameOf(text));
+    for (const { audience, slot, text_key: textKey } of there) this.#absent.delete(nameOf({ audience, slot, textKey }));
   }
 
   async inSlot(audience: string, slot: string): Promise<Fact | undefined> {
@@ -71,6 +90,7 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   async sameText(audience: string, slot: string, textKeys: readonly string[]): Promise<Fact | undefined> {
+    if (textKeys.every((textKey) => this.#absent.has(nameOf({ audience, slot, textKey })))) return undefined;
     const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE audience = $1 AND slot = $2 AND text_key = ANY($3) AND valid_to IS NULL ORDER BY valid_from LIMIT 1`;
     return this.#one("fact-same-text", sql, [audience, slot, textKeys]);
   }
@@ -109,13 +129,15 @@ export class PostgresScopedFacts implements ScopedFacts {
     const validTo = proposal === undefined ? "NULL" : "now()";
     const sql = `INSERT INTO fact (${Object.keys(all).join(", ")}, valid_to) VALUES (${places.join(", ")}, ${validTo}) RETURNING ${FACT_COLUMNS}`;
     const inserted = await this.#changed(proposal === undefined ? "fact-insert" : "fact-propose", sql, Object.values(all));
-    await this.history.addNew(fact.id);
+    this.#absent.delete(nameOf(fact));
+    this.history.addNew(fact.id);
     this.#written.add(fact.id);
     if (proposal === undefined) this.#touched.add(fact.id);
     return inserted;
   }
 
   async end(id: string, supersededBy: string): Promise<Fact> {
+    await this.history.write();
     const sql = withPart("valid_to = greatest(now(), valid_from), superseded_by = nullif($3, '')::uuid");
     const ended = await this.#changed("fact-end", sql, [id, this.history.changeId, supersededBy]);
     this.#touched.add(id);
@@ -123,6 +145,7 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   async setPinned(id: string, pinned: boolean): Promise<Fact> {
+    await this.history.write();
     return this.#changed("fact-pin", withPart("pinned = $3"), [id, this.history.changeId, pinned]);
   }
 
@@ -143,7 +166,9 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   async load(ids: readonly string[]): Promise<Fact[]> {
-    const sql = `SELECT ${FACT_COLUMNS} FROM fact WHERE fact_id = ANY($1::uuid[]) AND valid_to IS NULL`;
+    // One look for each: planned before anything is known of the table, all facts of the organization were read.
+    const sql = `SELECT ${FACT_COLUMNS} FROM unnest($1::uuid[]) AS wanted (id),
+      LATERAL (SELECT * FROM fact WHERE fact.fact_id = wanted.id AND valid_to IS NULL OFFSET 0) AS fact`;
     return (await this.#queries.query<FactRow>(sql, [ids], "fact-load")).map(factOf);
   }
 
@@ -193,4 +218,8 @@ export class PostgresScopedFacts implements ScopedFacts {
       advice: "Search again.",
     });
   }
+}
+
+function nameOf({ audience, slot, textKey }: TextKey): string {
+  return [audience, slot, textKey].join(" ");
 }

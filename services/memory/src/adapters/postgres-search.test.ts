@@ -71,6 +71,18 @@ it("counts what a person said double, and age only where all else is equal", asy
   expect(idsOf(await search(ada, "deploys run"))).toEqual([stated, inferred]);
 });
 
+it("finds a verb in the form that the text has, as one word of the question", async () => {
+  const ada = newcomer();
+  const bought = await write(ada, "Grace bought a telescope");
+  const both = await write(ada, "To buy or to have bought");
+  await write(ada, "Grace sold a boat");
+  const found = await search(ada, "What did Grace buy?");
+  expect(idsOf(found)[0]).toBe(bought);
+  const parts = new Map(found.map((item) => [item.itemId, item]));
+  expect(Object.keys(parts.get(both)!.parts.terms)).toEqual(["bui"]);
+  expect(parts.get(bought)!.coverage).toBeCloseTo(1);
+});
+
 it("is the same when everything is cut again, and among all candidates", async () => {
   const ada = newcomer();
   for (const text of ["red turbine", "red door of the house", "a house in Paris", "turbine hall, red"]) await write(ada, text);

@@ -1,14 +1,19 @@
 import type { Queries } from "@hlvm/postgres/database";
 import { coverageOf } from "../domain/search/coverage.ts";
 import { inverseFrequency, type FoundItem } from "../domain/search/found-item.ts";
-import type { AskedCorpora, ItemSearch } from "../domain/search/item-search.ts";
+import type { AskedCorpora, AskedForm, ItemSearch } from "../domain/search/item-search.ts";
+import { otherForms } from "../domain/search/other-forms.ts";
 import { possibleActors, questionOf } from "../domain/search/question.ts";
 import type { SearchKind } from "../domain/search/search-item.ts";
 import { saturationFor } from "../domain/search/weights.ts";
 import { scoreItems } from "./score-items.sql.ts";
 
-/** Postings that a search reads: common words of a big corpus only weigh what the rarer ones found. */
+/** Postings that a search scores. */
+const MAXIMUM_SCORED = 5_000;
+/** Postings that it reads to find what it scores, where there are more: common words only weigh what the rarer ones found. */
 const MAXIMUM_POSTINGS = 20_000;
+/** Of what the rarer words found, as many as the index would give. */
+const MAXIMUM_FOUND = 400;
 
 interface ScoredRow extends Record<string, unknown> {
   item_id: string;
@@ -41,27 +46,34 @@ export class PostgresSearch implements ItemSearch {
     const averageLength = Math.max(1, corpora.reduce((sum, row) => sum + Number(row.length), 0) / Math.max(1, items));
     const possible = possibleActors(text);
     const withNames = questionOf(text, []);
-    const frequencies = await this.#frequencies(ids, [...withNames.terms, ...withNames.dates, ...possible]);
+    const counts = await this.#counts(ids, [
+      ...new Set([...withNames.terms, ...withNames.terms.flatMap(otherForms), ...withNames.dates, ...possible]),
+    ]);
+    const countOf = (term: string): number => counts.get(term) ?? 0;
     const question = questionOf(
       text,
-      possible.filter((actor) => (frequencies.get(actor) ?? 0) > 0),
+      possible.filter((actor) => countOf(actor) > 0),
     );
-    return { question, ids, items, averageLength, frequencies };
+    const forms = formsOf(question.terms, countOf);
+    const frequencies = new Map(counts);
+    for (const { term } of forms) frequencies.set(term, 0);
+    for (const { term, count } of forms) frequencies.set(term, frequencies.get(term)! + count);
+    return { question, ids, items, averageLength, frequencies, forms };
   }
 
   /** @param candidates of these alone; of all, where it is left out */
   async score(asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<FoundItem[]> {
-    const { question, frequencies, items } = asked;
-    const weightOf = (term: string): number => inverseFrequency(items, frequencies.get(term) ?? 0);
+    const { question, frequencies } = asked;
+    const weightOf = (term: string): number => inverseFrequency(asked.items, frequencies.get(term) ?? 0);
     const { saturation, normalization } = saturationFor(asked.averageLength);
-    const finders = findersOf(question.terms, frequencies);
-    const among = candidates !== undefined ? "items" : finders.length < question.terms.length ? "finders" : "all";
+    const items = candidates ?? (await this.#foundByRare(asked));
+    const among = items === undefined ? "all" : "items";
     const rows = await this.#queries.query<ScoredRow>(
       scoreItems(among),
       [
         asked.ids,
-        question.terms,
-        question.terms.map(weightOf),
+        asked.forms.map(({ form }) => form),
+        asked.forms.map(({ term }) => weightOf(term)),
         saturation,
         normalization,
         asked.averageLength,
@@ -69,12 +81,13 @@ export class PostgresSearch implements ItemSearch {
         question.dates,
         question.dates.map(weightOf),
         limit,
-        ...{ all: [], finders: [finders], items: [candidates] }[among],
+        asked.forms.map(({ term }) => term),
+        ...(items === undefined ? [] : [items]),
       ],
       `search-${among}`,
     );
     const asksFor = [...question.terms, ...question.actors].map((term) => [term, frequencies.get(term) ?? 0] as const);
-    const coverage = coverageOf(items, new Map(asksFor));
+    const coverage = coverageOf(asked.items, new Map(asksFor));
     return rows.map((row) => ({
       itemId: row.item_id,
       score: row.score,
@@ -91,8 +104,22 @@ export class PostgresSearch implements ItemSearch {
     }));
   }
 
+  /** What holds most of the rarer words; undefined where all postings may be read. */
+  async #foundByRare({ forms, frequencies, ids, items }: AskedCorpora): Promise<string[] | undefined> {
+    if (forms.reduce((sum, { count }) => sum + count, 0) <= MAXIMUM_SCORED) return undefined;
+    const finders = findersOf(forms);
+    const rows = await this.#queries.query<{ item_id: string }>(
+      `SELECT item_id FROM unnest($2::text[], $3::float8[]) AS asked (term, weight), LATERAL (
+         SELECT item_id FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" OFFSET 0
+       ) AS held GROUP BY item_id ORDER BY sum(weight) DESC, item_id LIMIT ${MAXIMUM_FOUND}`,
+      [ids, finders.map(({ form }) => form), finders.map(({ term }) => inverseFrequency(items, frequencies.get(term) ?? 0))],
+      "search-rare",
+    );
+    return rows.map((row) => row.item_id);
+  }
+
   /** Counted up to what a search reads at most: beyond, a word weighs next to nothing. */
-  async #frequencies(corpora: readonly number[], terms: readonly string[]): Promise<Map<string, number>> {
+  async #counts(corpora: readonly number[], terms: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.#queries.query<{ term: string; count: number }>(
       `SELECT term, (SELECT count(*)::int FROM (
          SELECT FROM posting WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.term COLLATE "C" LIMIT ${MAXIMUM_POSTINGS + 1}
@@ -104,12 +131,15 @@ export class PostgresSearch implements ItemSearch {
   }
 }
 
-/** The rarer terms, as many as may be read; the rarest always. */
-function findersOf(terms: readonly string[], frequencies: ReadonlyMap<string, number>): string[] {
+/** Each term, and its other forms that texts have and the question has not. */
+function formsOf(terms: readonly string[], countOf: (term: string) => number): AskedForm[] {
+  const forms = new Map(terms.map((term) => [term, term]));
+  for (const term of terms) for (const form of otherForms(term)) if (!forms.has(form) && countOf(form) > 0) forms.set(form, term);
+  return [...forms].map(([form, term]) => ({ form, term, count: countOf(form) }));
+}
+
+/** The rarer ones, as many as may be read; the rarest always. */
+function findersOf(forms: readonly AskedForm[]): AskedForm[] {
   let postings = 0;
-  return terms
-    .map((term) => ({ term, count: frequencies.get(term) ?? 0 }))
-    .sort((a, b) => a.count - b.count)
-    .filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0)
-    .map(({ term }) => term);
+  return [...forms].sort((a, b) => a.count - b.count).filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0);
 }

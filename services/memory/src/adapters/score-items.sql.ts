@@ -5,60 +5,82 @@ const near = WEIGHTS.neighbours
   .join(", ");
 /** A session is a long text, however short its turns are. */
 const { saturation, normalization } = WEIGHTS.long;
+/** Texts whose words speak for what stands beside them: what a worse one says of its neighbours brings nothing among the best. */
+const SPEAKERS = 100;
+/** Texts that are looked at closely, for the few that are shown. */
+const CHOSEN = 200;
+/** Sessions that are counted: of more, how rare a word is among them is known well enough. */
+const SESSIONS = 10_000;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
 
 /**
- * Scores items in one statement: $1 corpora, $2 and $3 terms and their weights, $4 and $5 BM25's saturation and normalization, $6 the
- * average length, $7 terms of actors, $8 and $9 those of dates and their weights, $10 how many.
- * The terms are named once more where they are joined: planned without statistics, whole corpora were read.
- * @param among of which items, with what it needs as $11: all that hold a term, those that hold one of some terms, or these
+ * Scores items in one statement: $1 corpora, $2 and $3 forms of terms and their weights, $4 and $5 BM25's saturation and normalization, $6 the
+ * average length, $7 terms of actors, $8 and $9 those of dates and their weights, $10 how many, $11 the terms that
+ * the forms are of.
+ * It must not depend on what the planner knows of the tables, which right after an import is nothing: every look into an index is written
+ * as one (LATERAL, OFFSET 0), and what has many rows on both sides is summed up rather than joined.
+ * @param among which items: all that hold a term, or these ($12)
  */
-export function scoreItems(among: "all" | "finders" | "items"): string {
-  const narrowed = {
-    all: "",
-    finders: "AND posting.item_id IN (SELECT item_id FROM posting WHERE corpus_id = ANY($1::integer[]) AND term = ANY($11::text[]))",
-    items: "AND posting.item_id = ANY($11::uuid[])",
-  }[among];
-  return `WITH asked AS (SELECT term COLLATE "C" AS term, weight FROM unnest($2::text[], $3::float8[]) AS asked (term, weight)),
-  hit AS MATERIALIZED (
-    SELECT item_id, container_id, ordinal, asked.term, count,
-      weight * count * ($4::float8 + 1) / (count + $4::float8 * (1 - $5::float8 + $5::float8 * length / $6::float8)) AS part
-    FROM asked JOIN posting ON posting.term = asked.term AND posting.corpus_id = ANY($1::integer[]) AND posting.term = ANY($2::text[])
-      ${narrowed}
+export function scoreItems(among: "all" | "items"): string {
+  const narrowed = { all: "", items: "AND item_id = ANY($12::uuid[])" }[among];
+  return `WITH hit AS MATERIALIZED (
+    -- A term's forms are one word.
+    SELECT item_id, container_id, ordinal, asked.term, sum(count)::float8 AS count,
+      weight * sum(count) * ($4::float8 + 1) / (sum(count) + $4::float8 * (1 - $5::float8 + $5::float8 * length / $6::float8)) AS part
+    FROM unnest($2::text[], $3::float8[], $11::text[]) AS asked (form, weight, term), LATERAL (
+      SELECT item_id, container_id, ordinal, count, length FROM posting
+      WHERE corpus_id = ANY($1::integer[]) AND posting.term = asked.form COLLATE "C" ${narrowed} OFFSET 0
+    ) AS held GROUP BY item_id, container_id, ordinal, length, asked.term, weight
   ), own AS MATERIALIZED (
     SELECT item_id, container_id, ordinal, sum(part) AS bm25 FROM hit GROUP BY item_id, container_id, ordinal
-  ), session_count AS (
-    SELECT count(*)::float8 AS sessions, greatest(avg(length), 1)::float8 AS average FROM search_container
-    WHERE corpus_id = ANY($1::integer[]) AND items > 0 AND EXISTS (SELECT FROM own WHERE own.container_id <> 0)
+  ), session_count AS MATERIALIZED (
+    SELECT count(*)::float8 AS sessions, greatest(avg(length), 1)::float8 AS average FROM (
+      SELECT length FROM search_container WHERE corpus_id = ANY($1::integer[]) AND items > 0
+        AND EXISTS (SELECT FROM own WHERE own.container_id <> 0) LIMIT ${SESSIONS}
+    ) AS counted
   ), session_term AS (
     SELECT container_id, sum(count)::float8 AS count, (count(*) OVER (PARTITION BY term))::float8 AS holders
     FROM hit WHERE container_id <> 0 GROUP BY container_id, term
-  ), session AS (
+  ), session AS MATERIALIZED (
     SELECT container_id, ${WEIGHTS.container} * sum(ln(1 + (greatest(sessions, holders) - holders + 0.5) / (holders + 0.5))
       * count * ${saturation + 1} / (count + ${saturation}::float8 * (${1 - normalization} + ${normalization}::float8 * length / average))) AS bm25
-    FROM session_term JOIN search_container USING (container_id), session_count GROUP BY container_id
-  ), near AS (
+    FROM session_count, session_term, LATERAL (
+      SELECT length FROM search_container WHERE search_container.container_id = session_term.container_id OFFSET 0
+    ) AS whole GROUP BY container_id
+  ), near AS MATERIALIZED (
     SELECT container_id, ordinal + distance AS ordinal, sum(bm25 * share) AS bm25
-    FROM own, (VALUES ${near}) AS beside (distance, share) WHERE container_id <> 0 AND ordinal IS NOT NULL GROUP BY 1, 2
-  ), placed AS (
-    SELECT item_id, own.bm25, coalesce(near.bm25, 0) AS neighbours FROM own LEFT JOIN near USING (container_id, ordinal)
-    UNION ALL
-    SELECT item.item_id, 0, near.bm25 FROM near JOIN search_item AS item USING (container_id, ordinal)
-      LEFT JOIN own ON own.item_id = item.item_id WHERE own.item_id IS NULL AND item.container_id <> 0
-  ), spoken AS (
-    SELECT item_id, ${WEIGHTS.actor}::float8 AS actor FROM posting
-    WHERE corpus_id = ANY($1::integer[]) AND term = ANY($7::text[]) GROUP BY item_id
-  ), dated AS (
-    SELECT item_id, ${WEIGHTS.date} * sum(weight) AS date FROM unnest($8::text[], $9::float8[]) AS asked (term, weight)
-      JOIN posting ON posting.term = asked.term COLLATE "C" AND corpus_id = ANY($1::integer[])
-      AND posting.term = ANY($8::text[]) GROUP BY item_id
+    FROM (
+      SELECT * FROM own WHERE container_id <> 0 AND ordinal IS NOT NULL ORDER BY bm25 DESC, item_id LIMIT ${SPEAKERS}
+    ) AS speaking, (VALUES ${near}) AS beside (distance, share) GROUP BY 1, 2
+  ), placed AS MATERIALIZED (
+    SELECT item_id, max(container_id) AS container_id, sum(bm25) AS bm25, sum(neighbours) AS neighbours FROM (
+      SELECT item_id, container_id, bm25, 0 AS neighbours FROM own
+      UNION ALL
+      SELECT there.item_id, container_id, 0, near.bm25 FROM near, LATERAL (
+        SELECT item_id FROM search_item AS item WHERE item.container_id = near.container_id AND item.ordinal = near.ordinal AND item.container_id <> 0
+        OFFSET 0
+      ) AS there
+    ) AS part GROUP BY item_id
+  ), scored AS (
+    -- Of each session its items and what it counts, side by side: there are too many of both to compare each with each.
+    SELECT item_id, placed.bm25, neighbours, max(session) OVER (PARTITION BY container_id) AS container FROM (
+      SELECT item_id, container_id, bm25, neighbours, 0::float8 AS session FROM placed
+      UNION ALL
+      SELECT NULL, container_id, 0, 0, bm25 FROM session
+    ) AS placed
+  ), chosen AS MATERIALIZED (
+    SELECT * FROM scored WHERE item_id IS NOT NULL ORDER BY bm25 + neighbours + container DESC, item_id LIMIT ${CHOSEN}
   ), parts AS (
-    SELECT item_id, placed.bm25, neighbours, coalesce(session.bm25, 0) AS container, coalesce(spoken.actor, 0) AS actor, coalesce(date, 0) AS date,
+    SELECT item_id, chosen.bm25, neighbours, container,
+      CASE WHEN item.terms && $7::text[] THEN ${WEIGHTS.actor}::float8 ELSE 0 END AS actor,
+      ${WEIGHTS.date} * coalesce((SELECT sum(weight) FROM unnest($8::text[], $9::float8[]) AS asked (term, weight)
+        WHERE asked.term = ANY(item.terms)), 0) AS date,
       CASE origin ${provenance.join(" ")} ELSE 1 END AS provenance,
       1 + ${WEIGHTS.freshness} / (1 + greatest(0, extract(epoch FROM now() - added_at)::float8) / 86400 / ${WEIGHTS.freshnessDays}) AS tie_break
-    FROM placed JOIN search_item USING (item_id) LEFT JOIN session USING (container_id)
-      LEFT JOIN spoken USING (item_id) LEFT JOIN dated USING (item_id)
-  ), best AS (
+    FROM chosen, LATERAL (
+      SELECT terms, origin, added_at FROM search_item WHERE search_item.item_id = chosen.item_id OFFSET 0
+    ) AS item
+  ), best AS MATERIALIZED (
     SELECT *, (bm25 + neighbours + container + actor + date) * provenance * tie_break AS score FROM parts
     ORDER BY score DESC, item_id LIMIT $10
   ), held AS (

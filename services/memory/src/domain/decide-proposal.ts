@@ -4,6 +4,7 @@ import type { FactChange } from "./fact-change.ts";
 import type { Fact } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
 import { placeFact, placeOf } from "./place-fact.ts";
+import { changeMade } from "./change-made.ts";
 import { demandTeamRight, lockedFact, validFact } from "./valid-fact.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -17,21 +18,21 @@ export async function acceptProposal(facts: ScopedFacts, viewer: Viewer, id: str
     const target = await validFact(facts, viewer, proposal.proposalOf);
     await facts.end(target.id, "");
     await facts.proposals.settle(id, "accepted");
-    return facts.history.record("accepted", target.id);
+    return changeMade(facts, facts.history.record("accepted", target.id));
   }
   const target = proposal.proposalOf === "" ? undefined : await facts.find(proposal.proposalOf);
   const present = target?.validTo === undefined ? target : undefined;
   const draft = { ...proposal, validatedAt: new Date() };
   const { fact } = await placeFact(facts, draft, await placeOf(facts, viewer, draft, present));
   await facts.proposals.settle(id, "accepted");
-  return facts.history.record("accepted", fact.id);
+  return changeMade(facts, facts.history.record("accepted", fact.id));
 }
 
 /** @throws HlvmError `proposal_not_found`, `proposal_decided`, `team_fact_refused` */
 export async function rejectProposal(facts: ScopedFacts, viewer: Viewer, id: string): Promise<FactChange> {
   await waitingProposal(facts, viewer, id);
   await facts.proposals.settle(id, "rejected");
-  return facts.history.record("rejected", id);
+  return changeMade(facts, facts.history.record("rejected", id));
 }
 
 /** Whether this person may decide what was proposed: who may write such a fact may. */

@@ -49,8 +49,11 @@ export interface FactHistory {
   latestOf(factIds: readonly string[]): Promise<FactChange | undefined>;
   /** What is changed from now on is another change than what was changed before in this transaction. */
   beginChange(): void;
-  /** Says what all was that has been changed in this transaction, or since its last change began. */
-  record(kind: FactChangeKind, factId: string, undoes?: string): Promise<FactChange>;
+  /**
+   * Says what all was that has been changed in this transaction, or since its last change began.
+   * @returns the change's id
+   */
+  record(kind: FactChangeKind, factId: string, undoes?: string): string;
   /**
    * Makes all that a change touched what it was before, or nothing of it: where something is not what the change made it, or where
    * another fact has taken the place of one that would hold again.

@@ -23,6 +23,13 @@ export interface CallReference {
   readonly argumentsHash: string;
 }
 
+/** A text within a slot of an audience; the empty slot is that of facts without one. */
+export interface TextKey {
+  readonly audience: string;
+  readonly slot: string;
+  readonly textKey: string;
+}
+
 /** Where facts are kept, seen by one viewer in one transaction: what is not in the viewer's scope is not there. */
 export interface ScopedFacts {
   /** Whatever is changed here has to be recorded in it before the transaction ends. */
@@ -33,6 +40,8 @@ export interface ScopedFacts {
   /** Nobody else writes for this audience until the transaction ends. */
   lock(audience: string): Promise<void>;
   find(id: string): Promise<Fact | undefined>;
+  /** Finds out at once which of these are not there, so that an import does not ask for each; their audiences are locked. */
+  lookAhead(texts: readonly TextKey[]): Promise<void>;
   /** The valid fact in a slot. */
   inSlot(audience: string, slot: string): Promise<Fact | undefined>;
   /** The valid fact in a slot whose text has one of these keys. */

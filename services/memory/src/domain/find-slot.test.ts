@@ -27,6 +27,14 @@ describe("findSlot", () => {
     expect({ wrong, isFew: share <= 0.01 }).toEqual({ wrong, isFew: true });
   });
 
+  it("finds who has a thing in hand by either side of the verb, and nothing in what many have", () => {
+    expect(new Set(["The owner of the API is Ada", "The API is owned by Ben", "Grace owns the API"].map(slotIn)).size).toBe(1);
+    expect(slotIn("The API is maintained by Ben")).not.toBe(slotIn("Grace owns the API"));
+    expect(["Ada owns a boat", "Ada leads by example", "Ada maintains the docs and the wiki"].map(findSlot)).toEqual(
+      Array.from({ length: 3 }),
+    );
+  });
+
   it.each([
     "Is the deploy branch main?",
     "The deploy branch was master",

@@ -33,6 +33,15 @@ const TIME = String.raw`(?:at )?(?:\d{1,2}(?::\d\d)?\s?(?:am|pm|o'clock|h|utc|ce
 const UNIT =
   "(?:ms|milliseconds?|seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?|%|percent|mb|gb|tb|kb|usd|eur|dollars?|euros?|€|km|miles?|kg|nodes?|replicas?|instances?|workers?|engineers?|developers?|people|members?|employees?|tests?|cores?|cpus?|points?)";
 
+const DOER: Readonly<Record<string, string>> = {
+  owned: "owner",
+  owns: "owner",
+  maintained: "maintainer",
+  maintains: "maintainer",
+  led: "lead",
+  leads: "lead",
+};
+
 /** Sentences that state one property, in order; the first that fits decides. */
 const FORMS: readonly (readonly [pattern: RegExp, find: Finder])[] = [
   // "The port of the API is 80", "the deadline for the audit is Friday".
@@ -87,6 +96,15 @@ const FORMS: readonly (readonly [pattern: RegExp, find: Finder])[] = [
   ],
   [new RegExp(`^${WHO} (?:works? as|got promoted to|was promoted to|became) (?:an? |the )?(?<v>.+)$`, "i"), ({ s }) => slot(s!, "job")],
   [new RegExp(`^${WHO} reports? to (?<v>.+)$`, "i"), ({ s }) => slot(s!, "manager")],
+  // Who has a thing in hand, by either side of the verb: "Ada owns the API" is "the owner of the API is Ada".
+  [
+    new RegExp(`^(?:the )?${WHO} is (?<done>owned|maintained|led) by (?<v>.+)$`, "i"),
+    ({ s, done }) => slot(s!, DOER[done!.toLowerCase()]!),
+  ],
+  [
+    /^(?<v>(?:[\w'’.-]+ ){0,2}[\w'’.-]+) (?<done>owns|maintains|leads) the (?<s>(?:[\w'’.-]+ ){0,3}[\w'’.-]+)$/i,
+    ({ s, done }) => slot(s!, DOER[done!.toLowerCase()]!),
+  ],
   [new RegExp(`^${WHO} (?:studies|study|enrolled) at (?<v>.+)$`, "i"), ({ s }) => slot(s!, "school")],
   [new RegExp(`^${WHO} drives? (?:an? )?(?<v>.+)$`, "i"), ({ s }) => slot(s!, "car")],
   [new RegExp(`^${WHO} (?:is|am) (?<v>\\d{1,3}) years old$`, "i"), ({ s }) => slot(s!, "age")],

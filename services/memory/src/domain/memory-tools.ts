@@ -88,8 +88,8 @@ async function search(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const begun = performance.now();
-  const found = await searchFacts(ports, viewer, query, signal);
-  const facts = found.facts.slice(0, limit).map(({ fact }) => fact);
+  const found = await searchFacts(ports, viewer, { query, limit }, signal);
+  const facts = found.facts.map(({ fact }) => fact);
   await recordRecall(ports.usage, viewer, { kind: "tool", query, sessionId, runId, begun }, facts);
   const lines = facts.length === 0 ? ["Nothing that was remembered holds these words. Try other words for the same."] : facts.map(lineOf);
   if (found.notice !== "") lines.push(`Note: ${found.notice}`);

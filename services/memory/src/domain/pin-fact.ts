@@ -9,6 +9,6 @@ export async function pinFact(facts: ScopedFacts, viewer: Viewer, id: string, pi
   demandTeamRight(viewer, fact);
   if (fact.pinned === pinned) return fact;
   const changed = await facts.setPinned(id, pinned);
-  await facts.history.record(pinned ? "pinned" : "unpinned", id);
+  facts.history.record(pinned ? "pinned" : "unpinned", id);
   return changed;
 }

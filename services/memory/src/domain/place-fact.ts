@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { audienceOf } from "./audience.ts";
 import { plainTextKeyOf, slotOf, textKeyOf } from "./fact-keys.ts";
 import type { Fact, NewFact } from "./fact.ts";
-import type { ScopedFacts } from "./fact-store.ts";
+import type { ScopedFacts, TextKey } from "./fact-store.ts";
 import { termsOf } from "./search/terms.ts";
 import { TRUST, trustOf } from "./trust.ts";
 import type { Viewer } from "./viewer.ts";
@@ -27,6 +27,14 @@ export function keysOf(viewer: Viewer, draft: NewFact): FactKeys {
     slot: slotOf(draft.subject, draft.predicate),
     textKey: textKeyOf(draft.text),
   };
+}
+
+/** Where the same may stand already: in its slot, and in none, from before it was known of what it is. */
+export function sameTexts(viewer: Viewer, draft: NewFact): TextKey[] {
+  const { audience, slot, textKey } = keysOf(viewer, draft);
+  return [...new Set([slot, ""])].flatMap((where) =>
+    [textKey, plainTextKeyOf(draft.text)].map((key) => ({ audience, slot: where, textKey: key })),
+  );
 }
 
 /** Finds a fact's place; nobody else writes for its audience until the transaction ends. */

@@ -37,6 +37,6 @@ export async function propose(
     });
   const id = randomUUID();
   const fact = await facts.insert({ ...draft, ...keys, id, pinned: false, stems: stemsOfFact(draft), proposal });
-  await facts.history.record("proposed", id);
+  facts.history.record("proposed", id);
   return { fact, isNew: true };
 }

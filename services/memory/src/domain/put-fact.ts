@@ -31,9 +31,9 @@ export async function putFact(facts: ScopedFacts, viewer: Viewer, draft: NewFact
   }
   const { fact, superseded, isPinned } = await placeFact(facts, draft, place);
   const isNew = place.known === undefined;
-  if (superseded.length > 0) await facts.history.record("replaced", fact.id);
-  else if (isNew) await facts.history.record("written", fact.id);
-  else if (isPinned) await facts.history.record("pinned", fact.id);
+  if (superseded.length > 0) facts.history.record("replaced", fact.id);
+  else if (isNew) facts.history.record("written", fact.id);
+  else if (isPinned) facts.history.record("pinned", fact.id);
   return { fact, isNew, superseded };
 }
 

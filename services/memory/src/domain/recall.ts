@@ -21,15 +21,14 @@ export interface Recalled {
 
 /** What a run is reminded of at its start. */
 export async function recall(ports: SearchPorts, viewer: Viewer, query: string, signal: AbortSignal): Promise<Recalled> {
-  const search = await searchFacts(ports, viewer, query, signal);
+  const search = await searchFacts(ports, viewer, { query, limit: MAXIMUM_FACTS }, signal);
   const { pinned, count } = await ports.store.inScope(viewer, async (facts) => ({
     pinned: await facts.pinned(MAXIMUM_FACTS),
     count: await facts.count(MAXIMUM_FACTS + 1),
   }));
   const pinnedIds = new Set(pinned.map((fact) => fact.id));
-  const best = search.facts.slice(0, MAXIMUM_FACTS);
-  const isOpen = best.some(({ coverage }) => coverage >= MINIMUM_COVERAGE);
-  const relevant = isOpen ? best.filter(({ fact }) => !pinnedIds.has(fact.id)) : [];
+  const isOpen = search.facts.some(({ coverage }) => coverage >= MINIMUM_COVERAGE);
+  const relevant = isOpen ? search.facts.filter(({ fact }) => !pinnedIds.has(fact.id)) : [];
   const facts = [...pinned, ...relevant.map(({ fact }) => fact)].slice(0, MAXIMUM_FACTS);
   return { facts, moreExist: count > facts.length, source: search.source, notice: search.notice };
 }

@@ -19,6 +19,6 @@ export async function removeFact(facts: ScopedFacts, viewer: Viewer, id: string,
   if (trustOf(fact) > TRUST[editor.origin] || needsApproval(viewer, { scope, origin: editor.origin }))
     return (await propose(facts, viewer, { ...fact, ...editor, validatedAt: undefined }, { of: fact, ends: true })).fact;
   const ended = await facts.end(id, "");
-  await facts.history.record("ended", id);
+  facts.history.record("ended", id);
   return ended;
 }

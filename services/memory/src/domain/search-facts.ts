@@ -8,8 +8,6 @@ import type { FoundItem } from "./search/found-item.ts";
 import type { AskedCorpora } from "./search/item-search.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** As many as an answer may have. */
-const MAXIMUM_FOUND = 100;
 const MAXIMUM_CANDIDATES = 1_000;
 /** Facts that a search takes from the outbox; an index that lacks more is not asked. */
 const MAXIMUM_WAITING = 500;
@@ -17,6 +15,12 @@ const MAXIMUM_WAITING = 500;
 export interface SearchPorts {
   readonly store: FactStore;
   readonly index: FactIndex;
+}
+
+export interface FactQuery {
+  readonly query: string;
+  /** How many at most. */
+  readonly limit: number;
 }
 
 export interface RankedFact extends Omit<FoundItem, "itemId"> {
@@ -36,24 +40,34 @@ export interface FactSearch {
  * gives candidates, with what it has not taken in yet, and the same statement scores those. With the index away or far behind, the
  * database reads the postings of the rarer words, and the answer says so.
  */
-export async function searchFacts(ports: SearchPorts, viewer: Viewer, query: string, signal: AbortSignal): Promise<FactSearch> {
+export async function searchFacts(
+  ports: SearchPorts,
+  viewer: Viewer,
+  { query, limit }: FactQuery,
+  signal: AbortSignal,
+): Promise<FactSearch> {
   signal.throwIfAborted();
   const begun = await ports.store.inScope(viewer, async (scoped) => {
     const asked = await scoped.search.ask("fact", query);
     const isSmall = asked.items < ports.index.servesFrom || asked.question.terms.length === 0;
-    return { asked, facts: isSmall ? await rank(scoped, asked) : undefined };
+    return { asked, facts: isSmall ? await rank(scoped, asked, limit) : undefined };
   });
   if (begun.facts !== undefined) return { facts: begun.facts, source: "database", notice: "" };
-  const indexed = await askIndex(ports.index, viewer, begun.asked.question.terms, signal);
+  const indexed = await askIndex(
+    ports.index,
+    viewer,
+    begun.asked.forms.map(({ form }) => form),
+    signal,
+  );
   return ports.store.inScope(viewer, async (scoped) => {
     const { candidates, notice } = await withWaiting(scoped, indexed);
-    return { facts: await rank(scoped, begun.asked, candidates), source: candidates === undefined ? "database" : "index", notice };
+    return { facts: await rank(scoped, begun.asked, limit, candidates), source: candidates === undefined ? "database" : "index", notice };
   });
 }
 
-async function rank(scoped: ScopedFacts, asked: AskedCorpora, candidates?: readonly string[]): Promise<RankedFact[]> {
+async function rank(scoped: ScopedFacts, asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<RankedFact[]> {
   if (asked.question.terms.length === 0 && asked.question.actors.length === 0) return [];
-  const found = await scoped.search.score(asked, MAXIMUM_FOUND, candidates);
+  const found = await scoped.search.score(asked, limit, candidates);
   const facts = new Map((await scoped.load(found.map(({ itemId }) => itemId))).map((fact) => [fact.id, fact]));
   return found.flatMap(({ itemId, ...scored }) => {
     const fact = facts.get(itemId);

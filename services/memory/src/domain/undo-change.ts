@@ -1,5 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { audienceOf } from "./audience.ts";
+import { changeMade } from "./change-made.ts";
 import type { FactChange } from "./fact-change.ts";
 import type { ScopedFacts } from "./fact-store.ts";
 import { demandTeamRight } from "./valid-fact.ts";
@@ -32,7 +33,7 @@ export async function undoChange(facts: ScopedFacts, viewer: Viewer, changeId: s
       message: "Another fact says the same by now, or something else about the same subject and predicate. Nothing was undone.",
       advice: "End or edit that one, and undo this then.",
     });
-  return facts.history.record("undone", change.fact.id, changeId);
+  return changeMade(facts, facts.history.record("undone", change.fact.id, changeId));
 }
 
 function changedSince(latest: FactChange | undefined): HlvmError {

@@ -2,6 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { audienceOf } from "./audience.ts";
 import type { NewFact } from "./fact.ts";
 import type { ScopedFacts } from "./fact-store.ts";
+import { sameTexts } from "./place-fact.ts";
 import { putFact } from "./put-fact.ts";
 import type { Viewer } from "./viewer.ts";
 import { newFact, type FactDraft } from "./write-fact.ts";
@@ -20,6 +21,7 @@ export type WrittenFact =
 export async function writeFacts(facts: ScopedFacts, viewer: Viewer, drafts: readonly FactDraft[]): Promise<WrittenFact[]> {
   const prepared = await Promise.all(drafts.map((draft) => orRefused(() => newFact(viewer, draft))));
   await lockAll(facts, viewer, prepared);
+  await facts.lookAhead(prepared.flatMap((fact) => ("outcome" in fact ? [] : sameTexts(viewer, fact))));
   const written: WrittenFact[] = [];
   for (const fact of prepared) written.push("outcome" in fact ? fact : await orRefused(() => writeOne(facts, viewer, fact)));
   return written;

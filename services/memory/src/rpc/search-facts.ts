@@ -17,13 +17,12 @@ export function searchFactsHandler(ports: SearchPorts & FactPorts & { readonly u
     const begun = performance.now();
     const viewer = await viewerOf(context, ports.projects, request.project);
     const { query } = request;
-    const { facts, source, notice } = await searchFacts(ports, viewer, query, signal);
-    const shown = facts.slice(0, request.limit || DEFAULT_LIMIT);
+    const { facts, source, notice } = await searchFacts(ports, viewer, { query, limit: request.limit || DEFAULT_LIMIT }, signal);
     const asked = { kind: "search", query, sessionId: "", runId: "", begun } as const;
-    const shownFacts = shown.map(({ fact }) => fact);
+    const shownFacts = facts.map(({ fact }) => fact);
     if (!request.unrecorded) await recordRecall(ports.usage, viewer, asked, shownFacts);
     return {
-      facts: shown.map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
+      facts: facts.map((found) => ({ fact: encodeFact(found.fact), score: found.score, parts: encodeParts(found) })),
       source: encodeSource(source),
       notice,
     };

@@ -2,13 +2,23 @@ import type { FoundItem } from "./found-item.ts";
 import type { Question } from "./question.ts";
 import type { SearchKind } from "./search-item.ts";
 
+export interface AskedForm {
+  readonly form: string;
+  readonly term: string;
+  /** Texts that hold it. */
+  readonly count: number;
+}
+
 /** What is asked, and how common its terms are among all that the viewer can see. */
 export interface AskedCorpora {
   readonly question: Question;
   readonly ids: readonly number[];
   readonly items: number;
   readonly averageLength: number;
+  /** Of a term with its other forms. */
   readonly frequencies: ReadonlyMap<string, number>;
+  /** What is looked for in the texts: each term, and its other forms that are there. */
+  readonly forms: readonly AskedForm[];
 }
 
 /** Search by words within a viewer's scope. */

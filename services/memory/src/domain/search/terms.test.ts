@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { askedDateTerms, saidAtTerms } from "./field-terms.ts";
+import { otherForms } from "./other-forms.ts";
 import { termsOf } from "./terms.ts";
 
 /** Whether a question asks for all that it should of a text, the way a search does: by equal terms. */
@@ -42,5 +43,15 @@ describe("dates", () => {
       expect(new Set(askedDateTerms(question))).toEqual(new Set(said));
     expect(askedDateTerms("may I march on?")).toEqual([]);
     expect(askedDateTerms("in Sept of 2022")).toEqual(["#2022"]);
+  });
+});
+
+describe("otherForms", () => {
+  it("has what texts may say for a question's word, both ways, and nothing for a word that is another one", () => {
+    const formsOf = (word: string): string[] => termsOf(word).flatMap(otherForms);
+    expect(formsOf("bought")).toEqual(["bui"]);
+    expect(formsOf("writing")).toEqual(["wrote", "written"]);
+    expect(formsOf("children")).toEqual(["child"]);
+    expect(["bit", "lives", "deploy"].flatMap(formsOf)).toEqual([]);
   });
 });

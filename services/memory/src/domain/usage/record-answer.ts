@@ -28,9 +28,8 @@ export async function recordAnswer(
   const said = answerText(answer, question);
   const loaded = await ports.store.inScope(viewer, (facts) => facts.load([...shown]));
   const used = loaded.filter(({ id, text }) => citesFact(said, id) || restatesFact(said, text)).map(({ id }) => id);
-  const search = await searchFacts(ports, viewer, answer.slice(0, SEARCHED_CHARACTERS), signal);
+  const search = await searchFacts(ports, viewer, { query: answer.slice(0, SEARCHED_CHARACTERS), limit: MAXIMUM_SEARCHED }, signal);
   const rederived = search.facts
-    .slice(0, MAXIMUM_SEARCHED)
     .map(({ fact }) => fact)
     .filter(({ id, sourceSessionId }) => !shown.has(id) && sourceSessionId !== sessionId)
     .filter(({ validFrom }) => shownTo === undefined || validFrom < shownTo.since)
