@@ -6,7 +6,7 @@ import { jsonLine } from "../output/json-line.ts";
 import { table } from "../output/table.ts";
 import { OWN_TOOL } from "../sources/own-sessions.ts";
 import { openSourceBook } from "../sources/open-source-book.ts";
-import type { Source, SourceBook } from "../sources/source-book.ts";
+import type { FailedFile, Source, SourceBook } from "../sources/source-book.ts";
 import { toolOf } from "../sources/tool-of.ts";
 
 /** More than that are counted as so many. */
@@ -21,7 +21,9 @@ interface SourceView {
   readonly megabytes: number;
   readonly newest: string | undefined;
   readonly scannedAt: string | undefined;
-  readonly failed: readonly { readonly path: string; readonly failures: number; readonly reason: string }[];
+  /** Files that could not be read, and the first of them. */
+  readonly failedFiles: number;
+  readonly failed: readonly FailedFile[];
 }
 
 /** What is imported, and what could be. Of a tool that is not added only the names, sizes and ages of its files are looked at. */
@@ -40,9 +42,11 @@ export async function memorySourceList(flags: { readonly json?: boolean }, conte
   if (flags.json === true) for (const view of views) process.stdout.write(jsonLine(view));
   else {
     process.stdout.write(table(["TOOL", "STATE", "FILES", "MB", "NEWEST", "FAILED", "FOLDER"], views.map(rowOf)));
-    for (const { tool, failed } of views)
+    for (const { tool, failed, failedFiles } of views) {
       for (const { path, failures, reason } of failed)
         context.screen.note(`${tool}: ${path} failed ${failures} times: ${reason}`, "warning");
+      if (failedFiles > failed.length) context.screen.note(`${tool}: so did ${failedFiles - failed.length} more.`, "warning");
+    }
   }
   return EXIT_OK;
 }
@@ -59,6 +63,7 @@ function ownView(source: Source | undefined, book: SourceBook): SourceView {
     megabytes: 0,
     newest: undefined,
     scannedAt,
+    failedFiles: book.countFailed(OWN_TOOL),
     failed: book.failed(OWN_TOOL),
   };
 }
@@ -86,6 +91,7 @@ async function viewOf(
     megabytes: Math.round(bytes / 1e5) / 10,
     newest: isoOf(newest),
     scannedAt: isoOf(source.scannedAt ?? 0),
+    failedFiles: book.countFailed(source.tool),
     failed: book.failed(source.tool),
   };
 }
@@ -94,14 +100,14 @@ function isoOf(at: number): string | undefined {
   return at === 0 ? undefined : new Date(at).toISOString();
 }
 
-function rowOf({ tool, state, files, megabytes, newest, failed, folders }: SourceView): string[] {
+function rowOf({ tool, state, files, megabytes, newest, failedFiles, folders }: SourceView): string[] {
   return [
     tool,
     state,
     String(files),
     megabytes.toFixed(1),
     newest?.slice(0, 10) ?? "",
-    failed.length === 0 ? "" : String(failed.length),
+    failedFiles === 0 ? "" : String(failedFiles),
     folders.join(", "),
   ];
 }

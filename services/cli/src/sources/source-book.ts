@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { FoundFile } from "@hlvm/transcripts/find-transcripts";
 import type { GenericFields } from "@hlvm/transcripts/generic-turns";
+import { READER_VERSION } from "@hlvm/transcripts/reader-version";
 
 /** What a person let be read. */
 export interface Source {
@@ -26,6 +27,12 @@ export interface KnownFile {
   readonly reason: string;
 }
 
+export interface FailedFile {
+  readonly path: string;
+  readonly failures: number;
+  readonly reason: string;
+}
+
 /** How far a session was sent: so many turns, and the hash of all of them. */
 export interface SentSession {
   readonly turns: number;
@@ -40,6 +47,8 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS session (tool TEXT NOT NULL, session TEXT NOT NULL, turns INTEGER NOT NULL, hash TEXT NOT NULL,
     PRIMARY KEY (tool, session)) WITHOUT ROWID;`;
 const BUSY_MILLISECONDS = 5_000;
+/** Of the files that fail, so many are told of. */
+const MOST_FAILED = 20;
 
 /**
  * Which transcripts of this machine are imported into one mesh, and how far that is: `sources/NAME.db` in the HLVM directory. To lose it
@@ -54,6 +63,8 @@ export class SourceBook {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#database = new DatabaseSync(join(folder, `${encodeURIComponent(destination)}.db`), { timeout: BUSY_MILLISECONDS });
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${TABLES}`);
+    const version = this.#database.prepare("PRAGMA user_version").get()?.["user_version"];
+    if (version !== READER_VERSION) this.#database.exec(`UPDATE file SET changed_at = 0; PRAGMA user_version = ${READER_VERSION}`);
   }
 
   list(): Source[] {
@@ -103,9 +114,24 @@ export class SourceBook {
       .run(tool, path, device, inode, bytes, changedAt, failed.failures, failed.failedAt, failed.reason);
   }
 
-  failed(tool: string): { readonly path: string; readonly failures: number; readonly reason: string }[] {
-    const rows = this.#database.prepare("SELECT path, failures, reason FROM file WHERE tool = ? AND failures > 0 ORDER BY path").all(tool);
-    return rows as unknown as { path: string; failures: number; reason: string }[];
+  /** The first of them. */
+  failed(tool: string): FailedFile[] {
+    const rows = this.#database
+      .prepare(`SELECT path, failures, reason FROM file WHERE tool = ? AND failures > 0 ORDER BY path LIMIT ${MOST_FAILED}`)
+      .all(tool);
+    return rows as unknown as FailedFile[];
+  }
+
+  countFailed(tool: string): number {
+    return Number(this.#database.prepare("SELECT count(*) AS failed FROM file WHERE tool = ? AND failures > 0").get(tool)?.["failed"]);
+  }
+
+  /** Failures of files that are no more are nobody's concern. */
+  forgetFailures(tool: string, isGone: (path: string) => boolean): void {
+    const gone: string[] = [];
+    for (const { path } of this.#database.prepare("SELECT path FROM file WHERE tool = ? AND failures > 0").iterate(tool))
+      if (isGone(String(path))) gone.push(String(path));
+    for (const path of gone) this.#database.prepare("DELETE FROM file WHERE tool = ? AND path = ?").run(tool, path);
   }
 
   sent(tool: string, session: string): SentSession {
