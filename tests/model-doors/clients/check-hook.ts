@@ -8,7 +8,7 @@ import type { ClientHome } from "./client-home.ts";
 import { OWN_HOOK_RAN, type Client } from "./clients.ts";
 import { RECORDED_ANSWER, type RecordingProvider } from "./recording-provider.ts";
 
-const FACT = "The boiler valve opens at four bar";
+export const FACT = "The boiler valve opens at four bar";
 const QUESTION = "At how many bar does the boiler valve open?";
 /** 60 tokens of about 4 characters. */
 const MOST_CHARACTERS = 240;

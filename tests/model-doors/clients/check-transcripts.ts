@@ -18,11 +18,7 @@ export interface Exchange {
  * @throws AssertionError
  */
 export async function checkTranscripts(mesh: DoorMesh, client: ClientHome, source: string, first: Exchange, next: Exchange): Promise<void> {
-  const hlvm = async (...words: string[]): Promise<Record<string, unknown>[]> => {
-    const { code, stdout, stderr } = await mesh.hlvm(["memory", ...words, "--json"], { environment: { HOME: client.home } });
-    assert.equal(code, 0, `hlvm memory ${words.join(" ")}: ${stderr}`);
-    return stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
-  };
+  const hlvm = memoryOf(mesh, client);
   const scan = async (): Promise<Record<string, unknown>> => (await hlvm("source", "scan", source))[0]!;
 
   await hlvm("source", "add", source);
@@ -46,6 +42,27 @@ export async function checkTranscripts(mesh: DoorMesh, client: ClientHome, sourc
     const [found] = (await hlvm("sessions", "search", words)) as { transcript: Record<string, unknown> }[];
     assert.deepEqual([found?.transcript.tool, found?.transcript.session], [source, name]);
   }
+}
+
+/** None of what memory put before its model comes back, whatever came of the prompt. @throws AssertionError */
+export async function checkNothingInjected(mesh: DoorMesh, client: ClientHome, source: string, injected: string): Promise<void> {
+  const hlvm = memoryOf(mesh, client);
+  const [{ failed, notUnderstood, added }] = (await hlvm("source", "scan", source)) as [Record<string, number>];
+  assert.deepEqual({ failed, notUnderstood }, { failed: 0, notUnderstood: 0 });
+  assert.ok(added! > 0);
+  for (const { session } of await hlvm("sessions", "list", "--tool", source)) {
+    const said = JSON.stringify(await hlvm("sessions", "show", source, session as string));
+    assert.doesNotMatch(said, HARNESS);
+    assert.ok(!said.includes(injected), said);
+  }
+}
+
+function memoryOf(mesh: DoorMesh, { home }: ClientHome) {
+  return async (...words: string[]): Promise<Record<string, unknown>[]> => {
+    const { code, stdout, stderr } = await mesh.hlvm(["memory", ...words, "--json"], { environment: { HOME: home } });
+    assert.equal(code, 0, `hlvm memory ${words.join(" ")}: ${stderr}`);
+    return stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
+  };
 }
 
 function pick({ unchangedFiles, added, changed, failed }: Record<string, unknown>): Record<string, unknown> {

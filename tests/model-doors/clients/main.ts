@@ -1,7 +1,7 @@
 import { printTable } from "../../bench/print-table.ts";
 import { startDoorMesh, type DoorMesh } from "../door-mesh.ts";
-import { checkHook } from "./check-hook.ts";
-import { checkTranscripts, type Exchange } from "./check-transcripts.ts";
+import { checkHook, FACT } from "./check-hook.ts";
+import { checkNothingInjected, checkTranscripts, type Exchange } from "./check-transcripts.ts";
 import { openClientHome } from "./client-home.ts";
 import { CLIENTS } from "./clients.ts";
 import { startRecordingProvider, type RecordingProvider } from "./recording-provider.ts";
@@ -34,6 +34,7 @@ async function check(name: string, mesh: DoorMesh, provider: RecordingProvider) 
   if (hooks !== undefined) {
     client.useModel("openai-compatible/recorded");
     hook = `ok, ${(await checkHook(mesh, client, provider, { source, hooks })).length} characters`;
+    await checkNothingInjected(mesh, client, source, FACT);
   }
   return { outcome: "ok", "calls in the ledger": calls, seconds: ended.milliseconds / 1_000, hook };
 }

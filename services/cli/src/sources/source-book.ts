@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { FoundFile } from "@hlvm/transcripts/find-transcripts";
 import type { GenericFields } from "@hlvm/transcripts/generic-turns";
 import { READER_VERSION } from "@hlvm/transcripts/reader-version";
+import { isScanDue, type SourceWatch } from "./source-watch.ts";
 
 /** What a person let be read. */
 export interface Source {
@@ -45,7 +46,9 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS file (tool TEXT NOT NULL, path TEXT NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, bytes INTEGER NOT NULL,
     changed_at INTEGER NOT NULL, failures INTEGER NOT NULL, failed_at INTEGER NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (tool, path)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS session (tool TEXT NOT NULL, session TEXT NOT NULL, turns INTEGER NOT NULL, hash TEXT NOT NULL,
-    PRIMARY KEY (tool, session)) WITHOUT ROWID;`;
+    PRIMARY KEY (tool, session)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS watch (tool TEXT PRIMARY KEY, minutes INTEGER NOT NULL, tried_at INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '');`;
 const BUSY_MILLISECONDS = 5_000;
 /** Of the files that fail, so many are told of. */
 const MOST_FAILED = 20;
@@ -57,11 +60,15 @@ const MOST_FAILED = 20;
 export class SourceBook {
   readonly #database: DatabaseSync;
 
+  static fileOf(directory: string, destination: string): string {
+    return join(directory, "sources", `${encodeURIComponent(destination)}.db`);
+  }
+
   /** @param destination the profile's name */
   constructor(directory: string, destination: string) {
-    const folder = join(directory, "sources");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#database = new DatabaseSync(join(folder, `${encodeURIComponent(destination)}.db`), { timeout: BUSY_MILLISECONDS });
+    const file = SourceBook.fileOf(directory, destination);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    this.#database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${TABLES}`);
     const version = this.#database.prepare("PRAGMA user_version").get()?.["user_version"];
     if (version !== READER_VERSION) this.#database.exec(`UPDATE file SET changed_at = 0; PRAGMA user_version = ${READER_VERSION}`);
@@ -86,6 +93,33 @@ export class SourceBook {
   /** @returns whether there was one */
   disable(tool: string): boolean {
     return this.#database.prepare("UPDATE source SET enabled = 0 WHERE tool = ?").run(tool).changes > 0;
+  }
+
+  /** @param minutes 0: it is not watched any more */
+  setWatch(tool: string, minutes: number): void {
+    this.#database.prepare("DELETE FROM watch WHERE tool = ?").run(tool);
+    if (minutes > 0) this.#database.prepare("INSERT INTO watch (tool, minutes) VALUES (?, ?)").run(tool, minutes);
+  }
+
+  watch(tool: string): SourceWatch | undefined {
+    const row = this.#database.prepare("SELECT * FROM watch WHERE tool = ?").get(tool);
+    if (row === undefined) return undefined;
+    const { minutes, tried_at: triedAt, failures, reason } = row;
+    return { minutes, triedAt, failures, reason } as unknown as SourceWatch;
+  }
+
+  /** The sources that are watched and whose time has come. */
+  due(now: number): Source[] {
+    return this.list().filter(({ tool, isEnabled }) => {
+      const watch = isEnabled ? this.watch(tool) : undefined;
+      return watch !== undefined && isScanDue(watch, now);
+    });
+  }
+
+  /** @param reason why the scan failed; empty where it did not */
+  setTried(tool: string, at: number, reason: string): void {
+    const failures = reason === "" ? "0" : "failures + 1";
+    this.#database.prepare(`UPDATE watch SET tried_at = ?, reason = ?, failures = ${failures} WHERE tool = ?`).run(at, reason, tool);
   }
 
   setScanned(tool: string, at: number): void {
