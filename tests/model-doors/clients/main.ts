@@ -35,6 +35,8 @@ async function check(name: string, mesh: DoorMesh, provider: RecordingProvider) 
     client.useModel("openai-compatible/recorded");
     hook = `ok, ${(await checkHook(mesh, client, provider, { source, hooks })).length} characters`;
     await checkNothingInjected(mesh, client, source, FACT);
+    // Or the next client is pointed to them.
+    await mesh.rows("memory", "sessions", "forget", source, "--yes");
   }
   return { outcome: "ok", "calls in the ledger": calls, seconds: ended.milliseconds / 1_000, hook };
 }
