@@ -1,5 +1,5 @@
-// `npm run model-clients [-- NAME …]`: claude, codex, opencode and pi, as they come from npm, each with one question through the model
-// doors of a mesh with a scripted model.
+// `npm run model-clients [-- NAME …]`: claude, codex, opencode and pi, as they come from npm, each with questions through the model doors
+// of a mesh with a scripted model; then their transcripts are imported, and their hooks tried.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

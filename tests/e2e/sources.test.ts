@@ -131,6 +131,43 @@ it("goes on where a scan was killed", async () => {
   expect(listed).toContainEqual(expect.objectContaining({ session: "33333333-3333-4333-8333-333333333333", turns: 3_000 }));
 });
 
+it("scans by itself what is watched, for as long as the mesh is kept up", async () => {
+  const turn = {
+    type: "message",
+    id: "1",
+    timestamp: "2026-11-03T12:00:00Z",
+    message: { role: "user", content: "The sluice gate jams at spring tide" },
+  };
+  put("pi/--src--/2026_p.jsonl", lines({ type: "session", version: 3, id: "p", cwd: "/src/sluice" }, turn));
+  const added = await mesh.hlvm(["memory", "source", "add", "pi", "--folder", join(home, "pi"), "--watch"]);
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("every 15 minutes") });
+  await expect
+    .poll(async () => (await mesh.hlvm(["memory", "sessions", "list", "--tool", "pi", "--json"])).stdout, {
+      timeout: 25_000,
+      interval: 500,
+    })
+    .toContain('"session":"p"');
+  const state = async () => linesOf(await mesh.hlvm(["memory", "source", "list", "--json"])).find(({ tool }) => tool === "pi");
+  await expect.poll(state).toMatchObject({ watch: { minutes: 15, failures: 0, reason: "", nextAt: expect.any(String) } });
+  expect(linesOf(await mesh.hlvm(["memory", "source", "scan", "--due", "--json"]))).toEqual([]);
+});
+
+it("counts scans by itself that fail, says why, and waits with the next one", async () => {
+  const environment = { HLVM_EDGE_URL: "http://127.0.0.1:1", HLVM_TOKEN: "none" };
+  const away = (...words: string[]) => mesh.hlvm(["memory", "source", ...words], { environment });
+  await away("add", "pi", "--folder", join(home, "pi"), "--watch", "30");
+  expect(await away("scan", "--due")).toMatchObject({ code: 1, stderr: expect.stringContaining("pi: ") });
+  const listed = await away("list", "--json");
+  expect(linesOf(listed)).toContainEqual(
+    expect.objectContaining({
+      tool: "pi",
+      watch: expect.objectContaining({ minutes: 30, failures: 1, reason: expect.stringMatching(/./) }),
+    }),
+  );
+  expect((await away("list")).stderr).toContain("pi: 1 scans failed, the last one with: ");
+  expect(await away("scan", "--due")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+});
+
 describe("memory for other agents over MCP", () => {
   let client: Client;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -46,6 +46,28 @@ describe("startMeilisearch", () => {
     giveUp.abort(new Error("given up"));
     await expect(start).rejects.toThrow("given up");
     expect(isNamedByAProcess(given.directory)).toBe(false);
+  });
+
+  it.each(["1.20.0", "99.1.0", "no version"])("throws away an index of version %s, and nothing of its own", async (version) => {
+    const given = { ...options, directory: join(directory, version) };
+    const authorization = `Bearer ${options.masterKey}`;
+    const indexes = async ({ url }: { readonly url: string }): Promise<number> =>
+      ((await (await fetch(`${url}/indexes`, { headers: { authorization } })).json()) as { total: number }).total;
+    const first = await startMeilisearch(given);
+    await fetch(`${first.url}/indexes`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: '{"uid":"facts"}',
+    });
+    await expect.poll(() => indexes(first)).toBe(1);
+    await first.stop();
+    const again = await startMeilisearch(given);
+    expect(await indexes(again)).toBe(1);
+    await again.stop();
+    writeFileSync(join(given.directory, "data", "VERSION"), version);
+    const anew = await startMeilisearch(given);
+    expect(await indexes(anew)).toBe(0);
+    await anew.stop();
   });
 
   it("names the log file when the server ends while starting", async () => {

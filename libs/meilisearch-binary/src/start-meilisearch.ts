@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,17 +30,34 @@ const START_DEADLINE_MILLISECONDS = 20_000;
 const POLL_MILLISECONDS = 20;
 const PROBE_DEADLINE_MILLISECONDS = 1_000;
 const STOP_DEADLINE_MILLISECONDS = 3_000;
+const DATA = "data";
 /** How often another free port is tried when somebody was quicker. */
 const PORT_ATTEMPTS = 3;
 /** The server would otherwise take two thirds of the machine's memory for indexing. */
 const MAXIMUM_INDEXING_MEMORY = "256MiB";
 
+/** What it says of files that another version of it wrote, or that name none. */
+const OF_ANOTHER_VERSION = /Your database version|Version file is/;
+
 /**
- * Starts Meilisearch on loopback and waits until it answers.
+ * Starts Meilisearch on loopback and waits until it answers. An index of another version is thrown away, since it is filled again from
+ * where its documents come from.
  * @throws HlvmError `port_taken`, or `meilisearch_failed`, naming the log file
  */
 export async function startMeilisearch(options: MeilisearchOptions): Promise<RunningMeilisearch> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  const logged = statSync(options.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    return await startOnAnyPort(options);
+  } catch (cause) {
+    const hasFailed = cause instanceof HlvmError && cause.reason === "meilisearch_failed";
+    if (!hasFailed || !OF_ANOTHER_VERSION.test(readFileSync(options.logFile).subarray(logged).toString())) throw cause;
+    rmSync(join(options.directory, DATA), { recursive: true, force: true });
+    return await startOnAnyPort(options);
+  }
+}
+
+async function startOnAnyPort(options: MeilisearchOptions): Promise<RunningMeilisearch> {
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePorts(1))[0]!;
     try {
@@ -77,7 +94,7 @@ function launch(port: number, options: MeilisearchOptions): ChildProcess {
     "--env=production",
     "--log-level=WARN",
     `--http-addr=127.0.0.1:${port}`,
-    `--db-path=${join(options.directory, "data")}`,
+    `--db-path=${join(options.directory, DATA)}`,
     `--dump-dir=${join(options.directory, "dumps")}`,
     `--snapshot-dir=${join(options.directory, "snapshots")}`,
     `--max-indexing-memory=${MAXIMUM_INDEXING_MEMORY}`,

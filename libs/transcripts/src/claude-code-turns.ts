@@ -27,14 +27,24 @@ const OTHER = new Set([
   "pr-link",
   "result",
   "rate_limit_event",
+  "api-request",
+  "api-request-shape",
+  "api-request-blob",
+  "atis-latch",
+  "isolation-latch",
+  "cost-state",
+  "tools-used",
+  "worktree-state",
 ]);
+/** Of a prompt; all others are the harness's. A program that asks through the SDK asks what a person had it ask. */
+const PEOPLE = new Set<unknown>([undefined, "human", "sdk", "unknown"]);
 const NOT_SAID =
   /^\s*(?:<local-command-(?:stdout|stderr|caveat)>|<session-start-hook>|<tick>|<goal>|\[Request interrupted by user)|<command-name>/;
 const AGENT = /^agent-[\w-]+\.jsonl$/;
 
 /**
  * Claude Code: `projects/<folder>/<session>.jsonl`, sub-agents below `<session>/subagents/`. A copied record keeps the key that it was
- * copied from. What a sub-agent is told was written by a model.
+ * copied from. What a sub-agent is told was written by a model. What a person says while the model works is an attachment.
  */
 export async function* claudeCodeTurns(file: string, tally: Tally): AsyncGenerator<ReadTurn> {
   const agent = AGENT.test(basename(file)) ? basename(file, ".jsonl") : "";
@@ -43,7 +53,8 @@ export async function* claudeCodeTurns(file: string, tally: Tally): AsyncGenerat
   for await (const { value: record } of jsonRecords(file, tally)) {
     const title = textOf(record["customTitle"]) || textOf(record["aiTitle"]);
     const type = textOf(record["type"]);
-    if (type !== "user" && type !== "assistant") {
+    const queued = type === "attachment" ? queuedPrompt(record) : undefined;
+    if (type !== "user" && type !== "assistant" && queued === undefined) {
       if (!OTHER.has(type)) tally.notUnderstood++;
       continue;
     }
@@ -51,15 +62,26 @@ export async function* claudeCodeTurns(file: string, tally: Tally): AsyncGenerat
     const common = { session, saidAt: timeOf(record["timestamp"]), folder: textOf(record["cwd"]), title: title || undefined };
     const key = textOf(objectOf(record["forkedFrom"])?.["messageUuid"]) || textOf(record["uuid"]);
     if (key === "" || record["isCompactSummary"] === true) continue;
-    const speaker = type === "assistant" ? "assistant" : agent === "" && isPerson(record) ? "person" : "harness";
+    const isPersons = agent === "" && isPerson(record) && (queued === undefined || isPerson(queued));
+    const speaker = type === "assistant" ? (isError(record) ? "harness" : "assistant") : isPersons ? "person" : "harness";
     let at = 0;
-    for (const said of partsOf(record, speaker, ours))
+    for (const said of partsOf(queued === undefined ? objectOf(record["message"])?.["content"] : queued["prompt"], speaker, ours))
       if (said.text !== "") yield { ...common, ...said, key: at++ === 0 ? key : `${key}#${at}` };
   }
 }
 
-function* partsOf(record: JsonObject, speaker: ReadTurn["speaker"], ours: Set<string>): Generator<Pick<ReadTurn, "speaker" | "text">> {
-  const content = objectOf(record["message"])?.["content"];
+/** Of what a compaction carries along, the first one was read. */
+function queuedPrompt(record: JsonObject): JsonObject | undefined {
+  const attachment = objectOf(record["attachment"]);
+  return attachment?.["type"] === "queued_command" && attachment["carriedByCompaction"] !== true ? attachment : undefined;
+}
+
+/** What Claude Code itself says in a model's place: of calls that failed, for example. */
+function isError(record: JsonObject): boolean {
+  return record["isApiErrorMessage"] === true || objectOf(record["message"])?.["model"] === "<synthetic>";
+}
+
+function* partsOf(content: unknown, speaker: ReadTurn["speaker"], ours: Set<string>): Generator<Pick<ReadTurn, "speaker" | "text">> {
   if (typeof content === "string") yield { speaker: NOT_SAID.test(content) ? "harness" : speaker, text: withoutInjected(content) };
   for (const block of listOf(content)) {
     const type = block["type"];
@@ -77,11 +99,13 @@ function* partsOf(record: JsonObject, speaker: ReadTurn["speaker"], ours: Set<st
   }
 }
 
+/** Set where a record of a person's form is none. */
+const NOT_A_PERSONS = ["isMeta", "isSidechain", "isVirtual", "isVisibleInTranscriptOnly", "handedOff", "promptRewritten"];
+
 /** An origin that is not known is not a person. */
-function isPerson(record: JsonObject): boolean {
-  const origin = objectOf(record["origin"]);
+function isPerson(said: JsonObject): boolean {
+  const origin = objectOf(said["origin"]);
   if (origin !== undefined && origin["kind"] !== "human") return false;
-  return (
-    record["toolUseResult"] === undefined && record["isMeta"] !== true && record["isSidechain"] !== true && record["teamName"] === undefined
-  );
+  if (!PEOPLE.has(said["turnOrigin"]) || said["promptSource"] === "system" || (said["commandMode"] ?? "prompt") !== "prompt") return false;
+  return said["toolUseResult"] === undefined && said["teamName"] === undefined && NOT_A_PERSONS.every((mark) => said[mark] !== true);
 }

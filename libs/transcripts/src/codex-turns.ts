@@ -16,6 +16,7 @@ const KNOWN = new Set([
   "world_state",
   "inter_agent_communication",
   "ghost_snapshot",
+  "token_usage_record",
 ]);
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 

@@ -13,13 +13,12 @@ export function cursorTurns(file: string, tally: Tally): AsyncGenerator<ReadTurn
 }
 
 function* bubbleTurns(database: DatabaseSync, tally: Tally): Generator<ReadTurn> {
-  const composers = database.prepare(
-    "SELECT key, CAST(value AS TEXT) AS value FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;' ORDER BY key",
-  );
-  const bubble = database.prepare("SELECT CAST(value AS TEXT) AS value FROM cursorDiskKV WHERE key = ?");
-  for (const row of composers.iterate()) {
-    const session = String(row["key"]).slice("composerData:".length);
-    const composer = parsed(textOf(row["value"]));
+  const keys = database.prepare("SELECT key FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;' ORDER BY key");
+  const stored = database.prepare("SELECT CAST(value AS TEXT) AS value FROM cursorDiskKV WHERE key = ?");
+  const valueOf = (key: string): JsonObject | undefined => parsed(textOf(stored.get(key)?.["value"]));
+  for (const { key } of keys.all()) {
+    const session = String(key).slice("composerData:".length);
+    const composer = valueOf(String(key));
     if (composer === undefined) {
       tally.notUnderstood++;
       continue;
@@ -29,14 +28,14 @@ function* bubbleTurns(database: DatabaseSync, tally: Tally): Generator<ReadTurn>
     for (const header of headers) {
       tally.read++;
       const id = textOf(header["bubbleId"]);
-      const stored = parsed(textOf(bubble.get(`bubbleId:${session}:${id}`)?.["value"])) ?? (listed.length > 0 ? undefined : header);
-      if (id === "" || stored === undefined) {
+      const bubble = valueOf(`bubbleId:${session}:${id}`) ?? (listed.length > 0 ? undefined : header);
+      if (id === "" || bubble === undefined) {
         tally.notUnderstood++;
         continue;
       }
-      const said = saidIn(stored);
+      const said = saidIn(bubble);
       if (said.text !== "")
-        yield { ...said, session, key: id, title: textOf(composer["name"]), saidAt: timeOf(stored["createdAt"] ?? composer["createdAt"]) };
+        yield { ...said, session, key: id, title: textOf(composer["name"]), saidAt: timeOf(bubble["createdAt"] ?? composer["createdAt"]) };
     }
   }
 }

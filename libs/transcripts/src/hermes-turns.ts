@@ -39,12 +39,17 @@ function* turnsOf(database: DatabaseSync, tally: Tally): Generator<ReadTurn> {
     );
   // Older files lack it.
   const folder = columns("sessions").has("cwd") ? "sessions.cwd" : "NULL AS cwd";
-  const rows = database.prepare(
+  const ids = database.prepare(
+    "SELECT messages.id FROM messages JOIN sessions ON sessions.id = session_id ORDER BY session_id, timestamp, messages.id",
+  );
+  const messageOf = database.prepare(
     `SELECT session_id, role, content, tool_name, timestamp, title, ${folder} FROM messages JOIN sessions ON sessions.id = session_id
-     ORDER BY session_id, timestamp, messages.id`,
+     WHERE messages.id = ?`,
   );
   let isReviewed = false;
-  for (const message of rows.iterate() as Iterable<unknown> as Iterable<Message>) {
+  for (const { id } of ids.all()) {
+    const message = messageOf.get(id!) as unknown as Message | undefined;
+    if (message === undefined) continue;
     tally.read++;
     const speaker = SPEAKERS.get(message.role);
     if (speaker === undefined) tally.notUnderstood++;

@@ -43,13 +43,19 @@ function* turnsOf(database: DatabaseSync, tally: Tally): Generator<ReadTurn> {
   const sessions = database
     .prepare("SELECT id, parent_id, directory, title, revert FROM session ORDER BY id")
     .all() as unknown as Session[];
-  const parts = database.prepare(
-    `SELECT part.id, part.message_id, part.time_created, part.data, message.data AS message FROM part JOIN message ON message.id = part.message_id
+  const ids = database.prepare(
+    `SELECT part.id FROM part JOIN message ON message.id = part.message_id
      WHERE part.session_id = ? ORDER BY message.time_created, message.id, part.id`,
+  );
+  const partOf = database.prepare(
+    `SELECT part.id, part.message_id, part.time_created, part.data, message.data AS message FROM part JOIN message ON message.id = part.message_id
+     WHERE part.id = ?`,
   );
   for (const session of sessions) {
     const until = textOf(parsed(session.revert ?? "")?.["messageID"]);
-    for (const part of parts.iterate(session.id) as Iterable<unknown> as Iterable<Part>) {
+    for (const { id } of ids.all(session.id)) {
+      const part = partOf.get(id!) as unknown as Part | undefined;
+      if (part === undefined) continue;
       if (part.message_id === until) break;
       tally.read++;
       const data = parsed(part.data);

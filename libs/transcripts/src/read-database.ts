@@ -10,7 +10,8 @@ const BUSY_MILLISECONDS = 2_000;
 
 /**
  * Reads another program's SQLite database and never writes to it. While its owner checkpoints, opening may fail for a moment; where it
- * cannot be opened in place, a copy is read.
+ * cannot be opened in place, a copy is read, without what its owner has not committed.
+ * @param read has no statement open when it yields: what is yielded goes over a network, and its owner could not write as long
  */
 export async function* readDatabase<T>(file: string, read: (database: DatabaseSync) => Iterable<T>): AsyncGenerator<T> {
   for (let attempt = 1; ; attempt++) {
@@ -22,7 +23,7 @@ export async function* readDatabase<T>(file: string, read: (database: DatabaseSy
   const folder = mkdtempSync(join(tmpdir(), "hlvm-transcripts-"));
   try {
     const copy = join(folder, basename(file));
-    for (const end of ["", "-wal"]) if (existsSync(file + end)) copyFileSync(file + end, copy + end);
+    for (const end of ["", "-wal", "-journal"]) if (existsSync(file + end)) copyFileSync(file + end, copy + end);
     yield* closing(new DatabaseSync(copy), read);
   } finally {
     rmSync(folder, { recursive: true });

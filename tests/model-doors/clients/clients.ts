@@ -12,26 +12,42 @@ export interface Access {
   readonly work: string;
 }
 
+export interface SetUp {
+  /** What it is started with to answer a question. */
+  readonly ask: (question: string) => readonly string[];
+  /** The same, in the conversation that it had last. */
+  readonly goOn: (question: string) => readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 /** A program of others that calls models, as it comes from npm. */
 export interface Client {
   /** With its version. */
   readonly npmPackage: string;
   /** Within the folder that it is installed in. */
   readonly program: string;
-  /** Writes the settings that a person would. @returns what it is started with, and the environment that it gets */
-  readonly setUp: (access: Access, question: string) => { readonly words: readonly string[]; readonly environment: Record<string, string> };
+  /** Writes the settings that a person would. */
+  readonly setUp: (access: Access) => SetUp;
   /** How it reads a file, as its model would have it do. */
   readonly tool: { readonly tool: string; readonly arguments: object };
+  /** What HLVM calls it. */
+  readonly source: string;
+  /** Where its hooks stand, in its home, and what a person has there before HLVM comes. Undefined: it has none that HLVM knows. */
+  readonly hooks?: { readonly settings: string; readonly before: string };
 }
 
 const READ_NOTE = "cat note.txt";
+/** A hook of the person's own, by which to see that it still runs. */
+export const OWN_HOOK_RAN = "own-hook-ran";
+const OWN_HOOK = `{ "hooks":[{"type":"command" , "command":"echo ran >> \\"$HOME/${OWN_HOOK_RAN}\\"", "timeout": 10}] }`;
 
 export const CLIENTS: Readonly<Record<string, Client>> = {
   claude: {
     npmPackage: "@anthropic-ai/claude-code@2.1.330",
     program: "node_modules/.bin/claude",
-    setUp: ({ url, token, model }, question) => ({
-      words: ["-p", question, "--allowedTools", "Bash(cat:*)"],
+    setUp: ({ url, token, model }) => ({
+      ask: (question) => ["-p", question, "--allowedTools", "Bash(cat:*)"],
+      goOn: (question) => ["--continue", "-p", question, "--allowedTools", "Bash(cat:*)"],
       environment: {
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_AUTH_TOKEN: token,
@@ -41,11 +57,17 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
       },
     }),
     tool: { tool: "Bash", arguments: { command: READ_NOTE, description: "Read the note" } },
+    source: "claude-code",
+    // As odd as Claude Code takes it: comments and commas at ends it does not.
+    hooks: {
+      settings: ".claude/settings.json",
+      before: `\uFEFF{\r\n\t"permissions": {"allow":["Bash(cat:*)", "Bash(l\\u0073:*)"],\r\n\t\t"deny": [ ] },\r\n\t"model":"no/model", "cleanupPeriodDays": 3e1,\r\n\t"hooks": { "UserPromptSubmit":[${OWN_HOOK}],\r\n\t\t\t"Stop":[]}\r\n}  `,
+    },
   },
   codex: {
     npmPackage: "@openai/codex@0.169.0",
     program: "node_modules/.bin/codex",
-    setUp: ({ url, token, model, home }, question) => {
+    setUp: ({ url, token, model, home }) => {
       mkdirSync(join(home, ".codex"), { recursive: true });
       const provider = [
         "[model_providers.hlvm]",
@@ -56,32 +78,48 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
       ];
       const settings = [`model = "${model}"`, 'model_provider = "hlvm"', 'web_search = "disabled"', ...provider];
       writeFileSync(join(home, ".codex", "config.toml"), `${settings.join("\n")}\n`);
-      return { words: ["exec", "--skip-git-repo-check", question], environment: { HLVM_TOKEN: token } };
+      // People trust hooks in codex's own window.
+      const words = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"];
+      return {
+        ask: (question) => [...words, question],
+        goOn: (question) => [...words, "resume", "--last", question],
+        environment: { HLVM_TOKEN: token },
+      };
     },
     tool: { tool: "exec_command", arguments: { cmd: READ_NOTE } },
+    source: "codex",
+    hooks: { settings: ".codex/hooks.json", before: `{"hooks":\n      {"UserPromptSubmit":[${OWN_HOOK}]}}` },
   },
   opencode: {
     npmPackage: "opencode-ai@1.18.33",
     program: "node_modules/.bin/opencode",
-    setUp: ({ url, token, model, work }, question) => {
+    setUp: ({ url, token, model, work }) => {
       const options = { baseURL: `${url}/v1`, apiKey: token };
       const hlvm = { npm: "@ai-sdk/openai-compatible", name: "HLVM", options, models: { [model]: { name: model } } };
       writeFileSync(join(work, "opencode.json"), JSON.stringify({ autoupdate: false, provider: { hlvm } }));
-      return { words: ["run", "-m", `hlvm/${model}`, question], environment: {} };
+      const words = ["run", "-m", `hlvm/${model}`];
+      return { ask: (question) => [...words, question], goOn: (question) => [...words, "--continue", question], environment: {} };
     },
     tool: { tool: "bash", arguments: { command: READ_NOTE, description: "Read the note" } },
+    source: "opencode",
   },
   pi: {
     npmPackage: "@mariozechner/pi-coding-agent@0.73.1",
     program: "node_modules/.bin/pi",
-    setUp: ({ url, token, model, home }, question) => {
+    setUp: ({ url, token, model, home }) => {
       const settings = join(home, ".pi", "agent");
       mkdirSync(settings, { recursive: true });
       const models = [{ id: model, name: model, reasoning: false, input: ["text"], contextWindow: 128_000, maxTokens: 4_096 }];
       const hlvm = { baseUrl: `${url}/v1`, apiKey: token, api: "openai-completions", models };
       writeFileSync(join(settings, "models.json"), JSON.stringify({ providers: { hlvm } }));
-      return { words: ["--provider", "hlvm", "--model", model, "-p", question], environment: {} };
+      const words = ["--provider", "hlvm", "--model", model];
+      return {
+        ask: (question) => [...words, "-p", question],
+        goOn: (question) => [...words, "--continue", "-p", question],
+        environment: {},
+      };
     },
     tool: { tool: "bash", arguments: { command: READ_NOTE } },
+    source: "pi",
   },
 };

@@ -24,6 +24,8 @@ export interface SourceAddFlags {
   readonly timeField: string;
   readonly sessionField: string;
   readonly keyField: string;
+  /** Minutes between scans by itself. */
+  readonly watch?: number;
   /** Show the first turns as they are understood, and change nothing. */
   readonly try?: boolean;
   readonly json?: boolean;
@@ -33,7 +35,7 @@ export interface SourceAddFlags {
 export async function memorySourceAdd(tool: string, flags: SourceAddFlags, context: CommandContext): Promise<number> {
   const { textField: text, roleField: role, timeField: time, sessionField: session, keyField: key } = flags;
   const fields = text === undefined ? undefined : { text, role, time, session, key };
-  if (tool === OWN_TOOL) return addOwn(context);
+  if (tool === OWN_TOOL) return addOwn(flags, context);
   const { files, read } = toolOf({ tool, fields });
   const { config, screen } = context;
   const home = { home: homedir(), platform: process.platform, variable: (name: string) => config.transcriptFolders[name] ?? "" };
@@ -45,7 +47,8 @@ export async function memorySourceAdd(tool: string, flags: SourceAddFlags, conte
   if (flags.try !== true) {
     using book = openSourceBook(config);
     book.put(source);
-    screen.note(`Sessions of ${tool} in ${folders.join(", ")} are imported from now on. Begin with: hlvm memory source scan`);
+    book.setWatch(tool, flags.watch ?? 0);
+    screen.note(`Sessions of ${tool} in ${folders.join(", ")} are imported from now on. ${howScanned(flags)}`);
     return EXIT_OK;
   }
   const turns = await firstTurns(folders, files, read);
@@ -55,11 +58,18 @@ export async function memorySourceAdd(tool: string, flags: SourceAddFlags, conte
   return turns.length === 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-function addOwn({ config, screen }: CommandContext): number {
+function addOwn(flags: SourceAddFlags, { config, screen }: CommandContext): number {
   using book = openSourceBook(config);
   book.put({ tool: OWN_TOOL, folders: ["this mesh"], fields: undefined, leftOut: [] });
-  screen.note("Your own sessions in this mesh can be recalled from now on. Begin with: hlvm memory source scan");
+  book.setWatch(OWN_TOOL, flags.watch ?? 0);
+  screen.note(`Your own sessions in this mesh can be recalled from now on. ${howScanned(flags)}`);
   return EXIT_OK;
+}
+
+function howScanned({ watch }: SourceAddFlags): string {
+  return watch === undefined
+    ? "Begin with: hlvm memory source scan"
+    : `While \`hlvm up\` runs, what is new comes every ${watch} minutes; at once: hlvm memory source scan`;
 }
 
 async function firstTurns(folders: readonly string[], files: RegExp, read: ReturnType<typeof toolOf>["read"]): Promise<ReadTurn[]> {

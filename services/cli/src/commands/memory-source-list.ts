@@ -6,7 +6,8 @@ import { jsonLine } from "../output/json-line.ts";
 import { table } from "../output/table.ts";
 import { OWN_TOOL } from "../sources/own-sessions.ts";
 import { openSourceBook } from "../sources/open-source-book.ts";
-import type { Source, SourceBook } from "../sources/source-book.ts";
+import type { FailedFile, Source, SourceBook } from "../sources/source-book.ts";
+import { nextScanAt } from "../sources/source-watch.ts";
 import { toolOf } from "../sources/tool-of.ts";
 
 /** More than that are counted as so many. */
@@ -21,7 +22,18 @@ interface SourceView {
   readonly megabytes: number;
   readonly newest: string | undefined;
   readonly scannedAt: string | undefined;
-  readonly failed: readonly { readonly path: string; readonly failures: number; readonly reason: string }[];
+  /** Where it is scanned by itself: how often, how that went, and when next. */
+  readonly watch: WatchView | undefined;
+  /** Files that could not be read, and the first of them. */
+  readonly failedFiles: number;
+  readonly failed: readonly FailedFile[];
+}
+
+interface WatchView {
+  readonly minutes: number;
+  readonly failures: number;
+  readonly reason: string;
+  readonly nextAt: string | undefined;
 }
 
 /** What is imported, and what could be. Of a tool that is not added only the names, sizes and ages of its files are looked at. */
@@ -39,10 +51,14 @@ export async function memorySourceList(flags: { readonly json?: boolean }, conte
       views.push(await viewOf(book, source, toolOf(source)));
   if (flags.json === true) for (const view of views) process.stdout.write(jsonLine(view));
   else {
-    process.stdout.write(table(["TOOL", "STATE", "FILES", "MB", "NEWEST", "FAILED", "FOLDER"], views.map(rowOf)));
-    for (const { tool, failed } of views)
+    process.stdout.write(table(["TOOL", "STATE", "WATCHED", "FILES", "MB", "NEWEST", "FAILED", "FOLDER"], views.map(rowOf)));
+    for (const { tool, failed, failedFiles, watch } of views) {
+      if (watch !== undefined && watch.failures > 0)
+        context.screen.note(`${tool}: ${watch.failures} scans failed, the last one with: ${watch.reason}`, "warning");
       for (const { path, failures, reason } of failed)
         context.screen.note(`${tool}: ${path} failed ${failures} times: ${reason}`, "warning");
+      if (failedFiles > failed.length) context.screen.note(`${tool}: so did ${failedFiles - failed.length} more.`, "warning");
+    }
   }
   return EXIT_OK;
 }
@@ -59,6 +75,8 @@ function ownView(source: Source | undefined, book: SourceBook): SourceView {
     megabytes: 0,
     newest: undefined,
     scannedAt,
+    watch: watchView(book, OWN_TOOL),
+    failedFiles: book.countFailed(OWN_TOOL),
     failed: book.failed(OWN_TOOL),
   };
 }
@@ -86,22 +104,30 @@ async function viewOf(
     megabytes: Math.round(bytes / 1e5) / 10,
     newest: isoOf(newest),
     scannedAt: isoOf(source.scannedAt ?? 0),
+    watch: watchView(book, source.tool),
+    failedFiles: book.countFailed(source.tool),
     failed: book.failed(source.tool),
   };
+}
+
+function watchView(book: SourceBook, tool: string): WatchView | undefined {
+  const watch = book.watch(tool);
+  return watch && { minutes: watch.minutes, failures: watch.failures, reason: watch.reason, nextAt: isoOf(nextScanAt(watch)) };
 }
 
 function isoOf(at: number): string | undefined {
   return at === 0 ? undefined : new Date(at).toISOString();
 }
 
-function rowOf({ tool, state, files, megabytes, newest, failed, folders }: SourceView): string[] {
+function rowOf({ tool, state, watch, files, megabytes, newest, failedFiles, folders }: SourceView): string[] {
   return [
     tool,
     state,
+    watch === undefined ? "" : `every ${watch.minutes} min`,
     String(files),
     megabytes.toFixed(1),
     newest?.slice(0, 10) ?? "",
-    failed.length === 0 ? "" : String(failed.length),
+    failedFiles === 0 ? "" : String(failedFiles),
     folders.join(", "),
   ];
 }

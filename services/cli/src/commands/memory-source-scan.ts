@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Speaker, TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { messageOf } from "@hlvm/errors/message-of";
 import { findTranscripts } from "@hlvm/transcripts/find-transcripts";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
@@ -23,12 +24,15 @@ const SPEAKERS = { person: Speaker.PERSON, assistant: Speaker.ASSISTANT, tool: S
 export interface SourceScanFlags {
   /** Minutes. */
   readonly every?: number;
+  /** Those alone that are watched and whose time has come. */
+  readonly due?: boolean;
   readonly json?: boolean;
 }
 
 /** Imports what is new. @param tool undefined: of all that were added */
 export async function memorySourceScan(tool: string | undefined, flags: SourceScanFlags, context: CommandContext): Promise<number> {
   let failed = false;
+  if (flags.due === true) return scanDue(tool, flags, context);
   const exitCode = await untilInterrupted(async (signal) => {
     for (;;) {
       for (const result of await scanAll(tool, context, signal)) {
@@ -40,6 +44,29 @@ export async function memorySourceScan(tool: string | undefined, flags: SourceSc
     }
   });
   return exitCode === EXIT_OK && failed ? EXIT_FAILED : exitCode;
+}
+
+/** One that fails keeps none of the others, and waits longer and longer. */
+async function scanDue(tool: string | undefined, flags: SourceScanFlags, context: CommandContext): Promise<number> {
+  using book = openSourceBook(context.config);
+  let exitCode = EXIT_OK;
+  for (const source of book.due(Date.now()).filter((one) => tool === undefined || one.tool === tool)) {
+    const code = await untilInterrupted(async (signal) => {
+      let reason = "";
+      try {
+        for (const result of await scanAll(source.tool, context, signal)) tell(result, flags.json === true, context);
+      } catch (thrown) {
+        if (signal.aborted) throw thrown;
+        reason = messageOf(thrown) || "unknown";
+        context.screen.note(`${source.tool}: ${reason}`, "warning");
+      }
+      // What was cut off is due at once.
+      if (!signal.aborted) book.setTried(source.tool, Date.now(), reason.slice(0, 300));
+    });
+    if (code !== EXIT_OK) return code;
+    if (book.watch(source.tool)?.failures !== 0) exitCode = EXIT_FAILED;
+  }
+  return exitCode;
 }
 
 async function scanAll(tool: string | undefined, context: CommandContext, signal: AbortSignal): Promise<ScanResult[]> {

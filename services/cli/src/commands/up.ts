@@ -8,6 +8,8 @@ import { beginTeam, teamWelcome } from "../mesh/begin-team.ts";
 import { pageLink } from "../mesh/page-link.ts";
 import { referenceRunningMesh } from "../mesh/reference-running-mesh.ts";
 import { startReferencedMesh } from "../mesh/start-referenced-mesh.ts";
+import type { CliConfig } from "../config.ts";
+import { watchSources } from "../sources/watch-sources.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 
 /**
@@ -34,7 +36,7 @@ export async function up(context: CommandContext, isTeam = false): Promise<numbe
     const link = isTeam ? undefined : await pageLink(mesh.state.edgeUrl, mesh.state.tokenFile).catch(() => undefined);
     if (!isTeam && !interrupts.signal.aborted)
       process.stdout.write(welcome(mesh.state, link, config.npmScript === "start" ? "npm start --" : "hlvm"));
-    await keepUp(mesh.reference, interrupts.signal, config.directory);
+    await keepUp(mesh.reference, interrupts.signal, config);
     screen.status("ending");
     await (mesh.state.lifetime === "foreground" ? stopMesh(mesh.state.controlSocket) : mesh.reference.release());
   } catch (thrown) {
@@ -48,13 +50,15 @@ export async function up(context: CommandContext, isTeam = false): Promise<numbe
 }
 
 /** Resolves when a person wants to stop. */
-async function keepUp(reference: MeshReference, signal: AbortSignal, directory: string): Promise<void> {
-  const keepAlive = setInterval(() => {}, 2 ** 30);
+async function keepUp(reference: MeshReference, signal: AbortSignal, config: CliConfig): Promise<void> {
+  const over = new AbortController();
+  const watching = watchSources(config, AbortSignal.any([signal, over.signal]));
   try {
     const lost = await Promise.race([reference.lost.then(() => true), untilAborted(signal)]);
-    if (lost) throw ended(directory);
+    if (lost) throw ended(config.directory);
   } finally {
-    clearInterval(keepAlive);
+    over.abort();
+    await watching;
   }
 }
 

@@ -79,6 +79,7 @@ describe("a hook that is installed and taken out again", () => {
     ["indented by tabs", REALISTIC.replaceAll(/^( {2})+/gm, (blanks) => "\t".repeat(blanks.length / 2))],
     ["in one line", '{"hooks":{}}'],
     ["of nothing", "{}\n\n  "],
+    ["behind a byte order mark", `\ufeff${REALISTIC}`],
   ])("leaves settings %s as they were, to the last byte", (_, before) => {
     writeFileSync(place.settings, before);
     expect(install()).toBe("installed");
@@ -87,6 +88,12 @@ describe("a hook that is installed and taken out again", () => {
     expect(text()).toBe(before);
     expect(readdirSync(dirname(place.settings))).toEqual(["settings.json"]);
     expect(readdirSync(join(home, "hooks"))).toEqual([]);
+  });
+
+  it("keeps the mark that Claude Code reads on behind", () => {
+    writeFileSync(place.settings, "\ufeff{}");
+    install();
+    expect(text().slice(0, 2)).toBe("\ufeff{");
   });
 
   it("keeps all else, numbers that JavaScript cannot hold too", () => {
@@ -172,7 +179,7 @@ describe("a hook that is installed and taken out again", () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  it.each(["", "{", "[]", "null", '"x"', "// mine\n{}", '{"a":1,}', "\ufeff{}", '{"hooks":[]}', '{"hooks":{"SessionStart":{}}}'])(
+  it.each(["", "{", "[]", "null", '"x"', "// mine\n{}", '{"a":1,}', '{"hooks":[]}', '{"hooks":{"SessionStart":{}}}'])(
     "refuses settings that are none and changes nothing: %j",
     (before) => {
       writeFileSync(place.settings, before);

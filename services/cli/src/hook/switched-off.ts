@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import type { HookPlace } from "./hook-place.ts";
+import { parseSettings } from "./settings-text.ts";
 
 const MANAGED = "/etc/claude-code/managed-settings.json";
 
@@ -20,7 +21,7 @@ export function switchedOff({ tool, folder, settings }: HookPlace, managed = MAN
 
 function jsonOf(file: string): Record<string, unknown> {
   try {
-    return (JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown> | null) ?? {};
+    return parseSettings(readFileSync(file));
   } catch {
     return {};
   }

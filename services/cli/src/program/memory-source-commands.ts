@@ -27,6 +27,11 @@ export function addMemorySources(memory: Command, context: CommandContext, finis
     .option("--time-field <path>", "when", "timestamp")
     .option("--session-field <path>", "of which session (where absent, the file's name)", "session")
     .option("--key-field <path>", "the turn's id (where absent, the line's number)", "id")
+    .addOption(
+      new Option("--watch [minutes]", "scan it by itself, so often, for as long as `hlvm up` runs (15 where none are given)")
+        .argParser(wholeNumber(1, 1_440))
+        .preset("15"),
+    )
     .option("--try", "show the first ten turns as they are understood, and change nothing")
     .addOption(jsonOption())
     .action(async (tool: string, flags: SourceAddFlags) => {
@@ -38,6 +43,7 @@ export function addMemorySources(memory: Command, context: CommandContext, finis
     .description("import what is new; cut off anywhere, the next one goes on")
     .argument("[tool]", "only this one")
     .addOption(new Option("--every <minutes>", "again and again, until Ctrl-C").argParser(wholeNumber(1, 1_440)))
+    .option("--due", "only what is watched, and whose time has come")
     .addOption(jsonOption())
     .action(async (tool: string | undefined, flags: SourceScanFlags) => {
       const { memorySourceScan } = await import("../commands/memory-source-scan.ts");

@@ -1,7 +1,8 @@
 import { findTranscripts } from "@hlvm/transcripts/find-transcripts";
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claudeCodeTurns } from "@hlvm/transcripts/claude-code-turns";
@@ -112,6 +113,91 @@ describe("a scan", () => {
   });
 });
 
+describe("a file that changes while it is read", () => {
+  /** The reader, with something done to the file behind its first turn. */
+  const changing = (change: (file: string) => void) =>
+    async function* (file: string, tally: Parameters<typeof claudeCodeTurns>[1]) {
+      let isChanged = false;
+      for await (const turn of claudeCodeTurns(file, tally)) {
+        yield turn;
+        if (!isChanged) change(file);
+        isChanged = true;
+      }
+    };
+  const scanWith = (read: typeof claudeCodeTurns): Promise<ScanResult> =>
+    scanSource(
+      book.list()[0]!,
+      { find: FIND, read },
+      { book, now: () => 0, onFile: () => undefined, signal: new AbortController().signal, store },
+    );
+  const LONG = Array.from({ length: 5_000 }, (_, at) => line(String(at), `Turn ${at}`)).join("");
+
+  it("has nothing lost or doubled where it grows", async () => {
+    put("s.jsonl", LONG);
+    await scanWith(changing((file) => appendFileSync(file, line("last", "Last") + line("half", "Half").slice(0, 20))));
+    expect(await scan()).toMatchObject({ failed: 0, changed: 0, notUnderstood: 0 });
+    expect(textsOf("s")).toEqual([...Array.from({ length: 5_000 }, (_, at) => `Turn ${at}`), "Last"]);
+    expect(await scan()).toMatchObject({ unchangedFiles: 1 });
+  });
+
+  it("has nothing lost where it is cut, or written anew", async () => {
+    put("s.jsonl", LONG);
+    await scanWith(changing((file) => truncateSync(file, 70_000)));
+    await scanWith(changing((file) => writeFileSync(file, line("0", "Turn 0") + line("new", "New"))));
+    expect(await scan()).toMatchObject({ failed: 0 });
+    expect(held.get("s")!.get("new")!.text).toBe("New");
+    expect(held.get("s")!.get("0")!.text).toBe("Turn 0");
+    expect(book.failed("claude-code")).toEqual([]);
+  });
+
+  it("is no failure where it is taken away", async () => {
+    const file = put("s.jsonl", line("1", "One"));
+    put("t.jsonl", line("1", "One"));
+    const vanishing = async function* (path: string, tally: Parameters<typeof claudeCodeTurns>[1]) {
+      if (path === file) rmSync(path);
+      yield* claudeCodeTurns(path, tally);
+    };
+    expect(await scanWith(vanishing)).toMatchObject({ files: 2, failed: 0, added: 1 });
+    expect(book.failed("claude-code")).toEqual([]);
+  });
+});
+
+describe("a file of a version that is not known", () => {
+  const unknown = (count: number): string =>
+    Array.from(
+      { length: count },
+      (_, at) => `${JSON.stringify({ kind: "turn", v: 9, uuid: `n${at}`, body: { said: `Turn ${at}` } })}\n`,
+    ).join("");
+
+  it("is counted, holds up nothing, and is no turn", async () => {
+    put("new.jsonl", unknown(50));
+    put("old.jsonl", line("1", "One"));
+    expect(await scan()).toMatchObject({ files: 2, failed: 0, added: 1, read: 51, notUnderstood: 50 });
+    expect([...held.keys()]).toEqual(["old"]);
+  });
+
+  it("is read once more by a release that knows it, though it has not changed", async () => {
+    const file = put("new.jsonl", line("0", "Before") + unknown(2));
+    await scan();
+    expect(await scan()).toMatchObject({ unchangedFiles: 1 });
+    book[Symbol.dispose]();
+    const kept = new DatabaseSync(join(folder, "hlvm", "sources", "local.db"));
+    kept.exec("PRAGMA user_version = 0");
+    kept.close();
+    book = new SourceBook(join(folder, "hlvm"), "local");
+    const knowing = async function* (path: string, tally: Parameters<typeof claudeCodeTurns>[1]) {
+      yield* claudeCodeTurns(path, tally);
+      for (const text of ["Turn 0", "Turn 1"]) yield { session: "new", key: text, speaker: "person" as const, saidAt: undefined, text };
+    };
+    const ports = { book, now: () => 0, onFile: () => undefined, signal: new AbortController().signal, store };
+    const result = await scanSource(book.list()[0]!, { find: FIND, read: knowing }, ports);
+    expect(result).toMatchObject({ unchangedFiles: 0, added: 2, changed: 0, unchanged: 0 });
+    expect(textsOf("new")).toEqual(["Before", "Turn 0", "Turn 1"]);
+    expect(await scan()).toMatchObject({ unchangedFiles: 1 });
+    expect(statSync(file).size).toBeGreaterThan(0);
+  });
+});
+
 describe("a file that cannot be read", () => {
   async function* broken(file: string): AsyncGenerator<never> {
     yield* await Promise.reject<never[]>(new Error(`${file} is on fire`));
@@ -147,6 +233,16 @@ describe("a file that cannot be read", () => {
     expect(await failing(now)).toMatchObject({ failed: 1 });
     expect(await scan(now + 3_600_000)).toMatchObject({ added: 1, failed: 0 });
     expect(book.failed("claude-code")).toEqual([]);
+  });
+
+  it("is told of with the first of many, and no more once it is gone", async () => {
+    const files = Array.from({ length: 30 }, (_, at) => put(`bad-${at}.jsonl`, line("1", "One")));
+    expect(await failing(0)).toMatchObject({ failed: 30 });
+    expect(book.failed("claude-code")).toHaveLength(20);
+    expect(book.countFailed("claude-code")).toBe(30);
+    for (const file of files.slice(1)) rmSync(file);
+    await failing(1);
+    expect(book.failed("claude-code")).toEqual([expect.objectContaining({ path: files[0] })]);
   });
 
   it("is not set aside by a clock that goes back", async () => {

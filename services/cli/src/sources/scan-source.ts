@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { FoundFile } from "@hlvm/transcripts/find-transcripts";
 import { newTally, type Tally, type TurnReader } from "@hlvm/transcripts/read-turn";
@@ -74,8 +76,14 @@ export async function scanSource(source: Source, { find, read }: Transcripts, po
       await scanFile(source, found, read, ports, result);
       ports.onFile(result);
     }
+  ports.book.forgetFailures(source.tool, isGone);
   ports.book.setScanned(source.tool, ports.now());
   return result;
+}
+
+/** The mesh's own sessions are no files. */
+function isGone(path: string): boolean {
+  return isAbsolute(path) && !existsSync(path);
 }
 
 async function scanFile(source: Source, file: FoundFile, read: TurnReader, ports: ScanPorts, result: ScanResult): Promise<void> {
@@ -102,6 +110,8 @@ async function scanFile(source: Source, file: FoundFile, read: TurnReader, ports
     book.putFile(tool, file, { failures: 0, failedAt: 0, reason: "" });
   } catch (thrown) {
     if (thrown instanceof SendError) throw thrown.cause;
+    // What its tool takes away meanwhile is no failure.
+    if (isGone(file.path)) return;
     const failures = (isSame ? known.failures : 0) + 1;
     book.putFile(tool, file, { failures, failedAt: now(), reason: reasonOf(thrown) });
     result.failed++;

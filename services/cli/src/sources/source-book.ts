@@ -1,8 +1,10 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { FoundFile } from "@hlvm/transcripts/find-transcripts";
 import type { GenericFields } from "@hlvm/transcripts/generic-turns";
+import { READER_VERSION } from "@hlvm/transcripts/reader-version";
+import { isScanDue, type SourceWatch } from "./source-watch.ts";
 
 /** What a person let be read. */
 export interface Source {
@@ -26,6 +28,12 @@ export interface KnownFile {
   readonly reason: string;
 }
 
+export interface FailedFile {
+  readonly path: string;
+  readonly failures: number;
+  readonly reason: string;
+}
+
 /** How far a session was sent: so many turns, and the hash of all of them. */
 export interface SentSession {
   readonly turns: number;
@@ -38,8 +46,12 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS file (tool TEXT NOT NULL, path TEXT NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, bytes INTEGER NOT NULL,
     changed_at INTEGER NOT NULL, failures INTEGER NOT NULL, failed_at INTEGER NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (tool, path)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS session (tool TEXT NOT NULL, session TEXT NOT NULL, turns INTEGER NOT NULL, hash TEXT NOT NULL,
-    PRIMARY KEY (tool, session)) WITHOUT ROWID;`;
+    PRIMARY KEY (tool, session)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS watch (tool TEXT PRIMARY KEY, minutes INTEGER NOT NULL, tried_at INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '');`;
 const BUSY_MILLISECONDS = 5_000;
+/** Of the files that fail, so many are told of. */
+const MOST_FAILED = 20;
 
 /**
  * Which transcripts of this machine are imported into one mesh, and how far that is: `sources/NAME.db` in the HLVM directory. To lose it
@@ -48,12 +60,18 @@ const BUSY_MILLISECONDS = 5_000;
 export class SourceBook {
   readonly #database: DatabaseSync;
 
+  static fileOf(directory: string, destination: string): string {
+    return join(directory, "sources", `${encodeURIComponent(destination)}.db`);
+  }
+
   /** @param destination the profile's name */
   constructor(directory: string, destination: string) {
-    const folder = join(directory, "sources");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#database = new DatabaseSync(join(folder, `${encodeURIComponent(destination)}.db`), { timeout: BUSY_MILLISECONDS });
+    const file = SourceBook.fileOf(directory, destination);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    this.#database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${TABLES}`);
+    const version = this.#database.prepare("PRAGMA user_version").get()?.["user_version"];
+    if (version !== READER_VERSION) this.#database.exec(`UPDATE file SET changed_at = 0; PRAGMA user_version = ${READER_VERSION}`);
   }
 
   list(): Source[] {
@@ -75,6 +93,33 @@ export class SourceBook {
   /** @returns whether there was one */
   disable(tool: string): boolean {
     return this.#database.prepare("UPDATE source SET enabled = 0 WHERE tool = ?").run(tool).changes > 0;
+  }
+
+  /** @param minutes 0: it is not watched any more */
+  setWatch(tool: string, minutes: number): void {
+    this.#database.prepare("DELETE FROM watch WHERE tool = ?").run(tool);
+    if (minutes > 0) this.#database.prepare("INSERT INTO watch (tool, minutes) VALUES (?, ?)").run(tool, minutes);
+  }
+
+  watch(tool: string): SourceWatch | undefined {
+    const row = this.#database.prepare("SELECT * FROM watch WHERE tool = ?").get(tool);
+    if (row === undefined) return undefined;
+    const { minutes, tried_at: triedAt, failures, reason } = row;
+    return { minutes, triedAt, failures, reason } as unknown as SourceWatch;
+  }
+
+  /** The sources that are watched and whose time has come. */
+  due(now: number): Source[] {
+    return this.list().filter(({ tool, isEnabled }) => {
+      const watch = isEnabled ? this.watch(tool) : undefined;
+      return watch !== undefined && isScanDue(watch, now);
+    });
+  }
+
+  /** @param reason why the scan failed; empty where it did not */
+  setTried(tool: string, at: number, reason: string): void {
+    const failures = reason === "" ? "0" : "failures + 1";
+    this.#database.prepare(`UPDATE watch SET tried_at = ?, reason = ?, failures = ${failures} WHERE tool = ?`).run(at, reason, tool);
   }
 
   setScanned(tool: string, at: number): void {
@@ -103,9 +148,24 @@ export class SourceBook {
       .run(tool, path, device, inode, bytes, changedAt, failed.failures, failed.failedAt, failed.reason);
   }
 
-  failed(tool: string): { readonly path: string; readonly failures: number; readonly reason: string }[] {
-    const rows = this.#database.prepare("SELECT path, failures, reason FROM file WHERE tool = ? AND failures > 0 ORDER BY path").all(tool);
-    return rows as unknown as { path: string; failures: number; reason: string }[];
+  /** The first of them. */
+  failed(tool: string): FailedFile[] {
+    const rows = this.#database
+      .prepare(`SELECT path, failures, reason FROM file WHERE tool = ? AND failures > 0 ORDER BY path LIMIT ${MOST_FAILED}`)
+      .all(tool);
+    return rows as unknown as FailedFile[];
+  }
+
+  countFailed(tool: string): number {
+    return Number(this.#database.prepare("SELECT count(*) AS failed FROM file WHERE tool = ? AND failures > 0").get(tool)?.["failed"]);
+  }
+
+  /** Failures of files that are no more are nobody's concern. */
+  forgetFailures(tool: string, isGone: (path: string) => boolean): void {
+    const gone: string[] = [];
+    for (const { path } of this.#database.prepare("SELECT path FROM file WHERE tool = ? AND failures > 0").iterate(tool))
+      if (isGone(String(path))) gone.push(String(path));
+    for (const path of gone) this.#database.prepare("DELETE FROM file WHERE tool = ? AND path = ?").run(tool, path);
   }
 
   sent(tool: string, session: string): SentSession {

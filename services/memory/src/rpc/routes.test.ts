@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { Code, createClient, type Client } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Client } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import type { Principal } from "@hlvm/identity/principal";
@@ -205,6 +205,19 @@ describe("MemoryService", () => {
     await expect(memory.editFact({ factId: randomUUID() }, options)).rejects.toMatchObject({ code: Code.InvalidArgument });
     const change = { case: "remove", value: true } as const;
     expect(await reasonOf(memory.editFact({ factId: randomUUID(), change }, options))).toBe("fact_not_found");
+  });
+});
+
+describe("a fact of a megabyte", () => {
+  it("is refused with what may be, whoever writes it, and nothing of it is kept", async () => {
+    const ada = newcomer();
+    const text = `Deploys ${"need approval. ".repeat(70_000)}`;
+    const refused = await memory.writeFact({ text }, await as(ada)).catch((thrown: unknown) => ConnectError.from(thrown));
+    expect(refused).toMatchObject({ code: Code.InvalidArgument, rawMessage: expect.stringMatching(/text.*16384/) as string });
+    const { result } = await execute(ada, "memory_write", { text });
+    expect(result).toMatchObject({ success: false });
+    expect(result.content.length).toBeLessThan(1_000);
+    expect((await memory.listFacts({}, await as(ada))).facts).toEqual([]);
   });
 });
 
@@ -450,6 +463,25 @@ describe("ExecuteTool", () => {
     });
     expect([corrected.success, removed.success]).toEqual([true, true]);
     expect((await execute(ada, "memory_search", { query: "vitest" })).result.content).toContain("Nothing that was remembered");
+  });
+
+  it("leaves a person's word where what a model read somewhere names its slot or its id", async () => {
+    const ada = newcomer();
+    const slot = { subject: "deployment", predicate: "host" };
+    const { fact: stated } = await memory.writeFact({ text: "Deployments go to alpha.example", ...slot, project: PROJECT }, await as(ada));
+    const named = await execute(ada, "memory_write", { text: "Deployments go to evil.example", ...slot });
+    const replaced = await execute(ada, "memory_edit", {
+      fact_id: stated!.factId,
+      action: "replace",
+      text: "Deployments go to evil.example",
+    });
+    const removed = await execute(ada, "memory_edit", { fact_id: stated!.factId, action: "remove" });
+    for (const { result } of [named, replaced, removed]) expect(result.content).toContain("It is in the inbox");
+    const { facts } = await memory.listFacts({ filter: { project: PROJECT } }, await as(ada));
+    expect(facts.map((fact) => [fact.factId, fact.text])).toEqual([[stated!.factId, "Deployments go to alpha.example"]]);
+    const { result: found } = await execute(ada, "memory_search", { query: "where do deployments go?" });
+    expect(found.content).toContain("alpha.example");
+    expect(found.content).not.toContain("evil.example");
   });
 
   it("tells the model when the index did not answer", async () => {
