@@ -64,7 +64,12 @@ export class PostgresModelWork implements ModelWorkStore {
 
   async release(viewer: Viewer, claimId: string): Promise<void> {
     await this.#inScope(viewer, (queries) =>
-      queries.query("UPDATE model_work SET claim_id = NULL, claimed_until = NULL WHERE claim_id = $1", [claimId], "model-work-release"),
+      // What keeps a model from one item does not keep it from the others: it is the last one now.
+      queries.query(
+        "UPDATE model_work SET claim_id = NULL, claimed_until = NULL, due_at = now() WHERE claim_id = $1",
+        [claimId],
+        "model-work-release",
+      ),
     );
   }
 

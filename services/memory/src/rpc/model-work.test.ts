@@ -246,6 +246,21 @@ describe("who is asked about what", () => {
   });
 });
 
+describe("an item that could not be asked about", () => {
+  it("is the last one then", async () => {
+    const ada = somebody();
+    const facts = ["Somehow the whole crane squeaks", "Somehow the whole pump squeaks"];
+    for (const text of facts) await write(ada, text);
+    const first = await claim(ada);
+    await work.releaseModelWork({ claimId: first.claimId }, ada.worker);
+    const second = await claim(ada);
+    const third = await claim(ada);
+    expect([first, second, third].map(({ work: asked }) => asked.value)).toMatchObject(
+      [facts[0]!, facts[1]!, facts[0]!].map((text) => ({ text })),
+    );
+  });
+});
+
 describe("an answer that is refused", () => {
   it("changes nothing, and the item is left alone after three", async () => {
     const ada = somebody();

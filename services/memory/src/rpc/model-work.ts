@@ -4,6 +4,7 @@ import type { ModelWorkService } from "@hlvm/proto/hlvm/memory/v1/model_work_pb"
 import { callContext } from "@hlvm/rpc/call-context";
 import { claimWork, type WorkPorts } from "../domain/model-work/claim-work.ts";
 import { putWork } from "../domain/model-work/put-work.ts";
+import { viewerOf } from "./viewer-of.ts";
 import type { Viewer } from "../domain/viewer.ts";
 
 export function modelWorkMethods(ports: WorkPorts): ServiceImpl<typeof ModelWorkService> {
@@ -21,7 +22,7 @@ export function modelWorkMethods(ports: WorkPorts): ServiceImpl<typeof ModelWork
       await ports.work.release(workViewer(context), claimId);
       return {};
     },
-    countModelWork: (_request, context) => ports.work.count(workViewer(context)),
+    countModelWork: async (_request, context) => ports.work.count(await viewerOf(context, ports.projects, "")),
   };
 }
 

@@ -424,6 +424,8 @@ export const ModelWorkService: GenService<{
     output: typeof ReleaseModelWorkResponseSchema;
   },
   /**
+   * Of the caller's own; people may ask it, too.
+   *
    * @generated from rpc hlvm.memory.v1.ModelWorkService.CountModelWork
    */
   countModelWork: {

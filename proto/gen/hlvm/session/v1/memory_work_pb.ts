@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/session/v1/memory_work.proto.
  */
 export const file_hlvm_session_v1_memory_work: GenFile = /*@__PURE__*/
-  fileDesc("CiFobHZtL3Nlc3Npb24vdjEvbWVtb3J5X3dvcmsucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLEAQoKTWVtb3J5V29yaxINCgVtb2RlbBgBIAEoCRISCgppc19hbGxvd2VkGAIgASgIEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdG9yZWQYBCABKAQSDwoHcmVmdXNlZBgFIAEoBBIVCg1wYXVzZWRfcmVhc29uGAYgASgJEjAKDHBhdXNlZF91bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigQEKFkFsbG93TWVtb3J5V29ya1JlcXVlc3QSEgoKb25seV9yZW5ldxgBIAEoCBIbCgpzZXNzaW9uX2lkGAIgASgJQge6SARyAihAEhcKBnJ1bl9pZBgDIAEoCUIHukgEcgIoQBIdCgpkZWxlZ2F0aW9uGAQgASgJQgm6SAZyBCiAgAQiRAoXQWxsb3dNZW1vcnlXb3JrUmVzcG9uc2USKQoEd29yaxgBIAEoCzIbLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlXb3JrIhYKFEVuZE1lbW9yeVdvcmtSZXF1ZXN0IkIKFUVuZE1lbW9yeVdvcmtSZXNwb25zZRIpCgR3b3JrGAEgASgLMhsuaGx2bS5zZXNzaW9uLnYxLk1lbW9yeVdvcmsiFgoUR2V0TWVtb3J5V29ya1JlcXVlc3QiQgoVR2V0TWVtb3J5V29ya1Jlc3BvbnNlEikKBHdvcmsYASABKAsyGy5obHZtLnNlc3Npb24udjEuTWVtb3J5V29yazLDAgoRTWVtb3J5V29ya1NlcnZpY2USZAoPQWxsb3dNZW1vcnlXb3JrEicuaGx2bS5zZXNzaW9uLnYxLkFsbG93TWVtb3J5V29ya1JlcXVlc3QaKC5obHZtLnNlc3Npb24udjEuQWxsb3dNZW1vcnlXb3JrUmVzcG9uc2USYwoNRW5kTWVtb3J5V29yaxIlLmhsdm0uc2Vzc2lvbi52MS5FbmRNZW1vcnlXb3JrUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5FbmRNZW1vcnlXb3JrUmVzcG9uc2UiA5ACAhJjCg1HZXRNZW1vcnlXb3JrEiUuaGx2bS5zZXNzaW9uLnYxLkdldE1lbW9yeVdvcmtSZXF1ZXN0GiYuaGx2bS5zZXNzaW9uLnYxLkdldE1lbW9yeVdvcmtSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("CiFobHZtL3Nlc3Npb24vdjEvbWVtb3J5X3dvcmsucHJvdG8SD2hsdm0uc2Vzc2lvbi52MSLEAQoKTWVtb3J5V29yaxINCgVtb2RlbBgBIAEoCRISCgppc19hbGxvd2VkGAIgASgIEikKBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzdG9yZWQYBCABKAQSDwoHcmVmdXNlZBgFIAEoBBIVCg1wYXVzZWRfcmVhc29uGAYgASgJEjAKDHBhdXNlZF91bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigQEKFkFsbG93TWVtb3J5V29ya1JlcXVlc3QSEgoKb25seV9yZW5ldxgBIAEoCBIbCgpzZXNzaW9uX2lkGAIgASgJQge6SARyAihAEhcKBnJ1bl9pZBgDIAEoCUIHukgEcgIoQBIdCgpkZWxlZ2F0aW9uGAQgASgJQgm6SAZyBCiAgAQiRAoXQWxsb3dNZW1vcnlXb3JrUmVzcG9uc2USKQoEd29yaxgBIAEoCzIbLmhsdm0uc2Vzc2lvbi52MS5NZW1vcnlXb3JrIhYKFEVuZE1lbW9yeVdvcmtSZXF1ZXN0IkIKFUVuZE1lbW9yeVdvcmtSZXNwb25zZRIpCgR3b3JrGAEgASgLMhsuaGx2bS5zZXNzaW9uLnYxLk1lbW9yeVdvcmsiFgoUR2V0TWVtb3J5V29ya1JlcXVlc3QiQgoVR2V0TWVtb3J5V29ya1Jlc3BvbnNlEikKBHdvcmsYASABKAsyGy5obHZtLnNlc3Npb24udjEuTWVtb3J5V29yayKmAQoTTGFiZWxTZXNzaW9uUmVxdWVzdBIZCgVtb2RlbBgBIAEoCUIKukgHcgUQAxiAAhIfCgp0dXJuc19qc29uGAIgASgJQgu6SAhyBhACKIC1GBIbCgpzZXNzaW9uX2lkGAMgASgJQge6SARyAihAEhcKBnJ1bl9pZBgEIAEoCUIHukgEcgIoQBIdCgpkZWxlZ2F0aW9uGAUgASgJQgm6SAZyBCiAgAQiOgoUTGFiZWxTZXNzaW9uUmVzcG9uc2USDQoFbW9kZWwYASABKAkSEwoLYW5zd2VyX2pzb24YAiABKAkyoAMKEU1lbW9yeVdvcmtTZXJ2aWNlEmQKD0FsbG93TWVtb3J5V29yaxInLmhsdm0uc2Vzc2lvbi52MS5BbGxvd01lbW9yeVdvcmtSZXF1ZXN0GiguaGx2bS5zZXNzaW9uLnYxLkFsbG93TWVtb3J5V29ya1Jlc3BvbnNlEmMKDUVuZE1lbW9yeVdvcmsSJS5obHZtLnNlc3Npb24udjEuRW5kTWVtb3J5V29ya1JlcXVlc3QaJi5obHZtLnNlc3Npb24udjEuRW5kTWVtb3J5V29ya1Jlc3BvbnNlIgOQAgISYwoNR2V0TWVtb3J5V29yaxIlLmhsdm0uc2Vzc2lvbi52MS5HZXRNZW1vcnlXb3JrUmVxdWVzdBomLmhsdm0uc2Vzc2lvbi52MS5HZXRNZW1vcnlXb3JrUmVzcG9uc2UiA5ACARJbCgxMYWJlbFNlc3Npb24SJC5obHZtLnNlc3Npb24udjEuTGFiZWxTZXNzaW9uUmVxdWVzdBolLmhsdm0uc2Vzc2lvbi52MS5MYWJlbFNlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message hlvm.session.v1.MemoryWork
@@ -310,6 +310,130 @@ export const GetMemoryWorkResponseSchema: GenMessage<GetMemoryWorkResponse, {jso
   messageDesc(file_hlvm_session_v1_memory_work, 6);
 
 /**
+ * @generated from message hlvm.session.v1.LabelSessionRequest
+ */
+export type LabelSessionRequest = Message<"hlvm.session.v1.LabelSessionRequest"> & {
+  /**
+   * `provider/name`.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * What person and assistant said, as JSON.
+   *
+   * @generated from field: string turns_json = 2;
+   */
+  turnsJson: string;
+
+  /**
+   * The edge fills in the following three; what a client sends in them is overwritten.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string run_id = 4;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string delegation = 5;
+   */
+  delegation: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.LabelSessionRequest
+ */
+export type LabelSessionRequestJson = {
+  /**
+   * `provider/name`.
+   *
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * What person and assistant said, as JSON.
+   *
+   * @generated from field: string turns_json = 2;
+   */
+  turnsJson?: string;
+
+  /**
+   * The edge fills in the following three; what a client sends in them is overwritten.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string run_id = 4;
+   */
+  runId?: string;
+
+  /**
+   * @generated from field: string delegation = 5;
+   */
+  delegation?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.LabelSessionRequest.
+ * Use `create(LabelSessionRequestSchema)` to create a new message.
+ */
+export const LabelSessionRequestSchema: GenMessage<LabelSessionRequest, {jsonType: LabelSessionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_memory_work, 7);
+
+/**
+ * @generated from message hlvm.session.v1.LabelSessionResponse
+ */
+export type LabelSessionResponse = Message<"hlvm.session.v1.LabelSessionResponse"> & {
+  /**
+   * The concrete model: `provider/name`.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * As it answered, unread.
+   *
+   * @generated from field: string answer_json = 2;
+   */
+  answerJson: string;
+};
+
+/**
+ * @generated from message hlvm.session.v1.LabelSessionResponse
+ */
+export type LabelSessionResponseJson = {
+  /**
+   * The concrete model: `provider/name`.
+   *
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * As it answered, unread.
+   *
+   * @generated from field: string answer_json = 2;
+   */
+  answerJson?: string;
+};
+
+/**
+ * Describes the message hlvm.session.v1.LabelSessionResponse.
+ * Use `create(LabelSessionResponseSchema)` to create a new message.
+ */
+export const LabelSessionResponseSchema: GenMessage<LabelSessionResponse, {jsonType: LabelSessionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_session_v1_memory_work, 8);
+
+/**
  * @generated from service hlvm.session.v1.MemoryWorkService
  */
 export const MemoryWorkService: GenService<{
@@ -340,6 +464,16 @@ export const MemoryWorkService: GenService<{
     methodKind: "unary";
     input: typeof GetMemoryWorkRequestSchema;
     output: typeof GetMemoryWorkResponseSchema;
+  },
+  /**
+   * What a model says of a session, and nothing is kept of it: to compare models. Any may be named that the caller may call.
+   *
+   * @generated from rpc hlvm.session.v1.MemoryWorkService.LabelSession
+   */
+  labelSession: {
+    methodKind: "unary";
+    input: typeof LabelSessionRequestSchema;
+    output: typeof LabelSessionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hlvm_session_v1_memory_work, 0);
