@@ -6,6 +6,7 @@ import { TokenVerifier } from "@hlvm/identity/token-verifier";
 import { Database } from "@hlvm/postgres/database";
 import { migrate } from "@hlvm/postgres/migrate";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { ModelWorkService } from "@hlvm/proto/hlvm/memory/v1/model_work_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ThreadService } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
@@ -21,6 +22,7 @@ import { MeilisearchFactIndex } from "./adapters/meilisearch-fact-index.ts";
 import { MeilisearchFactWriter } from "./adapters/meilisearch-fact-writer.ts";
 import { OutboxIndexer } from "./adapters/outbox-indexer.ts";
 import { PostgresFactStore } from "./adapters/postgres-fact-store.ts";
+import { PostgresModelWork } from "./adapters/postgres-model-work.ts";
 import { PostgresProjects } from "./adapters/postgres-projects.ts";
 import { PostgresPersonalData } from "./adapters/postgres-personal-data.ts";
 import { PostgresRetention } from "./adapters/postgres-retention.ts";
@@ -30,6 +32,7 @@ import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { PostgresWiki } from "./adapters/postgres-wiki.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
+import { modelWorkMethods } from "./rpc/model-work.ts";
 import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 import { threadMethods } from "./rpc/threads.ts";
@@ -67,12 +70,12 @@ await runService("memory", async (log, environment) => {
     memoryRoutes({ store, index, gate, projects, usage, transcripts, wiki })(router);
     router.service(TranscriptService, transcriptMethods({ transcripts, projects }));
     router.service(WikiService, wikiMethods({ wiki, projects }));
+    router.service(ModelWorkService, modelWorkMethods({ work: new PostgresModelWork(database, () => indexer.wake()), projects }));
     router.service(ThreadService, threadMethods({ threads: new PostgresThreads(database), projects }));
     router.service(PersonalDataService, personalDataMethods({ personalData, retention: new PostgresRetention(database) }));
   };
-  const services = [MemoryService, MemoryStatsService, PersonalDataService, ThreadService, TranscriptService, WikiService].map(
-    ({ typeName }) => typeName,
-  );
+  const served = [MemoryService, MemoryStatsService, ModelWorkService, PersonalDataService, ThreadService, TranscriptService, WikiService];
+  const services = served.map(({ typeName }) => typeName);
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
   return {

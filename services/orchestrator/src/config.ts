@@ -90,6 +90,19 @@ export const settings = {
     choices: ["tell", "ask"],
     fallback: "tell",
   }),
+  memoryModel: text({
+    variable: "HLVM_MEMORY_MODEL",
+    description:
+      "provider/name of the model that labels sessions and finds what facts are about, for those who let it; none: nobody asks one.",
+    fallback: "",
+  }),
+  memoryCallsPerMinute: integer({
+    variable: "HLVM_MEMORY_CALLS_PER_MINUTE",
+    description: "How often that model is asked in a minute, for everybody together.",
+    fallback: 10,
+    minimum: 1,
+    maximum: 1_000,
+  }),
   serviceWaitSeconds: integer({
     variable: "HLVM_SERVICE_WAIT_SECONDS",
     description: "Seconds that a run waits for a service that is away, such as policy or the sandbox, before it is stopped.",

@@ -14,6 +14,7 @@ import { migrate } from "@hlvm/postgres/migrate";
 import { Notifications } from "@hlvm/postgres/notifications";
 import type { Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
 import { ModelCallService } from "@hlvm/proto/hlvm/session/v1/model_call_pb";
+import { MemoryWorkService } from "@hlvm/proto/hlvm/session/v1/memory_work_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
@@ -29,6 +30,7 @@ import { PostgresDoorCalls } from "./adapters/postgres/postgres-door-calls.ts";
 import { PostgresAttachedFiles } from "./adapters/postgres/postgres-attached-files.ts";
 import { findWorkspaceOwner, PostgresGrantStore } from "./adapters/postgres/postgres-grant-store.ts";
 import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
+import { PostgresMemoryWork } from "./adapters/postgres/postgres-memory-work.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
@@ -41,7 +43,7 @@ import { settleLostCalls } from "./domain/door/settle-lost-calls.ts";
 import { RememberedModels } from "./domain/door/remembered-models.ts";
 import { DeltaWriter } from "./domain/log/delta-writer.ts";
 import { TOOL_RESULT_LENGTH } from "./domain/loop/limits.ts";
-import type { Mesh } from "./domain/loop/ports.ts";
+import { MemoryWorker } from "./domain/memory-work/memory-worker.ts";
 import { AnsweredRuns } from "./domain/run/answered-runs.ts";
 import { continueRun, type ContinuePorts } from "./domain/run/continue-run.ts";
 import type { BegunRun } from "./domain/run/begun-run.ts";
@@ -50,6 +52,7 @@ import { reconcileRuns } from "./domain/run/reconcile-runs.ts";
 import { RunInboxes } from "./domain/run/run-inboxes.ts";
 import { RunRegistry } from "./domain/run/run-registry.ts";
 import type { WorkerPorts } from "./domain/workers/begin-worker.ts";
+import { memoryWorkRoutes } from "./rpc/memory-work-routes.ts";
 import { modelCallRoutes, type ModelCallParts } from "./rpc/model-call-routes.ts";
 import { sessionRoutes } from "./rpc/routes.ts";
 import { sharingRoutes } from "./rpc/sharing-routes.ts";
@@ -58,6 +61,7 @@ import { spendingRoutes } from "./rpc/spending-routes.ts";
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 const STATELESS_KEPT_SECONDS = 60;
 const SWEEP_MILLISECONDS = 5_000;
+const MEMORY_WORK_MILLISECONDS = 2_000;
 /** Three of them fit into a lease. */
 const HEARTBEAT_MILLISECONDS = 1_000;
 
@@ -100,7 +104,8 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   };
   const closing = new AbortController();
   const unreconciled = new PostgresUnreconciledRuns(database);
-  const callFor = (delegation: string): Mesh => mesh({ principal: delegations.verify(delegation).principal, delegation });
+  const callFor = (delegation: string): ReturnType<typeof mesh> =>
+    mesh({ principal: delegations.verify(delegation).principal, delegation });
   const reconcile = (): Promise<void> => reconcileRuns(unreconciled, callFor, log, closing.signal);
   const limits = {
     turns: config.maximumTurns,
@@ -200,18 +205,40 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
       serviceMilliseconds: config.serviceWaitSeconds * 1_000,
     };
   };
+  const memoryWork = new PostgresMemoryWork(database, replicaId);
+  if (config.memoryModel !== "") {
+    const worker = new MemoryWorker({
+      store: memoryWork,
+      verifyDelegation,
+      narrow: (delegation, narrowing) => narrower.narrow(delegation, narrowing),
+      memoryFor: (delegation) => callFor(delegation).modelWork,
+      doorPorts: (delegation) => doorPorts({ principal: delegations.verify(delegation).principal, delegation }),
+      model: config.memoryModel,
+      callsPerMinute: config.memoryCallsPerMinute,
+      log,
+      stopping: AbortSignal.any([closing.signal, runs.draining]),
+    });
+    sweepers.push(new Sweeper(() => worker.work(), MEMORY_WORK_MILLISECONDS, log));
+  }
   const server = await startRpcServer({
     host: config.host,
     port: config.port,
     limits: connectionLimits(config.connectionAgeSeconds),
     log,
-    services: [ModelCallService.typeName, SessionService.typeName, SharingService.typeName, SpendingService.typeName],
+    services: [
+      MemoryWorkService.typeName,
+      ModelCallService.typeName,
+      SessionService.typeName,
+      SharingService.typeName,
+      SpendingService.typeName,
+    ],
     authenticate: new TokenVerifier("orchestrator", publicKeys),
     routes: (router) => {
       sessionRoutes(serving)(router);
       sharingRoutes({ ...serving, grants: new PostgresGrantStore(database) })(router);
       modelCallRoutes({ delegations, doorPorts })(router);
       spendingRoutes({ ...serving, budgets, usage })(router);
+      memoryWorkRoutes({ store: memoryWork, model: config.memoryModel, delegations, doorPorts })(router);
     },
   });
   return {

@@ -3,11 +3,14 @@ import { enumWord } from "@hlvm/ndjson/enum-word";
 import { messageJson } from "@hlvm/ndjson/message-json";
 import {
   FoundTranscriptSchema,
+  SessionStatus,
+  SessionStatusSchema,
   SpeakerSchema,
   TranscriptSchema,
   TranscriptService,
   TurnSchema,
   type FoundTranscript,
+  type SessionLabels,
   type Transcript,
 } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
@@ -18,23 +21,49 @@ import { table } from "../output/table.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { printable, printableLine } from "../terminal/printable.ts";
 
+export interface SessionsListFlags {
+  readonly tool?: string;
+  readonly text?: string;
+  readonly status?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
 /** Of sessions with other agents, as they were imported. */
-export async function memorySessionsList(
-  flags: { readonly tool?: string; readonly limit: number; readonly json?: boolean },
-  context: CommandContext,
-): Promise<number> {
-  const { tool = "", limit } = flags;
+export async function memorySessionsList(flags: SessionsListFlags, context: CommandContext): Promise<number> {
+  const { tool = "", text = "", limit } = flags;
+  const status = flags.status === undefined ? undefined : SessionStatus[flags.status.toUpperCase() as keyof typeof SessionStatus];
   const { transcripts } = await withMesh(context, (transport) =>
-    createClient(TranscriptService, transport).listTranscripts({ tool, limit }),
+    createClient(TranscriptService, transport).listTranscripts({ tool, text, status, limit }),
   );
   if (flags.json === true) for (const one of transcripts) process.stdout.write(jsonLine(messageJson(TranscriptSchema, one)));
-  else if (transcripts.length === 0) context.screen.note("No sessions were imported. Begin with: hlvm memory source list");
-  else process.stdout.write(table(["TOOL", "SESSION", "TURNS", "LAST", "TITLE"], transcripts.map(rowOf)));
+  else if (transcripts.length > 0)
+    process.stdout.write(table(["TOOL", "SESSION", "TURNS", "LAST", "STATUS", "TITLE"], transcripts.map(rowOf)));
+  else if (tool + text === "" && status === undefined)
+    context.screen.note("No sessions were imported. Begin with: hlvm memory source list");
+  else context.screen.note("No imported session is like that.");
   return EXIT_OK;
 }
 
-function rowOf({ tool, session, turns, lastAt, title }: Transcript): string[] {
-  return [tool, session, String(turns), localTime(lastAt), title];
+/** A model's label stands in place of what the person asked first. */
+function rowOf({ tool, session, turns, lastAt, title, labels }: Transcript): string[] {
+  return [tool, session, String(turns), localTime(lastAt), statusOf(labels), labels?.label ?? title];
+}
+
+function statusOf(labels: SessionLabels | undefined): string {
+  return labels === undefined ? "" : enumWord(SessionStatusSchema, labels.status);
+}
+
+/** What a model says of a session, marked as that. */
+function labelLines(labels: SessionLabels): string[] {
+  const { label, summary, decisions, openQuestions, entities, model, labelledAt, isOutdated } = labels;
+  const lists = { Decided: decisions, Open: openQuestions, Names: entities.length === 0 ? [] : [entities.join(", ")] };
+  const outdated = isOutdated ? "; the session went on since" : "";
+  return [
+    `${label} (${statusOf(labels)}), says ${model} on ${localTime(labelledAt)}${outdated}`,
+    ...(summary === "" ? [] : [summary]),
+    ...Object.entries(lists).flatMap(([name, items]) => items.map((item) => `${name}: ${item}`)),
+  ].map((line) => printableLine(line, 1_000));
 }
 
 export async function memorySessionsSearch(
@@ -53,7 +82,8 @@ export async function memorySessionsSearch(
 
 function foundText({ transcript, turn }: FoundTranscript): string {
   if (transcript === undefined || turn === undefined) return "";
-  const head = `${transcript.tool} ${transcript.session}, turn ${turn.ordinal}, ${localTime(turn.saidAt ?? transcript.lastAt)}: ${transcript.title}`;
+  const title = transcript.labels?.label ?? transcript.title;
+  const head = `${transcript.tool} ${transcript.session}, turn ${turn.ordinal}, ${localTime(turn.saidAt ?? transcript.lastAt)}: ${title}`;
   return `${printableLine(head, 200)}\n  ${printableLine(turn.text.replaceAll("\n", " "), 300)}\n`;
 }
 
@@ -69,6 +99,7 @@ export async function memorySessionsShow(
   if (flags.json === true) for (const turn of turns) process.stdout.write(jsonLine(messageJson(TurnSchema, turn)));
   else {
     context.screen.note(`${transcript!.title} (${transcript!.folder || "no folder"}, ${transcript!.turns} turns)`);
+    for (const line of transcript!.labels === undefined ? [] : labelLines(transcript!.labels)) context.screen.note(line);
     for (const { ordinal, speaker, saidAt, text } of turns)
       process.stdout.write(`\n${ordinal} ${enumWord(SpeakerSchema, speaker)} ${localTime(saidAt)}\n${printable(text)}\n`);
   }

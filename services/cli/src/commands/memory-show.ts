@@ -30,12 +30,14 @@ export async function memoryShow(factId: string, flags: { json?: boolean }, cont
 }
 
 function aboutText(fact: Fact): string {
-  const { text, scope, type, origin, writtenBy, subject, predicate, category, tags, validFrom, validTo } = fact;
+  const { text, scope, type, origin, writtenBy, subject, predicate, foundSubject, foundPredicate, category, tags, validFrom, validTo } =
+    fact;
   const about = [
     [enumWord(FactScopeSchema, scope), enumWord(FactTypeSchema, type), factState(fact)].filter(Boolean).join(", "),
     `${enumWord(FactOriginSchema, origin).replaceAll("_", " ")}, by ${writtenBy}`,
     validTo === undefined ? `since ${localTime(validFrom)}` : `from ${localTime(validFrom)} to ${localTime(validTo)}`,
     subject === "" ? "" : `${subject}: ${predicate}`,
+    foundSubject === "" ? "" : `a model takes it to be about ${foundSubject}: ${foundPredicate}`,
     [category, ...tags].filter(Boolean).join(", "),
   ];
   return `${printable(text)}\n${about

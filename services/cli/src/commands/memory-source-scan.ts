@@ -2,8 +2,9 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
-import { Speaker, TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { messageOf } from "@hlvm/errors/message-of";
+import { Speaker, TranscriptService } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { MemoryWorkService } from "@hlvm/proto/hlvm/session/v1/memory_work_pb";
 import { findTranscripts } from "@hlvm/transcripts/find-transcripts";
 import { EXIT_FAILED, EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
@@ -90,6 +91,10 @@ async function scanAll(tool: string | undefined, context: CommandContext, signal
             ...portsTo(transport, source, context),
           }),
         );
+      // Who lets a model label what is imported lets it go on with that.
+      await createClient(MemoryWorkService, transport)
+        .allowMemoryWork({ onlyRenew: true })
+        .catch((cause: unknown) => context.screen.note(`Labels were not renewed: ${(cause as Error).message}`, "warning"));
       context.screen.status("");
       return results;
     },

@@ -29,7 +29,12 @@ export function threadText(thread: GetThreadResponse, now: number, colour: boole
 
 /** `src/deploy.ts (path, 3), deploy (name, 2)` */
 export function entitiesText(entities: readonly Entity[]): string {
-  return entities.map(({ kind, name, items }) => `${name} (${enumWord(EntityKindSchema, kind)}, ${items})`).join(", ");
+  return entities
+    .map(
+      ({ kind, name, items, isFoundByModel }) =>
+        `${name} (${enumWord(EntityKindSchema, kind)}, ${items}${isFoundByModel ? ", found by a model" : ""})`,
+    )
+    .join(", ");
 }
 
 function headOf({ entities, fact, sessionId }: GetThreadResponse): string {

@@ -11,6 +11,7 @@ import type { MemoryThreadFlags } from "../commands/memory-thread.ts";
 import type { MemoryWriteFlags } from "../commands/memory-write.ts";
 import { wrongUsage } from "../options/wrong-usage.ts";
 import { withTimes } from "./audit-filter-options.ts";
+import { addMemoryLabels } from "./memory-labels-commands.ts";
 import { addMemoryPrivacy } from "./memory-privacy-commands.ts";
 import { addMemorySources } from "./memory-source-commands.ts";
 import { addMemoryStats } from "./memory-stats-commands.ts";
@@ -52,6 +53,7 @@ export function memoryCommand(context: CommandContext, finish: Finish): Command 
   addInbox(memory, context, finish);
   addProjects(memory, context, finish);
   addMemorySources(memory, context, finish);
+  addMemoryLabels(memory, context, finish);
   addMemoryWiki(memory, context, finish);
   addMemoryStats(memory, context, finish);
   addMemoryPrivacy(memory, context, finish);

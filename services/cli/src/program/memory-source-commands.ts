@@ -1,5 +1,7 @@
 import { Option, type Command } from "commander";
+import { sessionStatusWords } from "@hlvm/proto/hlvm/memory/v1/transcript_words";
 import type { CommandContext, Finish } from "../command.ts";
+import type { SessionsListFlags } from "../commands/memory-sessions.ts";
 import type { SourceAddFlags } from "../commands/memory-source-change.ts";
 import type { SourceScanFlags } from "../commands/memory-source-scan.ts";
 import { oneJson } from "./login-commands.ts";
@@ -66,9 +68,11 @@ function addSessions(memory: Command, context: CommandContext, finish: Finish): 
     .command("list")
     .description("the one that was imported last first")
     .option("--tool <tool>", "of this tool")
+    .option("--text <words>", "all of them in its title, or in what a model says of it")
+    .addOption(new Option("--status <status>", "how it stood at its end, as a model says").choices(sessionStatusWords))
     .addOption(new Option("--limit <number>", "how many").argParser(wholeNumber(1, 500)).default(50))
     .addOption(jsonOption())
-    .action(async (flags: { tool?: string; limit: number; json?: boolean }) => {
+    .action(async (flags: SessionsListFlags) => {
       const { memorySessionsList } = await import("../commands/memory-sessions.ts");
       finish(await memorySessionsList(flags, context));
     });

@@ -18,6 +18,7 @@ import {
 } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import type { Teams } from "./teams.ts";
 import type { PutGrantRequest, RemoveGrantRequest, TakeSessionRequest } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
+import type { AllowMemoryWorkRequest, LabelSessionRequest } from "@hlvm/proto/hlvm/session/v1/memory_work_pb";
 import { BudgetScope, PutBudgetRequestSchema, type PutBudgetRequest } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
 /** The requests as the orchestrator gets them. */
@@ -39,6 +40,11 @@ export interface DelegateRun {
   readonly fork: (principal: Principal, request: ForkSessionRequest) => ForkSessionRequest;
   /** What the change of a budget lets it do: have it recorded. It is of a session where the budget is. */
   readonly budgetChange: (principal: Principal, request: PutBudgetRequest) => PutBudgetRequest;
+  /** What lets it have a model look at what memory holds of them: as them, with their teams, and with settings of which none was made. */
+  readonly memoryWork: <Request extends AllowMemoryWorkRequest | LabelSessionRequest>(
+    principal: Principal,
+    request: Request,
+  ) => Promise<Request>;
 }
 
 /**
@@ -75,6 +81,13 @@ export function createDelegateRun(delegations: DelegationSigner, teams: Teams): 
     const sessionId = request.scope === BudgetScope.SESSION ? request.subject : randomUUID();
     return Object.assign(clone(PutBudgetRequestSchema, request), { sessionId, ...withoutSettings(principal, sessionId) });
   };
+  const memoryWork = async <Request extends AllowMemoryWorkRequest | LabelSessionRequest>(
+    person: Principal,
+    request: Request,
+  ): Promise<Request> => {
+    const sessionId = randomUUID();
+    return { ...request, sessionId, ...withoutSettings(await withTeams(person), sessionId) };
+  };
   const answer = async (
     person: Principal,
     request: AnswerApprovalRequest,
@@ -85,5 +98,5 @@ export function createDelegateRun(delegations: DelegationSigner, teams: Teams): 
     const delegation = delegations.sign({ principal, sessionId, runId, settings: chosen });
     return Object.assign(clone(AnswerApprovalRequestSchema, request), { delegation });
   };
-  return Object.assign(delegateRun, { undo, sharing, fork, budgetChange, answer });
+  return Object.assign(delegateRun, { undo, sharing, fork, budgetChange, memoryWork, answer });
 }

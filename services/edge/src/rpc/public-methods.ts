@@ -1,6 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AuditService } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { ModelWorkService } from "@hlvm/proto/hlvm/memory/v1/model_work_pb";
 import { PersonalDataService } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
 import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ThreadService } from "@hlvm/proto/hlvm/memory/v1/thread_pb";
@@ -19,6 +20,7 @@ import { ROLES, type Role } from "@hlvm/identity/principal";
 import { DeviceService } from "@hlvm/proto/hlvm/identity/v1/login_pb";
 import { MemberService } from "@hlvm/proto/hlvm/identity/v1/member_pb";
 import type { NeededScopes } from "../domain/demand-scope.ts";
+import { MemoryWorkService } from "@hlvm/proto/hlvm/session/v1/memory_work_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
 
@@ -87,6 +89,12 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     comment: { scopes: ["run"], roles: ROLES },
   }),
   open(SpendingService, "orchestrator", { listBudgets: LOOK, putBudget: SPEND, queryUsage: LOOK, listCacheBreaks: LOOK }),
+  open(MemoryWorkService, "orchestrator", {
+    allowMemoryWork: ASK,
+    endMemoryWork: ASK,
+    getMemoryWork: LOOK,
+    labelSession: ASK,
+  }),
   open(PolicyService, "policy", {
     listApprovals: SEE_APPROVALS,
     getApproval: SEE_APPROVALS,
@@ -152,6 +160,7 @@ export const PUBLIC_SERVICES: readonly PublicService[] = [
     listTranscriptSources: LOOK,
     forgetTranscripts: ONESELF_ON_RECORD,
   }),
+  open(ModelWorkService, "memory", { countModelWork: LOOK }),
   open(WikiService, "memory", {
     listWikiPages: LOOK,
     getWikiPage: LOOK,

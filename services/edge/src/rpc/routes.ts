@@ -10,6 +10,7 @@ import {
   PolicyService,
 } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
+import { MemoryWorkService } from "@hlvm/proto/hlvm/session/v1/memory_work_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
@@ -54,6 +55,16 @@ export function routes(router: ConnectRouter, { backends, minter, delegate }: Fo
         router.rpc(SharingService.method.takeSession, sharingMethod(SharingService.method.takeSession, backend, minter, delegate));
       else if (isOpen && method === SpendingService.method.putBudget)
         router.rpc(SpendingService.method.putBudget, putBudgetMethod(backend, minter, delegate));
+      else if (isOpen && method === MemoryWorkService.method.allowMemoryWork)
+        router.rpc(
+          MemoryWorkService.method.allowMemoryWork,
+          memoryWorkMethod(MemoryWorkService.method.allowMemoryWork, backend, minter, delegate),
+        );
+      else if (isOpen && method === MemoryWorkService.method.labelSession)
+        router.rpc(
+          MemoryWorkService.method.labelSession,
+          memoryWorkMethod(MemoryWorkService.method.labelSession, backend, minter, delegate),
+        );
       else if (isOpen && method === PolicyService.method.answerApproval)
         router.rpc(PolicyService.method.answerApproval, answerMethod(backend, minter, delegate));
       else if (isOpen && isUnary(method) && OF_WORKSPACES.has(method)) router.rpc(method, forwardUnary(method, backend, minter, granted));
@@ -136,6 +147,22 @@ function putBudgetMethod(
   const { putBudget } = SpendingService.method;
   const forward = forwardUnary(putBudget, orchestrator, minter) as MethodImpl<typeof putBudget>;
   return (request, context) => forward(delegate.budgetChange(callContext(context).principal, request), context);
+}
+
+type MemoryWorkMethod = (typeof MemoryWorkService.method)["allowMemoryWork" | "labelSession"];
+type MemoryWorkRequest = MessageShape<MemoryWorkMethod["input"]>;
+
+/** With what lets the orchestrator ask a model in the person's name. */
+function memoryWorkMethod<Method extends MemoryWorkMethod>(
+  method: Method,
+  orchestrator: Backend,
+  minter: TokenMinter,
+  delegate: DelegateRun,
+): MethodImpl<Method> {
+  const forward = forwardUnary(method, orchestrator, minter) as (request: MemoryWorkRequest, context: HandlerContext) => unknown;
+  const answer = async (request: MemoryWorkRequest, context: HandlerContext) =>
+    forward(await delegate.memoryWork(callContext(context).principal, request), context);
+  return answer as MethodImpl<Method>;
 }
 
 type AnswerApproval = typeof PolicyService.method.answerApproval;

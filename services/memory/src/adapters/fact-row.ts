@@ -25,10 +25,13 @@ export interface FactRow extends Record<string, unknown> {
   proposal: ProposalState | null;
   proposal_of: string | null;
   proposes_end: boolean;
+  found_subject: string;
+  found_predicate: string;
 }
 
 export const FACT_COLUMNS = `fact_id, owner, project, scope, text, category, type, origin, subject, predicate, tags, pinned, source_session_id,
-  valid_from, valid_to, superseded_by, actor, source_ordinal, said_at, validated_at, proposal, proposal_of, proposes_end`;
+  valid_from, valid_to, superseded_by, actor, source_ordinal, said_at, validated_at, proposal, proposal_of, proposes_end,
+  found_subject, found_predicate`;
 
 export function factOf(row: FactRow): Fact {
   return {
@@ -55,5 +58,7 @@ export function factOf(row: FactRow): Fact {
     proposal: row.proposal ?? undefined,
     proposalOf: row.proposal_of ?? "",
     proposesEnd: row.proposes_end,
+    foundSubject: row.found_subject,
+    foundPredicate: row.found_predicate,
   };
 }

@@ -8,7 +8,7 @@ type ItemRow = Pick<SearchedFactRow, "organization" | "owner" | "said_at">;
 
 /** What items speak of; written in the transaction that writes the items. */
 export class PostgresEntityMentions {
-  /** What was found in these facts before is replaced. */
+  /** What was found in these facts by how it is written is replaced; what a model found in them stays. */
   async putFacts(transaction: Queries, rows: readonly SearchedFactRow[]): Promise<void> {
     const mentions = rows.flatMap((row) => {
       const { fact_id: itemId, scope, project } = row;
@@ -17,7 +17,7 @@ export class PostgresEntityMentions {
     await put(transaction, itemIds(rows, "fact_id"), mentions);
   }
 
-  /** What was found in these turns before is replaced. */
+  /** The same of turns; a text that changed has left what a model found in it. */
   async putTurns(transaction: Queries, rows: readonly SearchedTurnRow[]): Promise<void> {
     const mentions = rows.flatMap((row) =>
       rowsOf(row, { item_id: row.turn_id, item_kind: "turn", scope: "personal", project: "" }, turnMentions(row)),
@@ -36,7 +36,7 @@ function rowsOf({ organization, owner, said_at }: ItemRow, item: object, mention
 
 async function put(transaction: Queries, items: readonly string[], mentions: readonly object[]): Promise<void> {
   if (items.length === 0) return;
-  await transaction.query("DELETE FROM entity_mention WHERE item_id = ANY($1::uuid[])", [items], "entity-remove");
+  await transaction.query("DELETE FROM entity_mention WHERE item_id = ANY($1::uuid[]) AND found_by = ''", [items], "entity-remove");
   if (mentions.length === 0) return;
   await transaction.query(
     `INSERT INTO entity_mention (item_id, item_kind, organization, owner, project, scope, kind, key, name, role, mentioned_at)

@@ -13,7 +13,7 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
     `SELECT fact_id::text AS id, jsonb_build_object('fact_id', fact_id, 'scope', scope, 'project', project, 'text', text, 'category', category,
        'type', type, 'origin', origin, 'subject', subject, 'predicate', predicate, 'tags', tags, 'pinned', pinned, 'actor', actor,
        'source_session_id', source_session_id, 'said_at', said_at, 'valid_from', valid_from, 'valid_to', valid_to,
-       'superseded_by', superseded_by, 'proposal', proposal) AS record
+       'superseded_by', superseded_by, 'proposal', proposal, 'found_subject', found_subject, 'found_predicate', found_predicate) AS record
      FROM fact WHERE organization = $1 AND owner = $2`,
   ],
   [
@@ -54,6 +54,13 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
      FROM transcript WHERE organization = $1 AND owner = $2`,
   ],
   [
+    "session_label",
+    `SELECT transcript_id::text AS id, jsonb_build_object('tool', tool, 'session', session, 'label', label, 'summary', summary,
+       'status', status, 'decisions', decisions, 'open_questions', open_questions, 'entities', entities, 'model', model,
+       'labelled_at', labelled_at) AS record
+     FROM session_label JOIN transcript USING (transcript_id) WHERE session_label.organization = $1 AND session_label.owner = $2`,
+  ],
+  [
     "turn",
     `SELECT turn_id::text AS id, jsonb_build_object('tool', tool, 'session', session, 'key', key, 'ordinal', ordinal, 'speaker', speaker,
        'said_at', said_at, 'text', text) AS record
@@ -76,6 +83,8 @@ const KINDS: readonly (readonly [kind: string, sql: string])[] = [
 
 /** What goes with a person, and what is counted of it. */
 const ERASURES: readonly (readonly [kind: string, sql: string])[] = [
+  ["", "DELETE FROM model_work WHERE organization = $1 AND owner = $2"],
+  ["session_labels", "DELETE FROM session_label WHERE organization = $1 AND owner = $2"],
   ["turns", "DELETE FROM transcript_turn WHERE organization = $1 AND owner = $2"],
   ["transcripts", "DELETE FROM transcript WHERE organization = $1 AND owner = $2"],
   ["recall_marks", "DELETE FROM recall_mark WHERE organization = $1 AND owner = $2"],

@@ -14,7 +14,8 @@ const MOST_SIMILAR = 10;
 /** Of a name that is unknown, what is looked through for one that holds it. */
 const MOST_LOOKED_THROUGH = 100_000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const COUNTED = `kind, key, (array_agg(name ORDER BY mentioned_at DESC, name))[1] AS name, count(DISTINCT item_id)::int AS items`;
+const COUNTED = `kind, key, (array_agg(name ORDER BY mentioned_at DESC, name))[1] AS name, count(DISTINCT item_id)::int AS items,
+  bool_and(found_by <> '') AS "isFoundByModel"`;
 
 /** What a thread is of, and its items. */
 interface Subject {
@@ -132,7 +133,7 @@ async function similarTo(queries: Queries, viewer: Viewer, keys: readonly string
   const words = [key, ...(isKnown ? [] : key.split(/[^\p{L}\p{N}]+/u))].filter((word) => word.length > 2).slice(0, 8);
   return queries.query<CountedEntity & Record<string, unknown>>(
     `SELECT ${COUNTED} FROM (
-       SELECT kind, key, name, mentioned_at, item_id FROM entity_mention WHERE organization = $1 LIMIT ${MOST_LOOKED_THROUGH}
+       SELECT kind, key, name, mentioned_at, item_id, found_by FROM entity_mention WHERE organization = $1 LIMIT ${MOST_LOOKED_THROUGH}
      ) AS known WHERE key <> ALL($2::text[]) AND EXISTS (SELECT FROM unnest($3::text[]) AS word WHERE strpos(key, word) > 0)
      GROUP BY kind, key ORDER BY strpos(key, $4) = 0, items DESC, key, kind LIMIT ${MOST_SIMILAR}`,
     [viewer.organization, keys, words, key],

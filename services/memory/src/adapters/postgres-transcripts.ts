@@ -3,6 +3,7 @@ import type { Database, Queries } from "@hlvm/postgres/database";
 import type {
   RankedTurn,
   Transcript,
+  TranscriptFilter,
   TranscriptHead,
   TranscriptName,
   TranscriptSource,
@@ -81,12 +82,24 @@ export class PostgresTranscripts implements TranscriptStore {
     return rows.length > 0;
   }
 
-  list(viewer: Viewer, tool: string, limit: number): Promise<Transcript[]> {
+  list(viewer: Viewer, { tool, text, status, limit }: TranscriptFilter): Promise<Transcript[]> {
     return this.#inScope(viewer, async (queries) => {
       const rows = await queries.query<TranscriptRow>(
         `SELECT ${TRANSCRIPT_COLUMNS} FROM transcript WHERE forgotten_at IS NULL AND ($1 = '' OR tool = $1)
+           AND ($3 = '' OR EXISTS (SELECT FROM session_label AS said WHERE said.transcript_id = transcript.transcript_id AND said.status = $3))
+           AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word WHERE strpos(lower(transcript.title), word) = 0 AND NOT EXISTS (
+             SELECT FROM session_label AS said WHERE said.transcript_id = transcript.transcript_id AND strpos(lower(concat_ws(' ', label, summary,
+               array_to_string(decisions, ' '), array_to_string(open_questions, ' '), array_to_string(entities, ' '))), word) > 0))
          ORDER BY imported_at DESC, transcript_id LIMIT $2`,
-        [tool, limit],
+        [
+          tool,
+          limit,
+          status ?? "",
+          text
+            .toLowerCase()
+            .split(/\s+/u)
+            .filter((word) => word !== ""),
+        ],
         "transcript-list",
       );
       return rows.map(transcriptOf);

@@ -39,9 +39,15 @@ export interface Fact {
   /** The fact that a proposal would replace or end; empty for a new one. */
   readonly proposalOf: string;
   readonly proposesEnd: boolean;
+  /** What a model takes it to be about, where it has no slot; empty where no model says so. */
+  readonly foundSubject: string;
+  readonly foundPredicate: string;
 }
 
 export type ProposalState = "waiting" | "accepted" | "rejected";
 
 /** A fact that is to be written, before it has an id and a time. */
-export type NewFact = Omit<Fact, "id" | "owner" | "validFrom" | "validTo" | "supersededBy" | "proposal" | "proposalOf" | "proposesEnd">;
+export type NewFact = Omit<
+  Fact,
+  "id" | "owner" | "validFrom" | "validTo" | "supersededBy" | "proposal" | "proposalOf" | "proposesEnd" | "foundSubject" | "foundPredicate"
+>;

@@ -60,6 +60,8 @@ export function encodeFact(fact: Fact): EncodedFact {
     proposal: fact.proposal && PROPOSALS[fact.proposal],
     proposalOf: fact.proposalOf,
     proposesEnd: fact.proposesEnd,
+    foundSubject: fact.foundSubject,
+    foundPredicate: fact.foundPredicate,
   });
 }
 

@@ -64,8 +64,8 @@ export function threadMethods({ threads, projects }: ThreadPorts): ServiceImpl<t
   };
 }
 
-function encodeEntity({ kind, name, items }: CountedEntity) {
-  return create(EntitySchema, { kind: KINDS[kind], name, items });
+function encodeEntity({ kind, name, items, isFoundByModel }: CountedEntity) {
+  return create(EntitySchema, { kind: KINDS[kind], name, items, isFoundByModel });
 }
 
 function encodeEvent(event: ThreadEvent, name: string) {

@@ -2,19 +2,22 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
+  SessionLabelsSchema,
+  SessionStatus as EncodedStatus,
   Speaker as EncodedSpeaker,
   TranscriptSchema,
   TurnSchema,
   type TranscriptService,
   type Turn as EncodedTurn,
 } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import type { SessionStatus } from "@hlvm/transcripts/labels/session-labels";
 import type { ProjectStore } from "../domain/projects.ts";
 import { MINIMUM_COVERAGE } from "../domain/recall.ts";
 import { importTurns } from "../domain/transcripts/import-turns.ts";
 import { readTranscript } from "../domain/transcripts/read-transcript.ts";
 import { searchTranscripts } from "../domain/transcripts/search-transcripts.ts";
 import { transcriptLink } from "../domain/transcripts/transcript-link.ts";
-import type { Speaker, Transcript, TranscriptStore, Turn } from "../domain/transcripts/transcript-store.ts";
+import type { Speaker, StoredLabels, Transcript, TranscriptStore, Turn } from "../domain/transcripts/transcript-store.ts";
 import { personsViewer, viewerOf } from "./viewer-of.ts";
 
 const SPEAKERS: Readonly<Record<Speaker, EncodedSpeaker>> = {
@@ -22,6 +25,13 @@ const SPEAKERS: Readonly<Record<Speaker, EncodedSpeaker>> = {
   assistant: EncodedSpeaker.ASSISTANT,
   tool: EncodedSpeaker.TOOL,
   harness: EncodedSpeaker.HARNESS,
+};
+const STATUSES: Readonly<Record<SessionStatus, EncodedStatus>> = {
+  done: EncodedStatus.DONE,
+  open: EncodedStatus.OPEN,
+  blocked: EncodedStatus.BLOCKED,
+  abandoned: EncodedStatus.ABANDONED,
+  unclear: EncodedStatus.UNCLEAR,
 };
 const DEFAULT_SESSIONS = 10;
 const DEFAULT_LISTED = 50;
@@ -38,9 +48,11 @@ export function transcriptMethods({ transcripts, projects }: TranscriptPorts): S
       const viewer = await personsViewer(context, projects, "");
       return importTurns(transcripts, viewer, { tool, session, title, folder, machine }, turns.map(decodeTurn));
     },
-    listTranscripts: async ({ tool, limit }, context) => {
+    listTranscripts: async ({ tool, text, status: wanted, limit }, context) => {
       const viewer = await viewerOf(context, projects, "");
-      return { transcripts: (await transcripts.list(viewer, tool, limit || DEFAULT_LISTED)).map(encodeTranscript) };
+      const status = (Object.keys(STATUSES) as SessionStatus[]).find((name) => STATUSES[name] === wanted);
+      const listed = await transcripts.list(viewer, { tool, text, status, limit: limit || DEFAULT_LISTED });
+      return { transcripts: listed.map(encodeTranscript) };
     },
     searchTranscripts: async ({ query, limit }, context) => {
       const viewer = await viewerOf(context, projects, "");
@@ -95,8 +107,14 @@ export function encodeTurn({ speaker, saidAt, ...turn }: Turn): EncodedTurn {
   return create(TurnSchema, { ...turn, speaker: SPEAKERS[speaker], saidAt: encodeTime(saidAt) });
 }
 
-function encodeTranscript({ firstAt, lastAt, ...transcript }: Transcript) {
-  return create(TranscriptSchema, { ...transcript, firstAt: encodeTime(firstAt), lastAt: encodeTime(lastAt) });
+function encodeTranscript({ firstAt, lastAt, labels, ...transcript }: Transcript) {
+  const encoded = labels && encodeLabels(labels);
+  return create(TranscriptSchema, { ...transcript, firstAt: encodeTime(firstAt), lastAt: encodeTime(lastAt), labels: encoded });
+}
+
+function encodeLabels({ status, decisions, openQuestions, entities, labelledAt, ...labels }: StoredLabels) {
+  const lists = { decisions: [...decisions], openQuestions: [...openQuestions], entities: [...entities] };
+  return create(SessionLabelsSchema, { ...labels, ...lists, status: STATUSES[status], labelledAt: encodeTime(labelledAt) });
 }
 
 function encodeTime(at: Date | undefined): Timestamp | undefined {

@@ -3,8 +3,9 @@ import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
-import { AuditService, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
+import { AuditService, type RecordModelCallRequest, type RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { ModelWorkService, type PutModelWorkRequest } from "@hlvm/proto/hlvm/memory/v1/model_work_pb";
 import { MemoryStatsService, type RecordAnswerRequest } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { ModelService, type CountTokensRequest, type GenerateRequest, type ResolveModelRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { PolicyService, type DecideRequest, type PermissionMode } from "@hlvm/proto/hlvm/policy/v1/policy_pb";
@@ -31,6 +32,12 @@ export interface Seen {
   readonly withdrawn: string[];
   /** Answers that memory was told of. */
   readonly answers: RecordAnswerRequest[];
+  /** Calls of models that belong to no run, as they were put on record. */
+  readonly modelCalls: RecordModelCallRequest[];
+  /** What a model answered of what memory holds. */
+  readonly found: PutModelWorkRequest[];
+  /** Claims of that which were given back. */
+  readonly released: string[];
   readonly opened: string[];
   readonly closed: string[];
   readonly principals: Set<string>;
@@ -73,6 +80,9 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
     outcomes: [],
     withdrawn: [],
     answers: [],
+    modelCalls: [],
+    found: [],
+    released: [],
     opened: [],
     closed: [],
     principals: new Set(),
@@ -102,6 +112,11 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         note(context);
         seen.resolved.push(request);
         return { model: behaviour.model };
+      },
+      async *generate(request, context) {
+        note(context);
+        seen.requests.push(request);
+        yield* behaviour.generate(request, seen.requests.length, context);
       },
       countTokens: async (request, context) => {
         note(context);
@@ -163,6 +178,11 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       },
     });
     router.service(AuditService, {
+      recordModelCall: (request, context) => {
+        note(context);
+        seen.modelCalls.push(request);
+        return {};
+      },
       recordSharing: ({ grant, removed }, context) => {
         note(context);
         behaviour.recordSharing(grant!, removed);
@@ -239,6 +259,21 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
         return { result: behaviour.executeMemory(request) };
       },
     });
+    router.service(ModelWorkService, {
+      claimModelWork: (_request, context) => {
+        note(context);
+        return behaviour.claimWork(callContext(context).principal.id);
+      },
+      putModelWork: (request, context) => {
+        note(context);
+        seen.found.push(request);
+        return behaviour.putWork(request);
+      },
+      releaseModelWork: ({ claimId }) => {
+        seen.released.push(claimId);
+        return {};
+      },
+    });
     router.service(MemoryStatsService, {
       recordAnswer: (request, context) => {
         note(context);
@@ -271,6 +306,9 @@ export async function startFakeServices(verifier: (service: FakeService) => Toke
       seen.outcomes,
       seen.withdrawn,
       seen.answers,
+      seen.modelCalls,
+      seen.found,
+      seen.released,
       seen.opened,
       seen.closed,
     ])

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import type { Principal } from "@hlvm/identity/principal";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
+import { MemoryWorkService } from "@hlvm/proto/hlvm/session/v1/memory_work_pb";
 import { SessionService } from "@hlvm/proto/hlvm/session/v1/session_pb";
 import { SharingService } from "@hlvm/proto/hlvm/session/v1/sharing_pb";
 import { SpendingService } from "@hlvm/proto/hlvm/session/v1/spending_pb";
@@ -17,6 +18,7 @@ export interface OrchestratorProcess {
   readonly client: Client<typeof SessionService>;
   readonly spending: Client<typeof SpendingService>;
   readonly sharing: Client<typeof SharingService>;
+  readonly memoryWork: Client<typeof MemoryWorkService>;
   /** What it logged so far. */
   readonly output: () => string;
   /** Call options in somebody's name. */
@@ -40,6 +42,7 @@ export async function startOrchestratorProcess(
     client: createClient(SessionService, transport),
     spending: createClient(SpendingService, transport),
     sharing: createClient(SharingService, transport),
+    memoryWork: createClient(MemoryWorkService, transport),
     output: () => output,
     as: async (principal, signal) => ({ headers: { authorization: `Bearer ${minter.mint(principal, "orchestrator")}` }, signal }),
     stop: async (signal = "SIGTERM") => {

@@ -8,6 +8,11 @@ import type {
   RegisterProjectResponseSchema,
 } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
 import type {
+  ClaimModelWorkResponseSchema,
+  PutModelWorkRequest,
+  PutModelWorkResponseSchema,
+} from "@hlvm/proto/hlvm/memory/v1/model_work_pb";
+import type {
   CountTokensRequest,
   GenerateRequest,
   GenerateResponseSchema,
@@ -79,6 +84,9 @@ export interface Behaviour {
   /** Called when a process begins to watch for answers; throws where policy does not tell of them. */
   onWatchAnswers: () => void;
   executeMemory: (request: ExecuteToolRequest) => MessageInitShape<typeof ToolResultSchema>;
+  /** What waits for a model. */
+  claimWork: (principal: string) => MessageInitShape<typeof ClaimModelWorkResponseSchema>;
+  putWork: (request: PutModelWorkRequest) => MessageInitShape<typeof PutModelWorkResponseSchema>;
 }
 
 /** A model with nothing to say, a policy that allows everything and trusts nothing, and tools that succeed. */
@@ -124,4 +132,6 @@ export const usualBehaviour: Readonly<Behaviour> = {
   recall: () => ({ facts: [] }),
   onWatchAnswers: () => undefined,
   executeMemory: () => ({ success: true, content: "remembered", summary: "remembered" }),
+  claimWork: () => ({}),
+  putWork: () => ({ isStored: true }),
 };

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/memory/v1/transcript.proto.
  */
 export const file_hlvm_memory_v1_transcript: GenFile = /*@__PURE__*/
-  fileDesc("Ch9obHZtL21lbW9yeS92MS90cmFuc2NyaXB0LnByb3RvEg5obHZtLm1lbW9yeS52MSK7AQoEVHVybhIXCgNrZXkYASABKAlCCrpIB3IFEAEYgAISHAoHb3JkaW5hbBgCIAEoDUILukgIKgYY/////wcSNAoHc3BlYWtlchgDIAEoDjIXLmhsdm0ubWVtb3J5LnYxLlNwZWFrZXJCCrpIB4IBBBABIAASKwoHc2FpZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoEdGV4dBgFIAEoCUILukgIcgYQARjAuAIi3AEKEkltcG9ydFR1cm5zUmVxdWVzdBIrCgR0b29sGAEgASgJQh26SBpyGDIWXlthLXpdW2EtejAtOS1dezAsMzF9JBIbCgdzZXNzaW9uGAIgASgJQgq6SAdyBRABGIACEhcKBXRpdGxlGAMgASgJQgi6SAVyAxiABBIYCgZmb2xkZXIYBCABKAlCCLpIBXIDGIAgEhkKB21hY2hpbmUYBSABKAlCCLpIBXIDGIACEi4KBXR1cm5zGAYgAygLMhQuaGx2bS5tZW1vcnkudjEuVHVybkIJukgGkgEDEMgBIl4KE0ltcG9ydFR1cm5zUmVzcG9uc2USDQoFYWRkZWQYASABKA0SDwoHY2hhbmdlZBgCIAEoDRIRCgl1bmNoYW5nZWQYAyABKA0SFAoMaXNfZm9yZ290dGVuGAQgASgIItQBCgpUcmFuc2NyaXB0EgwKBHRvb2wYASABKAkSDwoHc2Vzc2lvbhgCIAEoCRINCgV0aXRsZRgDIAEoCRIOCgZmb2xkZXIYBCABKAkSDwoHbWFjaGluZRgFIAEoCRINCgV0dXJucxgGIAEoDRIsCghmaXJzdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHbGFzdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFY2l0ZWQYCSABKA0iSAoWTGlzdFRyYW5zY3JpcHRzUmVxdWVzdBIVCgR0b29sGAEgASgJQge6SARyAhggEhcKBWxpbWl0GAIgASgNQgi6SAUqAxj0AyJKChdMaXN0VHJhbnNjcmlwdHNSZXNwb25zZRIvCgt0cmFuc2NyaXB0cxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQiTQoYU2VhcmNoVHJhbnNjcmlwdHNSZXF1ZXN0EhkKBXF1ZXJ5GAEgASgJQgq6SAdyBRABGOgHEhYKBWxpbWl0GAIgASgNQge6SAQqAhgyIqIBCg9Gb3VuZFRyYW5zY3JpcHQSLgoKdHJhbnNjcmlwdBgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQSIgoEdHVybhgCIAEoCzIULmhsdm0ubWVtb3J5LnYxLlR1cm4SDQoFc2NvcmUYAyABKAESEAoIY292ZXJhZ2UYBCABKAESDAoEbGluaxgFIAEoCRIMCgRnYXRlGAYgASgBIksKGVNlYXJjaFRyYW5zY3JpcHRzUmVzcG9uc2USLgoFZm91bmQYASADKAsyHy5obHZtLm1lbW9yeS52MS5Gb3VuZFRyYW5zY3JpcHQidwoUR2V0VHJhbnNjcmlwdFJlcXVlc3QSFQoEdG9vbBgBIAEoCUIHukgEcgIYIBIZCgdzZXNzaW9uGAIgASgJQgi6SAVyAxiAAhIUCgxmcm9tX29yZGluYWwYAyABKA0SFwoFbGltaXQYBCABKA1CCLpIBSoDGMgBIoIBChVHZXRUcmFuc2NyaXB0UmVzcG9uc2USLgoKdHJhbnNjcmlwdBgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQSIwoFdHVybnMYAiADKAsyFC5obHZtLm1lbW9yeS52MS5UdXJuEhQKDG5leHRfb3JkaW5hbBgDIAEoDSJaChVDaXRlVHJhbnNjcmlwdFJlcXVlc3QSFQoEdG9vbBgBIAEoCUIHukgEcgIYIBIZCgdzZXNzaW9uGAIgASgJQgi6SAVyAxiAAhIPCgdvcmRpbmFsGAMgASgNInoKFkNpdGVUcmFuc2NyaXB0UmVzcG9uc2USLgoKdHJhbnNjcmlwdBgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQSIgoEdHVybhgCIAEoCzIULmhsdm0ubWVtb3J5LnYxLlR1cm4SDAoEbGluaxgDIAEoCSLYAQoQVHJhbnNjcmlwdFNvdXJjZRIMCgR0b29sGAEgASgJEg8KB21hY2hpbmUYAiABKAkSEAoIc2Vzc2lvbnMYAyABKA0SDQoFdHVybnMYBCABKA0SHwoXc2Vzc2lvbnNfd2l0aG91dF9wZXJzb24YBSABKA0SMgoObmV3ZXN0X3R1cm5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ltcG9ydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIeChxMaXN0VHJhbnNjcmlwdFNvdXJjZXNSZXF1ZXN0IlIKHUxpc3RUcmFuc2NyaXB0U291cmNlc1Jlc3BvbnNlEjEKB3NvdXJjZXMYASADKAsyIC5obHZtLm1lbW9yeS52MS5UcmFuc2NyaXB0U291cmNlIk4KGEZvcmdldFRyYW5zY3JpcHRzUmVxdWVzdBIXCgR0b29sGAEgASgJQgm6SAZyBBABGCASGQoHc2Vzc2lvbhgCIAEoCUIIukgFcgMYgAIiPAoZRm9yZ2V0VHJhbnNjcmlwdHNSZXNwb25zZRIQCghzZXNzaW9ucxgBIAEoDRINCgV0dXJucxgCIAEoDSp0CgdTcGVha2VyEhcKE1NQRUFLRVJfVU5TUEVDSUZJRUQQABISCg5TUEVBS0VSX1BFUlNPThABEhUKEVNQRUFLRVJfQVNTSVNUQU5UEAISEAoMU1BFQUtFUl9UT09MEAMSEwoPU1BFQUtFUl9IQVJORVNTEAQy9gUKEVRyYW5zY3JpcHRTZXJ2aWNlElsKC0ltcG9ydFR1cm5zEiIuaGx2bS5tZW1vcnkudjEuSW1wb3J0VHVybnNSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuSW1wb3J0VHVybnNSZXNwb25zZSIDkAICEmcKD0xpc3RUcmFuc2NyaXB0cxImLmhsdm0ubWVtb3J5LnYxLkxpc3RUcmFuc2NyaXB0c1JlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5MaXN0VHJhbnNjcmlwdHNSZXNwb25zZSIDkAIBEm0KEVNlYXJjaFRyYW5zY3JpcHRzEiguaGx2bS5tZW1vcnkudjEuU2VhcmNoVHJhbnNjcmlwdHNSZXF1ZXN0GikuaGx2bS5tZW1vcnkudjEuU2VhcmNoVHJhbnNjcmlwdHNSZXNwb25zZSIDkAIBEmEKDUdldFRyYW5zY3JpcHQSJC5obHZtLm1lbW9yeS52MS5HZXRUcmFuc2NyaXB0UmVxdWVzdBolLmhsdm0ubWVtb3J5LnYxLkdldFRyYW5zY3JpcHRSZXNwb25zZSIDkAIBEl8KDkNpdGVUcmFuc2NyaXB0EiUuaGx2bS5tZW1vcnkudjEuQ2l0ZVRyYW5zY3JpcHRSZXF1ZXN0GiYuaGx2bS5tZW1vcnkudjEuQ2l0ZVRyYW5zY3JpcHRSZXNwb25zZRJ5ChVMaXN0VHJhbnNjcmlwdFNvdXJjZXMSLC5obHZtLm1lbW9yeS52MS5MaXN0VHJhbnNjcmlwdFNvdXJjZXNSZXF1ZXN0Gi0uaGx2bS5tZW1vcnkudjEuTGlzdFRyYW5zY3JpcHRTb3VyY2VzUmVzcG9uc2UiA5ACARJtChFGb3JnZXRUcmFuc2NyaXB0cxIoLmhsdm0ubWVtb3J5LnYxLkZvcmdldFRyYW5zY3JpcHRzUmVxdWVzdBopLmhsdm0ubWVtb3J5LnYxLkZvcmdldFRyYW5zY3JpcHRzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("Ch9obHZtL21lbW9yeS92MS90cmFuc2NyaXB0LnByb3RvEg5obHZtLm1lbW9yeS52MSK7AQoEVHVybhIXCgNrZXkYASABKAlCCrpIB3IFEAEYgAISHAoHb3JkaW5hbBgCIAEoDUILukgIKgYY/////wcSNAoHc3BlYWtlchgDIAEoDjIXLmhsdm0ubWVtb3J5LnYxLlNwZWFrZXJCCrpIB4IBBBABIAASKwoHc2FpZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoEdGV4dBgFIAEoCUILukgIcgYQARjAuAIi3AEKEkltcG9ydFR1cm5zUmVxdWVzdBIrCgR0b29sGAEgASgJQh26SBpyGDIWXlthLXpdW2EtejAtOS1dezAsMzF9JBIbCgdzZXNzaW9uGAIgASgJQgq6SAdyBRABGIACEhcKBXRpdGxlGAMgASgJQgi6SAVyAxiABBIYCgZmb2xkZXIYBCABKAlCCLpIBXIDGIAgEhkKB21hY2hpbmUYBSABKAlCCLpIBXIDGIACEi4KBXR1cm5zGAYgAygLMhQuaGx2bS5tZW1vcnkudjEuVHVybkIJukgGkgEDEMgBIl4KE0ltcG9ydFR1cm5zUmVzcG9uc2USDQoFYWRkZWQYASABKA0SDwoHY2hhbmdlZBgCIAEoDRIRCgl1bmNoYW5nZWQYAyABKA0SFAoMaXNfZm9yZ290dGVuGAQgASgIIoMCCgpUcmFuc2NyaXB0EgwKBHRvb2wYASABKAkSDwoHc2Vzc2lvbhgCIAEoCRINCgV0aXRsZRgDIAEoCRIOCgZmb2xkZXIYBCABKAkSDwoHbWFjaGluZRgFIAEoCRINCgV0dXJucxgGIAEoDRIsCghmaXJzdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHbGFzdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFY2l0ZWQYCSABKA0SLQoGbGFiZWxzGAogASgLMh0uaGx2bS5tZW1vcnkudjEuU2Vzc2lvbkxhYmVscyLwAQoNU2Vzc2lvbkxhYmVscxINCgVsYWJlbBgBIAEoCRIPCgdzdW1tYXJ5GAIgASgJEi0KBnN0YXR1cxgDIAEoDjIdLmhsdm0ubWVtb3J5LnYxLlNlc3Npb25TdGF0dXMSEQoJZGVjaXNpb25zGAQgAygJEhYKDm9wZW5fcXVlc3Rpb25zGAUgAygJEhAKCGVudGl0aWVzGAYgAygJEg0KBW1vZGVsGAcgASgJEi8KC2xhYmVsbGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtpc19vdXRkYXRlZBgJIAEoCCKZAQoWTGlzdFRyYW5zY3JpcHRzUmVxdWVzdBIVCgR0b29sGAEgASgJQge6SARyAhggEhcKBWxpbWl0GAIgASgNQgi6SAUqAxj0AxIWCgR0ZXh0GAMgASgJQgi6SAVyAxjIARI3CgZzdGF0dXMYBCABKA4yHS5obHZtLm1lbW9yeS52MS5TZXNzaW9uU3RhdHVzQgi6SAWCAQIQASJKChdMaXN0VHJhbnNjcmlwdHNSZXNwb25zZRIvCgt0cmFuc2NyaXB0cxgBIAMoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQiTQoYU2VhcmNoVHJhbnNjcmlwdHNSZXF1ZXN0EhkKBXF1ZXJ5GAEgASgJQgq6SAdyBRABGOgHEhYKBWxpbWl0GAIgASgNQge6SAQqAhgyIqIBCg9Gb3VuZFRyYW5zY3JpcHQSLgoKdHJhbnNjcmlwdBgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQSIgoEdHVybhgCIAEoCzIULmhsdm0ubWVtb3J5LnYxLlR1cm4SDQoFc2NvcmUYAyABKAESEAoIY292ZXJhZ2UYBCABKAESDAoEbGluaxgFIAEoCRIMCgRnYXRlGAYgASgBIksKGVNlYXJjaFRyYW5zY3JpcHRzUmVzcG9uc2USLgoFZm91bmQYASADKAsyHy5obHZtLm1lbW9yeS52MS5Gb3VuZFRyYW5zY3JpcHQidwoUR2V0VHJhbnNjcmlwdFJlcXVlc3QSFQoEdG9vbBgBIAEoCUIHukgEcgIYIBIZCgdzZXNzaW9uGAIgASgJQgi6SAVyAxiAAhIUCgxmcm9tX29yZGluYWwYAyABKA0SFwoFbGltaXQYBCABKA1CCLpIBSoDGMgBIoIBChVHZXRUcmFuc2NyaXB0UmVzcG9uc2USLgoKdHJhbnNjcmlwdBgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQSIwoFdHVybnMYAiADKAsyFC5obHZtLm1lbW9yeS52MS5UdXJuEhQKDG5leHRfb3JkaW5hbBgDIAEoDSJaChVDaXRlVHJhbnNjcmlwdFJlcXVlc3QSFQoEdG9vbBgBIAEoCUIHukgEcgIYIBIZCgdzZXNzaW9uGAIgASgJQgi6SAVyAxiAAhIPCgdvcmRpbmFsGAMgASgNInoKFkNpdGVUcmFuc2NyaXB0UmVzcG9uc2USLgoKdHJhbnNjcmlwdBgBIAEoCzIaLmhsdm0ubWVtb3J5LnYxLlRyYW5zY3JpcHQSIgoEdHVybhgCIAEoCzIULmhsdm0ubWVtb3J5LnYxLlR1cm4SDAoEbGluaxgDIAEoCSLYAQoQVHJhbnNjcmlwdFNvdXJjZRIMCgR0b29sGAEgASgJEg8KB21hY2hpbmUYAiABKAkSEAoIc2Vzc2lvbnMYAyABKA0SDQoFdHVybnMYBCABKA0SHwoXc2Vzc2lvbnNfd2l0aG91dF9wZXJzb24YBSABKA0SMgoObmV3ZXN0X3R1cm5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ltcG9ydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIeChxMaXN0VHJhbnNjcmlwdFNvdXJjZXNSZXF1ZXN0IlIKHUxpc3RUcmFuc2NyaXB0U291cmNlc1Jlc3BvbnNlEjEKB3NvdXJjZXMYASADKAsyIC5obHZtLm1lbW9yeS52MS5UcmFuc2NyaXB0U291cmNlIk4KGEZvcmdldFRyYW5zY3JpcHRzUmVxdWVzdBIXCgR0b29sGAEgASgJQgm6SAZyBBABGCASGQoHc2Vzc2lvbhgCIAEoCUIIukgFcgMYgAIiPAoZRm9yZ2V0VHJhbnNjcmlwdHNSZXNwb25zZRIQCghzZXNzaW9ucxgBIAEoDRINCgV0dXJucxgCIAEoDSp0CgdTcGVha2VyEhcKE1NQRUFLRVJfVU5TUEVDSUZJRUQQABISCg5TUEVBS0VSX1BFUlNPThABEhUKEVNQRUFLRVJfQVNTSVNUQU5UEAISEAoMU1BFQUtFUl9UT09MEAMSEwoPU1BFQUtFUl9IQVJORVNTEAQqtwEKDVNlc3Npb25TdGF0dXMSHgoaU0VTU0lPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNTRVNTSU9OX1NUQVRVU19ET05FEAESFwoTU0VTU0lPTl9TVEFUVVNfT1BFThACEhoKFlNFU1NJT05fU1RBVFVTX0JMT0NLRUQQAxIcChhTRVNTSU9OX1NUQVRVU19BQkFORE9ORUQQBBIaChZTRVNTSU9OX1NUQVRVU19VTkNMRUFSEAUy9gUKEVRyYW5zY3JpcHRTZXJ2aWNlElsKC0ltcG9ydFR1cm5zEiIuaGx2bS5tZW1vcnkudjEuSW1wb3J0VHVybnNSZXF1ZXN0GiMuaGx2bS5tZW1vcnkudjEuSW1wb3J0VHVybnNSZXNwb25zZSIDkAICEmcKD0xpc3RUcmFuc2NyaXB0cxImLmhsdm0ubWVtb3J5LnYxLkxpc3RUcmFuc2NyaXB0c1JlcXVlc3QaJy5obHZtLm1lbW9yeS52MS5MaXN0VHJhbnNjcmlwdHNSZXNwb25zZSIDkAIBEm0KEVNlYXJjaFRyYW5zY3JpcHRzEiguaGx2bS5tZW1vcnkudjEuU2VhcmNoVHJhbnNjcmlwdHNSZXF1ZXN0GikuaGx2bS5tZW1vcnkudjEuU2VhcmNoVHJhbnNjcmlwdHNSZXNwb25zZSIDkAIBEmEKDUdldFRyYW5zY3JpcHQSJC5obHZtLm1lbW9yeS52MS5HZXRUcmFuc2NyaXB0UmVxdWVzdBolLmhsdm0ubWVtb3J5LnYxLkdldFRyYW5zY3JpcHRSZXNwb25zZSIDkAIBEl8KDkNpdGVUcmFuc2NyaXB0EiUuaGx2bS5tZW1vcnkudjEuQ2l0ZVRyYW5zY3JpcHRSZXF1ZXN0GiYuaGx2bS5tZW1vcnkudjEuQ2l0ZVRyYW5zY3JpcHRSZXNwb25zZRJ5ChVMaXN0VHJhbnNjcmlwdFNvdXJjZXMSLC5obHZtLm1lbW9yeS52MS5MaXN0VHJhbnNjcmlwdFNvdXJjZXNSZXF1ZXN0Gi0uaGx2bS5tZW1vcnkudjEuTGlzdFRyYW5zY3JpcHRTb3VyY2VzUmVzcG9uc2UiA5ACARJtChFGb3JnZXRUcmFuc2NyaXB0cxIoLmhsdm0ubWVtb3J5LnYxLkZvcmdldFRyYW5zY3JpcHRzUmVxdWVzdBopLmhsdm0ubWVtb3J5LnYxLkZvcmdldFRyYW5zY3JpcHRzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message hlvm.memory.v1.Turn
@@ -314,6 +314,13 @@ export type Transcript = Message<"hlvm.memory.v1.Transcript"> & {
    * @generated from field: uint32 cited = 9;
    */
   cited: number;
+
+  /**
+   * What a model says of it; unset where none did.
+   *
+   * @generated from field: hlvm.memory.v1.SessionLabels labels = 10;
+   */
+  labels?: SessionLabels | undefined;
 };
 
 /**
@@ -368,6 +375,13 @@ export type TranscriptJson = {
    * @generated from field: uint32 cited = 9;
    */
   cited?: number;
+
+  /**
+   * What a model says of it; unset where none did.
+   *
+   * @generated from field: hlvm.memory.v1.SessionLabels labels = 10;
+   */
+  labels?: SessionLabelsJson;
 };
 
 /**
@@ -376,6 +390,133 @@ export type TranscriptJson = {
  */
 export const TranscriptSchema: GenMessage<Transcript, {jsonType: TranscriptJson}> = /*@__PURE__*/
   messageDesc(file_hlvm_memory_v1_transcript, 3);
+
+/**
+ * Found by a model, and no more than that: nobody stated it.
+ *
+ * @generated from message hlvm.memory.v1.SessionLabels
+ */
+export type SessionLabels = Message<"hlvm.memory.v1.SessionLabels"> & {
+  /**
+   * A few words.
+   *
+   * @generated from field: string label = 1;
+   */
+  label: string;
+
+  /**
+   * @generated from field: string summary = 2;
+   */
+  summary: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.SessionStatus status = 3;
+   */
+  status: SessionStatus;
+
+  /**
+   * @generated from field: repeated string decisions = 4;
+   */
+  decisions: string[];
+
+  /**
+   * @generated from field: repeated string open_questions = 5;
+   */
+  openQuestions: string[];
+
+  /**
+   * Names that stand in its turns.
+   *
+   * @generated from field: repeated string entities = 6;
+   */
+  entities: string[];
+
+  /**
+   * `provider/name`.
+   *
+   * @generated from field: string model = 7;
+   */
+  model: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp labelled_at = 8;
+   */
+  labelledAt?: Timestamp | undefined;
+
+  /**
+   * The session has changed since.
+   *
+   * @generated from field: bool is_outdated = 9;
+   */
+  isOutdated: boolean;
+};
+
+/**
+ * Found by a model, and no more than that: nobody stated it.
+ *
+ * @generated from message hlvm.memory.v1.SessionLabels
+ */
+export type SessionLabelsJson = {
+  /**
+   * A few words.
+   *
+   * @generated from field: string label = 1;
+   */
+  label?: string;
+
+  /**
+   * @generated from field: string summary = 2;
+   */
+  summary?: string;
+
+  /**
+   * @generated from field: hlvm.memory.v1.SessionStatus status = 3;
+   */
+  status?: SessionStatusJson;
+
+  /**
+   * @generated from field: repeated string decisions = 4;
+   */
+  decisions?: string[];
+
+  /**
+   * @generated from field: repeated string open_questions = 5;
+   */
+  openQuestions?: string[];
+
+  /**
+   * Names that stand in its turns.
+   *
+   * @generated from field: repeated string entities = 6;
+   */
+  entities?: string[];
+
+  /**
+   * `provider/name`.
+   *
+   * @generated from field: string model = 7;
+   */
+  model?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp labelled_at = 8;
+   */
+  labelledAt?: TimestampJson;
+
+  /**
+   * The session has changed since.
+   *
+   * @generated from field: bool is_outdated = 9;
+   */
+  isOutdated?: boolean;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.SessionLabels.
+ * Use `create(SessionLabelsSchema)` to create a new message.
+ */
+export const SessionLabelsSchema: GenMessage<SessionLabels, {jsonType: SessionLabelsJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_transcript, 4);
 
 /**
  * @generated from message hlvm.memory.v1.ListTranscriptsRequest
@@ -394,6 +535,20 @@ export type ListTranscriptsRequest = Message<"hlvm.memory.v1.ListTranscriptsRequ
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
+
+  /**
+   * Words that all stand in its title or its labels. Empty: all.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * Unspecified: all.
+   *
+   * @generated from field: hlvm.memory.v1.SessionStatus status = 4;
+   */
+  status: SessionStatus;
 };
 
 /**
@@ -413,6 +568,20 @@ export type ListTranscriptsRequestJson = {
    * @generated from field: uint32 limit = 2;
    */
   limit?: number;
+
+  /**
+   * Words that all stand in its title or its labels. Empty: all.
+   *
+   * @generated from field: string text = 3;
+   */
+  text?: string;
+
+  /**
+   * Unspecified: all.
+   *
+   * @generated from field: hlvm.memory.v1.SessionStatus status = 4;
+   */
+  status?: SessionStatusJson;
 };
 
 /**
@@ -420,7 +589,7 @@ export type ListTranscriptsRequestJson = {
  * Use `create(ListTranscriptsRequestSchema)` to create a new message.
  */
 export const ListTranscriptsRequestSchema: GenMessage<ListTranscriptsRequest, {jsonType: ListTranscriptsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 4);
+  messageDesc(file_hlvm_memory_v1_transcript, 5);
 
 /**
  * @generated from message hlvm.memory.v1.ListTranscriptsResponse
@@ -451,7 +620,7 @@ export type ListTranscriptsResponseJson = {
  * Use `create(ListTranscriptsResponseSchema)` to create a new message.
  */
 export const ListTranscriptsResponseSchema: GenMessage<ListTranscriptsResponse, {jsonType: ListTranscriptsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 5);
+  messageDesc(file_hlvm_memory_v1_transcript, 6);
 
 /**
  * @generated from message hlvm.memory.v1.SearchTranscriptsRequest
@@ -492,7 +661,7 @@ export type SearchTranscriptsRequestJson = {
  * Use `create(SearchTranscriptsRequestSchema)` to create a new message.
  */
 export const SearchTranscriptsRequestSchema: GenMessage<SearchTranscriptsRequest, {jsonType: SearchTranscriptsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 6);
+  messageDesc(file_hlvm_memory_v1_transcript, 7);
 
 /**
  * @generated from message hlvm.memory.v1.FoundTranscript
@@ -589,7 +758,7 @@ export type FoundTranscriptJson = {
  * Use `create(FoundTranscriptSchema)` to create a new message.
  */
 export const FoundTranscriptSchema: GenMessage<FoundTranscript, {jsonType: FoundTranscriptJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 7);
+  messageDesc(file_hlvm_memory_v1_transcript, 8);
 
 /**
  * @generated from message hlvm.memory.v1.SearchTranscriptsResponse
@@ -620,7 +789,7 @@ export type SearchTranscriptsResponseJson = {
  * Use `create(SearchTranscriptsResponseSchema)` to create a new message.
  */
 export const SearchTranscriptsResponseSchema: GenMessage<SearchTranscriptsResponse, {jsonType: SearchTranscriptsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 8);
+  messageDesc(file_hlvm_memory_v1_transcript, 9);
 
 /**
  * @generated from message hlvm.memory.v1.GetTranscriptRequest
@@ -681,7 +850,7 @@ export type GetTranscriptRequestJson = {
  * Use `create(GetTranscriptRequestSchema)` to create a new message.
  */
 export const GetTranscriptRequestSchema: GenMessage<GetTranscriptRequest, {jsonType: GetTranscriptRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 9);
+  messageDesc(file_hlvm_memory_v1_transcript, 10);
 
 /**
  * @generated from message hlvm.memory.v1.GetTranscriptResponse
@@ -732,7 +901,7 @@ export type GetTranscriptResponseJson = {
  * Use `create(GetTranscriptResponseSchema)` to create a new message.
  */
 export const GetTranscriptResponseSchema: GenMessage<GetTranscriptResponse, {jsonType: GetTranscriptResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 10);
+  messageDesc(file_hlvm_memory_v1_transcript, 11);
 
 /**
  * @generated from message hlvm.memory.v1.CiteTranscriptRequest
@@ -779,7 +948,7 @@ export type CiteTranscriptRequestJson = {
  * Use `create(CiteTranscriptRequestSchema)` to create a new message.
  */
 export const CiteTranscriptRequestSchema: GenMessage<CiteTranscriptRequest, {jsonType: CiteTranscriptRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 11);
+  messageDesc(file_hlvm_memory_v1_transcript, 12);
 
 /**
  * @generated from message hlvm.memory.v1.CiteTranscriptResponse
@@ -830,7 +999,7 @@ export type CiteTranscriptResponseJson = {
  * Use `create(CiteTranscriptResponseSchema)` to create a new message.
  */
 export const CiteTranscriptResponseSchema: GenMessage<CiteTranscriptResponse, {jsonType: CiteTranscriptResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 12);
+  messageDesc(file_hlvm_memory_v1_transcript, 13);
 
 /**
  * @generated from message hlvm.memory.v1.TranscriptSource
@@ -921,7 +1090,7 @@ export type TranscriptSourceJson = {
  * Use `create(TranscriptSourceSchema)` to create a new message.
  */
 export const TranscriptSourceSchema: GenMessage<TranscriptSource, {jsonType: TranscriptSourceJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 13);
+  messageDesc(file_hlvm_memory_v1_transcript, 14);
 
 /**
  * @generated from message hlvm.memory.v1.ListTranscriptSourcesRequest
@@ -940,7 +1109,7 @@ export type ListTranscriptSourcesRequestJson = {
  * Use `create(ListTranscriptSourcesRequestSchema)` to create a new message.
  */
 export const ListTranscriptSourcesRequestSchema: GenMessage<ListTranscriptSourcesRequest, {jsonType: ListTranscriptSourcesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 14);
+  messageDesc(file_hlvm_memory_v1_transcript, 15);
 
 /**
  * @generated from message hlvm.memory.v1.ListTranscriptSourcesResponse
@@ -967,7 +1136,7 @@ export type ListTranscriptSourcesResponseJson = {
  * Use `create(ListTranscriptSourcesResponseSchema)` to create a new message.
  */
 export const ListTranscriptSourcesResponseSchema: GenMessage<ListTranscriptSourcesResponse, {jsonType: ListTranscriptSourcesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 15);
+  messageDesc(file_hlvm_memory_v1_transcript, 16);
 
 /**
  * @generated from message hlvm.memory.v1.ForgetTranscriptsRequest
@@ -1008,7 +1177,7 @@ export type ForgetTranscriptsRequestJson = {
  * Use `create(ForgetTranscriptsRequestSchema)` to create a new message.
  */
 export const ForgetTranscriptsRequestSchema: GenMessage<ForgetTranscriptsRequest, {jsonType: ForgetTranscriptsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 16);
+  messageDesc(file_hlvm_memory_v1_transcript, 17);
 
 /**
  * @generated from message hlvm.memory.v1.ForgetTranscriptsResponse
@@ -1045,7 +1214,7 @@ export type ForgetTranscriptsResponseJson = {
  * Use `create(ForgetTranscriptsResponseSchema)` to create a new message.
  */
 export const ForgetTranscriptsResponseSchema: GenMessage<ForgetTranscriptsResponse, {jsonType: ForgetTranscriptsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_transcript, 17);
+  messageDesc(file_hlvm_memory_v1_transcript, 18);
 
 /**
  * Who said a turn.
@@ -1102,6 +1271,69 @@ export type SpeakerJson = "SPEAKER_UNSPECIFIED" | "SPEAKER_PERSON" | "SPEAKER_AS
  */
 export const SpeakerSchema: GenEnum<Speaker, SpeakerJson> = /*@__PURE__*/
   enumDesc(file_hlvm_memory_v1_transcript, 0);
+
+/**
+ * How a session stood at its end.
+ *
+ * @generated from enum hlvm.memory.v1.SessionStatus
+ */
+export const SessionStatus = {
+  /**
+   * @generated from enum value: SESSION_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: SESSION_STATUS_DONE = 1;
+   */
+  DONE: 1,
+
+  /**
+   * Something is left to do.
+   *
+   * @generated from enum value: SESSION_STATUS_OPEN = 2;
+   */
+  OPEN: 2,
+
+  /**
+   * It waits for something outside.
+   *
+   * @generated from enum value: SESSION_STATUS_BLOCKED = 3;
+   */
+  BLOCKED: 3,
+
+  /**
+   * @generated from enum value: SESSION_STATUS_ABANDONED = 4;
+   */
+  ABANDONED: 4,
+
+  /**
+   * The text does not tell.
+   *
+   * @generated from enum value: SESSION_STATUS_UNCLEAR = 5;
+   */
+  UNCLEAR: 5,
+} as const;
+
+/**
+ * How a session stood at its end.
+ *
+ * @generated from enum hlvm.memory.v1.SessionStatus
+ */
+export type SessionStatus = (typeof SessionStatus)[keyof typeof SessionStatus] | UnknownEnum;
+
+/**
+ * How a session stood at its end.
+ *
+ * @generated from enum hlvm.memory.v1.SessionStatus
+ */
+export type SessionStatusJson = "SESSION_STATUS_UNSPECIFIED" | "SESSION_STATUS_DONE" | "SESSION_STATUS_OPEN" | "SESSION_STATUS_BLOCKED" | "SESSION_STATUS_ABANDONED" | "SESSION_STATUS_UNCLEAR";
+
+/**
+ * Describes the enum hlvm.memory.v1.SessionStatus.
+ */
+export const SessionStatusSchema: GenEnum<SessionStatus, SessionStatusJson> = /*@__PURE__*/
+  enumDesc(file_hlvm_memory_v1_transcript, 1);
 
 /**
  * @generated from service hlvm.memory.v1.TranscriptService

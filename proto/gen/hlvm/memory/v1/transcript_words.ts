@@ -5,3 +5,4 @@
 // Sessions that a person had with other agents, as those agents' own files tell them. Each person's are seen by that person alone.
 
 export const speakerWords = ["person", "assistant", "tool", "harness"] as const;
+export const sessionStatusWords = ["done", "open", "blocked", "abandoned", "unclear"] as const;

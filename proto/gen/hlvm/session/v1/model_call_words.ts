@@ -5,4 +5,4 @@
 // Model calls that belong to no run: those that programs make through the edge's model doors. They count against budgets, and
 // are on record, as the calls of runs.
 
-export const modelDoorWords = ["chat_completions", "responses", "embeddings", "messages", "count_tokens"] as const;
+export const modelDoorWords = ["chat_completions", "responses", "embeddings", "messages", "count_tokens", "memory"] as const;

@@ -8,6 +8,8 @@ import type { Viewer } from "../viewer.ts";
 
 export interface CountedEntity extends Entity {
   readonly items: number;
+  /** By its form it is none in any of them. */
+  readonly isFoundByModel: boolean;
 }
 
 export interface ThreadQuestion {

@@ -1,3 +1,4 @@
+import type { SessionLabels, SessionStatus } from "@hlvm/transcripts/labels/session-labels";
 import type { FoundItem } from "../search/found-item.ts";
 import type { Viewer } from "../viewer.ts";
 
@@ -33,6 +34,25 @@ export interface Transcript extends TranscriptHead {
   readonly firstAt: Date | undefined;
   readonly lastAt: Date | undefined;
   readonly cited: number;
+  /** Undefined where no model labelled it. */
+  readonly labels: StoredLabels | undefined;
+}
+
+export interface StoredLabels extends SessionLabels {
+  readonly model: string;
+  readonly labelledAt: Date;
+  /** The session has changed since. */
+  readonly isOutdated: boolean;
+}
+
+/** Which sessions are listed. */
+export interface TranscriptFilter {
+  /** Empty: of all tools. */
+  readonly tool: string;
+  /** All of its words stand in the title or the labels. */
+  readonly text: string;
+  readonly status: SessionStatus | undefined;
+  readonly limit: number;
 }
 
 export interface TurnsStored {
@@ -64,8 +84,8 @@ export interface TranscriptStore {
    * @param head firstAsked is the title of a session that has none
    */
   put(viewer: Viewer, head: TranscriptHead & { readonly firstAsked: string }, turns: readonly Turn[]): Promise<TurnsStored>;
-  /** The one that was imported last first. @param tool empty: of all */
-  list(viewer: Viewer, tool: string, limit: number): Promise<Transcript[]>;
+  /** The one that was imported last first. */
+  list(viewer: Viewer, filter: TranscriptFilter): Promise<Transcript[]>;
   /** Best first; several turns of one session may be among them. */
   search(viewer: Viewer, query: string, limit: number): Promise<RankedTurn[]>;
   /** @returns undefined where the viewer has no such session */

@@ -5,10 +5,12 @@ import { retryInterceptor } from "@hlvm/transport/retry-interceptor";
 import { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
 import { traceClientInterceptor } from "@hlvm/telemetry/trace-interceptors";
 import type { Mesh } from "../../domain/loop/ports.ts";
+import type { ModelWork } from "../../domain/memory-work/model-work.ts";
 import { MeshAudit } from "./mesh-audit.ts";
 import { MeshCaller, type RunCaller } from "./mesh-caller.ts";
 import { MeshDoorModels } from "./mesh-door-models.ts";
 import { MeshMemory } from "./mesh-memory.ts";
+import { MeshModelWork } from "./mesh-model-work.ts";
 import { MeshModels } from "./mesh-models.ts";
 import { MeshPolicy } from "./mesh-policy.ts";
 import { MeshSandbox } from "./mesh-sandbox.ts";
@@ -24,7 +26,11 @@ export interface MeshUrls {
 }
 
 /** @returns the other services, for the calls of one run */
-export function connectMesh(urls: MeshUrls, minter: TokenMinter, ownerOf: WorkspaceOwnerOf): (run: RunCaller) => Mesh {
+export function connectMesh(
+  urls: MeshUrls,
+  minter: TokenMinter,
+  ownerOf: WorkspaceOwnerOf,
+): (run: RunCaller) => Mesh & { readonly modelWork: ModelWork } {
   const interceptors = [traceClientInterceptor, retryInterceptor];
   const models = createMeshTransport(urls.modelGatewayUrl, interceptors);
   const policy = createMeshTransport(urls.policyUrl, interceptors);
@@ -42,6 +48,7 @@ export function connectMesh(urls: MeshUrls, minter: TokenMinter, ownerOf: Worksp
       sandbox: new MeshSandbox(sandboxes, callerOf("sandbox"), new WorkspaceGrants(policy, policyCaller, ownerOf)),
       trust: new MeshTrust(policy, policyCaller),
       memory: new MeshMemory(memory, callerOf("memory")),
+      modelWork: new MeshModelWork(memory, callerOf("memory")),
     };
   };
 }

@@ -20,12 +20,14 @@ const DATE = new Intl.DateTimeFormat("en", {
 /** What is known of a fact besides its text. */
 export function FactPairs({ fact }: { readonly fact: Fact }) {
   const { subject, predicate, type, scope, origin, project, writtenBy, sourceSessionId, validFrom, validTo, category, tags } = fact;
+  const { foundSubject, foundPredicate } = fact;
   const from = validFrom === undefined ? "" : DATE.format(timestampDate(validFrom));
   const to = validTo === undefined ? "" : DATE.format(timestampDate(validTo));
   const pairs: Readonly<Record<string, ReactNode>> = {
     State: factState(fact),
     Subject: shownProse(subject),
     Predicate: shownProse(predicate),
+    "A model finds": foundSubject === "" ? "" : shownProse(`${foundSubject}: ${foundPredicate}`),
     Scope: project === "" ? enumWord(FactScopeSchema, scope) : `project ${folderName(project)}`,
     Type: enumWord(FactTypeSchema, type),
     Category: shownProse([category, ...tags].filter(Boolean).join(", ")),

@@ -1,6 +1,13 @@
 import { useDeferredValue } from "react";
 import { useSearchParams } from "wouter";
-import { TranscriptService, type FoundTranscript, type Transcript, type TranscriptSource } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import { enumWord } from "@hlvm/ndjson/enum-word";
+import {
+  SessionStatusSchema,
+  TranscriptService,
+  type FoundTranscript,
+  type Transcript,
+  type TranscriptSource,
+} from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { useAction, useCall } from "../../api/use-call.ts";
 import { useClient } from "../../api/use-client.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -141,14 +148,16 @@ function SessionRow({
   found: { transcript, turn },
   onOpen,
 }: { readonly found: Pick<FoundTranscript, "transcript" | "turn"> } & Pick<SessionsProps, "onOpen">) {
-  const { tool, title, folder, turns, lastAt } = transcript!;
+  const { tool, title, folder, turns, lastAt, labels } = transcript!;
   return (
     <li>
       <button type="button" className={styles.session} onClick={() => onOpen(transcript!, turn?.ordinal)}>
-        <strong>{shownProse(title || "No title")}</strong>
+        <strong>{shownProse(labels?.label || title || "No title")}</strong>
         {turn === undefined ? null : <span className={styles.excerpt}>{shownProse(turn.text)}</span>}
         <small>
-          {tool} · {turns} turns{folder === "" ? "" : ` · ${shownProse(folder)}`} · <RelativeTime at={lastAt} />
+          {tool} · {turns} turns
+          {labels === undefined ? "" : ` · ${enumWord(SessionStatusSchema, labels.status)}`}
+          {folder === "" ? "" : ` · ${shownProse(folder)}`} · <RelativeTime at={lastAt} />
         </small>
       </button>
     </li>

@@ -1,9 +1,16 @@
-import { useEffect, useRef, useState } from "react";
+import { Fragment, useEffect, useRef, useState } from "react";
 import { enumWord } from "@hlvm/ndjson/enum-word";
-import { SpeakerSchema, TranscriptService, type Turn } from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
+import {
+  SessionStatusSchema,
+  SpeakerSchema,
+  TranscriptService,
+  type SessionLabels,
+  type Turn,
+} from "@hlvm/proto/hlvm/memory/v1/transcript_pb";
 import { useCall } from "../../api/use-call.ts";
 import { useClient } from "../../api/use-client.ts";
 import { Button } from "../../parts/button.tsx";
+import parts from "../../parts/parts.module.css";
 import { RelativeTime } from "../../parts/relative-time.tsx";
 import { shownProse } from "../../parts/shown-text.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -35,7 +42,7 @@ export function TranscriptTurns({ tool, session, turn, onClose }: TranscriptTurn
     named.current?.scrollIntoView({ block: "center" });
   }, [value]);
   if (value === undefined) return trouble === undefined ? <Skeleton rows={8} /> : <TroubleNote trouble={trouble} onAgain={again} />;
-  const { title, folder } = value.transcript!;
+  const { title, folder, labels } = value.transcript!;
   return (
     <section className={styles.transcript} aria-label="Session">
       <header>
@@ -46,6 +53,7 @@ export function TranscriptTurns({ tool, session, turn, onClose }: TranscriptTurn
           {folder === "" ? "" : ` · ${shownProse(folder)}`}
         </small>
       </header>
+      {labels === undefined ? null : <SaidOfSession labels={labels} />}
       {from === 0 ? null : <Button onClick={() => setFrom(Math.max(0, from - PAGE))}>Earlier turns</Button>}
       <ol>
         {value.turns.map((one) => (
@@ -60,6 +68,38 @@ export function TranscriptTurns({ tool, session, turn, onClose }: TranscriptTurn
         ))}
       </ol>
       {value.nextOrdinal === 0 ? null : <Button onClick={() => setFrom(value.nextOrdinal)}>Later turns</Button>}
+    </section>
+  );
+}
+
+/** What a model says of it. */
+function SaidOfSession({ labels }: { readonly labels: SessionLabels }) {
+  const { label, summary, status, decisions, openQuestions, entities, model, labelledAt, isOutdated } = labels;
+  const pairs: Readonly<Record<string, readonly string[]>> = {
+    Summary: summary === "" ? [] : [summary],
+    Decided: decisions,
+    Open: openQuestions,
+    Names: entities.length === 0 ? [] : [entities.join(", ")],
+  };
+  return (
+    <section aria-label="What a model says of it">
+      <p>
+        <strong>{shownProse(label)}</strong> ({enumWord(SessionStatusSchema, status)}){" "}
+        <small>
+          {shownProse(model)}, <RelativeTime at={labelledAt} />
+          {isOutdated ? "; the session went on since" : ""}
+        </small>
+      </p>
+      <dl className={parts.pairs}>
+        {Object.entries(pairs).flatMap(([name, lines]) =>
+          lines.map((line) => (
+            <Fragment key={`${name} ${line}`}>
+              <dt>{name}</dt>
+              <dd>{shownProse(line)}</dd>
+            </Fragment>
+          )),
+        )}
+      </dl>
     </section>
   );
 }
