@@ -55,7 +55,7 @@ export class PostgresModelWork implements ModelWorkStore {
       if (claim === undefined) return undefined;
       const facts = new PostgresScopedFacts(queries, viewer);
       const result = await work(new PostgresClaimedItem(queries, viewer, claim, facts));
-      isOutboxFed = await facts.feedSearch();
+      isOutboxFed = await facts.finish();
       return result;
     });
     if (isOutboxFed) this.#onOutbox();

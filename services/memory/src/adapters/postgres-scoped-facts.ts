@@ -42,8 +42,8 @@ export class PostgresScopedFacts implements ScopedFacts {
   }
 
   /**
-   * Writes the history, and has what was changed be found as it is now, and by what it speaks of, all at once before the transaction commits. A fact that ended left the search items by a
-   * trigger.
+   * Writes the history, and has what was changed be found as it is now, and by what it speaks of, all at once before the transaction
+   * commits. A fact that ended left the search items by a trigger.
    * @returns whether anything is left for the index
    */
   async finish(): Promise<boolean> {
