@@ -42,6 +42,9 @@ const VALUES = {
   callId: SESSION,
   factId: SESSION,
   recallId: "1",
+  claimId: SESSION,
+  maxCharacters: 1_000,
+  seconds: 10,
 };
 
 let mesh: TeamMesh;
