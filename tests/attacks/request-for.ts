@@ -2,7 +2,7 @@ import type { DescField, DescMessage, MessageInitShape } from "@bufbuild/protobu
 import { TokenScope } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 
 /** Values by the name of the field that they go into. */
-export type FilledFields = Readonly<Record<string, string>>;
+export type FilledFields = Readonly<Record<string, string | number>>;
 
 const DEEPEST = 2;
 /** Lists that may not be empty. */
