@@ -2,12 +2,14 @@ import type { DescField, DescMessage, MessageInitShape } from "@bufbuild/protobu
 import { TokenScope } from "@hlvm/proto/hlvm/identity/v1/identity_pb";
 
 /** Values by the name of the field that they go into. */
-export type FilledFields = Readonly<Record<string, string | number>>;
+export type FilledFields = Readonly<Record<string, string>>;
 
 const DEEPEST = 2;
 /** Lists that may not be empty. */
 const FILLED_LISTS: ReadonlySet<string> = new Set(["messages", "calls"]);
 const LISTS: Readonly<Record<string, readonly unknown[]>> = { scopes: [TokenScope.READ], texts: ["x"] };
+/** What may not be 0. */
+const NUMBERS: Readonly<Record<string, number>> = { maxCharacters: 1_000, seconds: 10 };
 const WORDS: ReadonlySet<string> = new Set([
   "prompt",
   "label",
@@ -43,6 +45,7 @@ function valueFor(field: DescField, values: FilledFields, depth: number): unknow
     return depth > DEEPEST || field.message.typeName.startsWith("google.") ? undefined : requestFor(field.message, values, depth + 1);
   if (fieldKind !== "scalar") return undefined;
   if (localName in values) return values[localName];
+  if (localName in NUMBERS) return NUMBERS[localName];
   if (WORDS.has(localName)) return "x";
   return localName === "userCode" ? "BBBBBBBB" : undefined;
 }

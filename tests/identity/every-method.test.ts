@@ -43,8 +43,6 @@ const VALUES = {
   factId: SESSION,
   recallId: "1",
   claimId: SESSION,
-  maxCharacters: 1_000,
-  seconds: 10,
 };
 
 let mesh: TeamMesh;
