@@ -31,10 +31,23 @@ describe("GrantGate", () => {
     const { signer, gate: createGate } = await createTestIdentity();
     const gate = createGate();
     const grant = signer.sign({ ...call, policyVersion: "1", ...testEnforcement });
-    gate.pass(grant, call);
-    gate.giveBack(grant);
+    const verified = gate.verify(grant, call);
+    gate.use(verified);
+    gate.giveBack(verified);
     expect(gate.pass(grant, call)).toMatchObject(testEnforcement);
     expect(() => gate.pass(grant, call)).toThrow("it was used before");
+  });
+
+  it("refuses a grant that expired between the look at it and its use", async () => {
+    const { signer, gate: createGate } = await createTestIdentity();
+    const gate = createGate();
+    const verified = gate.verify(signer.sign({ ...call, policyVersion: "1", ...testEnforcement }), call);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    try {
+      expect(() => gate.use(verified)).toThrow("expired");
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it.each(Object.keys(call) as (keyof GrantedCall)[])("refuses a grant for another %s", async (field) => {

@@ -26,15 +26,23 @@ export class GrantGate {
     this.#keys = keys;
   }
 
-  /** Looks at a grant without using it up. @throws HlvmError `grant_refused`, which says what does not fit */
-  verify(token: string, call: GrantedCall): Enforcement {
-    return this.#verified(token, call, Math.floor(Date.now() / 1000));
-  }
-
   /** @returns what the call is to be held to. @throws HlvmError `grant_refused`, which says what does not fit */
   pass(token: string, call: GrantedCall): Enforcement {
-    const now = Math.floor(Date.now() / 1000);
-    const grant = this.#verified(token, call, now);
+    return this.use(this.verify(token, call));
+  }
+
+  /** Looks at a grant without using it up. @throws HlvmError `grant_refused`, which says what does not fit */
+  verify(token: string, call: GrantedCall): Grant {
+    const grant = this.#policys(token);
+    requireAlive(grant, secondsNow());
+    for (const field of CALL_FIELDS) if (grant[field] !== call[field]) throw refused(`it was given for another ${field}`);
+    return grant;
+  }
+
+  /** Uses up a grant that `verify` returned. @throws HlvmError `grant_refused` where it was used before, or has expired since */
+  use(grant: Grant): Enforcement {
+    const now = secondsNow();
+    requireAlive(grant, now);
     this.#forgetExpired(now);
     if (this.#used.has(grant.id)) throw refused("it was used before");
     this.#used.set(grant.id, grant.expiresAt);
@@ -42,15 +50,8 @@ export class GrantGate {
   }
 
   /** For a call that was let through and did not start: until it expires, its grant can be used once again. */
-  giveBack(token: string): void {
-    this.#used.delete(this.#policys(token).id);
-  }
-
-  #verified(token: string, call: GrantedCall, now: number): Grant {
-    const grant = this.#policys(token);
-    if (grant.expiresAt <= now) throw refused("it has expired");
-    for (const field of CALL_FIELDS) if (grant[field] !== call[field]) throw refused(`it was given for another ${field}`);
-    return grant;
+  giveBack(grant: Grant): void {
+    this.#used.delete(grant.id);
   }
 
   #policys(token: string): Grant {
@@ -63,9 +64,21 @@ export class GrantGate {
     throw refused("it is not policy's");
   }
 
+  /** All live equally long and are kept in the order of their use, so that those which have expired come first. */
   #forgetExpired(now: number): void {
-    for (const [id, expiresAt] of this.#used) if (expiresAt <= now) this.#used.delete(id);
+    for (const [id, expiresAt] of this.#used) {
+      if (expiresAt > now) return;
+      this.#used.delete(id);
+    }
   }
+}
+
+function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+function requireAlive({ expiresAt }: Grant, now: number): void {
+  if (expiresAt <= now) throw refused("it has expired");
 }
 
 function isGrant(payload: object): payload is Grant {

@@ -1,6 +1,6 @@
 import { canonicalArguments } from "@hlvm/canonical-json/canonical-arguments";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import type { Enforcement } from "@hlvm/grant/grant";
+import type { Enforcement, Grant } from "@hlvm/grant/grant";
 import type { GrantedCall } from "@hlvm/grant/grant-gate";
 import type { Principal } from "@hlvm/identity/principal";
 import { checkArguments } from "@hlvm/tools/check-arguments";
@@ -39,11 +39,11 @@ export interface RequestedCall {
 /** Lets a call through once, and only with a grant that was signed for exactly that call. */
 export interface Gate {
   /** Looks at a grant without using it up. @throws HlvmError `grant_refused` */
-  readonly verify: (grant: string, call: GrantedCall) => Enforcement;
+  readonly verify: (token: string, call: GrantedCall) => Grant;
   /** @throws HlvmError `grant_refused` */
-  readonly pass: (grant: string, call: GrantedCall) => Enforcement;
+  readonly use: (grant: Grant) => Enforcement;
   /** The call did not start after all: its grant can be used again while it lasts. */
-  readonly giveBack: (grant: string) => void;
+  readonly giveBack: (grant: Grant) => void;
 }
 
 /** Runs tool calls: nothing without a grant that fits the very bytes that run, and nothing twice. A call that is sent again is joined. */
@@ -72,7 +72,7 @@ export class ToolExecutor {
     const named = { organization, principal: id, sessionId, runId, callId, tool: tool.name, definitionHash: definitionHash(tool) };
     const granted = { ...named, argumentsHash: given.hash };
     // What a call came to is for those alone who may run it.
-    this.#gate.verify(call.grant, granted);
+    const grant = this.#gate.verify(call.grant, granted);
     const fingerprint = `${tool.name} ${given.hash}`;
     const known = await this.#begunBefore(session, callId, fingerprint, signal);
     if (known !== undefined) {
@@ -80,7 +80,7 @@ export class ToolExecutor {
       return;
     }
 
-    const enforcement = this.#gate.pass(call.grant, granted);
+    const enforcement = this.#gate.use(grant);
     const timeoutMilliseconds = Math.min(call.timeoutMilliseconds || enforcement.timeoutMilliseconds, enforcement.timeoutMilliseconds);
     const checkpoint = call.turn === 0 ? "" : `${runId}/${call.turn}`;
     const waitMilliseconds = waitFor(timeoutMilliseconds, call.remainingMilliseconds);
@@ -88,7 +88,7 @@ export class ToolExecutor {
     try {
       yield* session.run({ ...run, waitMilliseconds }, signal);
     } catch (thrown) {
-      this.#gate.giveBack(call.grant);
+      this.#gate.giveBack(grant);
       // Somebody else sent the same call meanwhile.
       const isTwin = thrown instanceof HlvmError && thrown.reason === "call_already_started";
       const result = isTwin ? await this.#begunBefore(session, callId, fingerprint, signal) : undefined;
