@@ -154,8 +154,13 @@ export interface IsolationDescription {
 export interface Isolation {
   /** @throws HlvmError `sandbox_not_started`, `workspace_replaced` where the path leads to another folder by now */
   readonly startRunner: (request: SandboxRequest) => Promise<Runner>;
-  /** Makes a sandbox that stands by for one command. @throws as `startRunner` does */
-  readonly startCommand: (request: SandboxRequest, profile: SandboxProfile) => Promise<CommandSandbox>;
+  /**
+   * Makes a sandbox that stands by for one command.
+   * @param wanted resolves when a command wants it, before it runs there: until then its processes leave the processors to what
+   * is at work. Left out: one wants it already.
+   * @throws as `startRunner` does
+   */
+  readonly startCommand: (request: SandboxRequest, profile: SandboxProfile, wanted?: Promise<void>) => Promise<CommandSandbox>;
   /** Gives a session, whose workspace is a copy of another's, that one's checkpoints, which it has none of its own yet. */
   readonly copyCheckpoints: (from: SandboxRequest, to: SandboxRequest) => Promise<void>;
   /** Removes what the session keeps besides its workspace: the home of its open commands. */

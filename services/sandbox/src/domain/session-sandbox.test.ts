@@ -7,7 +7,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import type { BubblewrapIsolation } from "../adapters/bubblewrap/bubblewrap-isolation.ts";
 import { LocalFolders } from "../adapters/local-folders.ts";
 import { openTestIsolation } from "../testing/open-test-sandbox.ts";
-import type { Isolation } from "./isolation.ts";
+import type { CommandSandbox, Isolation } from "./isolation.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
 let bubblewrap: BubblewrapIsolation;
@@ -23,13 +23,20 @@ afterAll(async () => {
   for (const path of [stateDirectory, workspace]) rmSync(path, { recursive: true });
 });
 
-it("has one sandbox stand by until the first command, and two from then on", async () => {
+it("has one sandbox stand by until the first command, and two from then on, each wanted before its command runs", async () => {
   let started = 0;
+  const told: string[] = [];
   const isolation: Isolation = {
     startRunner: (request) => bubblewrap.startRunner(request),
-    startCommand: (request, profile) => {
-      started++;
-      return bubblewrap.startCommand(request, profile);
+    startCommand: async (request, profile, wanted) => {
+      const number = ++started;
+      void wanted?.then(() => told.push(`${number} is wanted`));
+      const sandbox = await bubblewrap.startCommand(request, profile, wanted);
+      const run: CommandSandbox["run"] = (command, watch) => {
+        told.push(`${number} runs`);
+        return sandbox.run(command, watch);
+      };
+      return { ending: sandbox.ending, ended: sandbox.ended, close: () => sandbox.close(), run };
     },
     copyCheckpoints: (from, to) => bubblewrap.copyCheckpoints(from, to),
     forget: (sessionId) => bubblewrap.forget(sessionId),
@@ -48,5 +55,6 @@ it("has one sandbox stand by until the first command, and two from then on", asy
   expect(started).toBe(1);
   expect(await use("shell_exec", { command: "echo hi" })).toMatchObject({ success: true, content: "hi\n" });
   await expect.poll(() => started).toBe(3);
+  expect(told).toEqual(["1 is wanted", "1 runs"]);
   await session.close();
 });

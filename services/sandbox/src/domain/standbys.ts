@@ -5,6 +5,12 @@ import type { CommandSandbox, Isolation, SandboxRequest } from "./isolation.ts";
 
 const recordOpen = durationHistogram("hlvm.sandbox.open.duration", "How long commands wait for their sandbox; warm: it stood by.");
 
+interface Standby {
+  readonly starting: Promise<CommandSandbox>;
+  /** To be called before anything runs in it. */
+  readonly want: () => void;
+}
+
 /**
  * Sandboxes that stand by for a session's next commands, a few a profile. Each is used once: what one command leaves behind
  * is nothing to the next.
@@ -13,7 +19,7 @@ export class Standbys {
   readonly #isolation: Isolation;
   readonly #request: SandboxRequest;
   readonly #log: Log;
-  readonly #waiting = new Map<SandboxProfile, Promise<CommandSandbox>[]>();
+  readonly #waiting = new Map<SandboxProfile, Standby[]>();
   /** Those that run a command. */
   readonly #taken = new Set<CommandSandbox>();
   #isClosed = false;
@@ -32,7 +38,8 @@ export class Standbys {
   async take(profile: SandboxProfile): Promise<CommandSandbox> {
     const startedAt = performance.now();
     const standby = this.#of(profile).shift();
-    const sandbox = await (standby ?? this.#isolation.startCommand(this.#request, profile));
+    standby?.want();
+    const sandbox = await (standby?.starting ?? this.#isolation.startCommand(this.#request, profile));
     recordOpen(performance.now() - startedAt, { warm: standby !== undefined });
     this.#taken.add(sandbox);
     void sandbox.ended.then(() => this.#taken.delete(sandbox));
@@ -50,7 +57,7 @@ export class Standbys {
   async discard(): Promise<void> {
     const waiting = [...this.#waiting.values()].flat();
     this.#waiting.clear();
-    await Promise.all(waiting.map((starting) => starting.then((sandbox) => sandbox.close()).catch(() => undefined)));
+    await Promise.all(waiting.map(({ starting }) => starting.then((sandbox) => sandbox.close()).catch(() => undefined)));
   }
 
   /** Ends all, also those that run a command. */
@@ -59,17 +66,19 @@ export class Standbys {
     await Promise.all([this.discard(), ...[...this.#taken].map((sandbox) => sandbox.close())]);
   }
 
-  #of(profile: SandboxProfile): Promise<CommandSandbox>[] {
+  #of(profile: SandboxProfile): Standby[] {
     const waiting = this.#waiting.get(profile) ?? [];
     this.#waiting.set(profile, waiting);
     return waiting;
   }
 
-  #start(profile: SandboxProfile, waiting: Promise<CommandSandbox>[]): void {
-    const starting = this.#isolation.startCommand(this.#request, profile);
-    waiting.push(starting);
+  #start(profile: SandboxProfile, waiting: Standby[]): void {
+    const wanted = Promise.withResolvers<void>();
+    const starting = this.#isolation.startCommand(this.#request, profile, wanted.promise);
+    const standby = { starting, want: wanted.resolve };
+    waiting.push(standby);
     const forget = (): void => {
-      const at = waiting.indexOf(starting);
+      const at = waiting.indexOf(standby);
       if (at !== -1) void waiting.splice(at, 1);
     };
     starting.then(

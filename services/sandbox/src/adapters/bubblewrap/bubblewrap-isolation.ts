@@ -95,7 +95,7 @@ export class BubblewrapIsolation implements Isolation {
       const program = this.#systemFiles.runner(owner);
       const checkpoints = this.#options.checkpoints.open(request.sessionId, owner);
       const occupant = { kind: "runner", program, checkpoints, outsidePath: workspace.path, identity: workspace.identity } as const;
-      const group = this.#groups.take();
+      const group = this.#groups.take("command");
       const spawned = this.#spawner.start(this.#optionsOf(request, occupant, owner), group.entry);
       const runner = new BubblewrapRunner(spawned, group, this.#options.log.child({ sessionId: request.sessionId }));
       await this.#up(runner, spawned.exited, runner.start(), late);
@@ -103,13 +103,14 @@ export class BubblewrapIsolation implements Isolation {
     });
   }
 
-  startCommand(request: SandboxRequest, profile: SandboxProfile): Promise<CommandSandbox> {
+  startCommand(request: SandboxRequest, profile: SandboxProfile, wanted?: Promise<void>): Promise<CommandSandbox> {
     return this.#start(request, async (owner, late) => {
       const home = profile === "open" ? this.#homes.open(request.sessionId, owner) : undefined;
       const options = this.#optionsOf(request, { kind: "command", profile, home, image: request.workspace.image }, owner);
       const log = this.#options.log.child({ sessionId: request.sessionId });
       let spawned!: Spawned;
-      const group = this.#groups.take();
+      const group = this.#groups.take(wanted === undefined ? "command" : "standby");
+      void wanted?.then(() => group.share("command"));
       const start = (listener: SpawnedListener): Spawned => (spawned = this.#spawner.start(options, group.entry, listener));
       const command = new BubblewrapCommand(start, group, profile !== "read", log);
       const checked = command.ready().then((processId) => requireMounted(processId, request.workspace.identity));

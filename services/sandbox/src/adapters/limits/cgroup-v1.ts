@@ -11,6 +11,7 @@ import {
   readCounter,
   removeAbandoned,
   removeGroup,
+  setWhileThere,
 } from "./control-group-folder.ts";
 import { canMoveThread, type GroupEntry } from "./group-entry.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
@@ -18,8 +19,8 @@ import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts
 /** The last keeps a sandbox full of busy processes from taking the processors from everybody else. */
 const CONTROLLERS = ["pids", "memory", "cpu"] as const;
 const NEEDED = ["pids", "memory"] as const;
-/** What one process has by itself. */
-const SHARES_OF_A_PROCESS = 1_024;
+/** Beside what one process has by itself, which is 1,024. */
+const SHARES = { standby: 32, command: 1_024 * availableParallelism() };
 
 /** cgroup v1, where each controller has a tree of its own; undefined where pids or memory cannot be limited here. */
 export function findCgroupV1(): SandboxLimits | undefined {
@@ -50,8 +51,6 @@ function createGroup(parents: ReadonlyMap<string, string>, leave: readonly strin
     writeFileSync(join(memory, "memory.limit_in_bytes"), String(values.memoryBytes));
     const withSwap = join(memory, "memory.memsw.limit_in_bytes");
     if (existsSync(withSwap)) writeFileSync(withSwap, String(values.memoryBytes));
-    const processor = folders.get("cpu");
-    if (processor !== undefined) writeFileSync(join(processor, "cpu.shares"), String(SHARES_OF_A_PROCESS * availableParallelism()));
   });
   const outOfMemoryKills = (): number => readCounter(join(memory, "memory.oom_control"), "oom_kill");
   const refusedProcesses = (): number => readCounter(join(processes, "pids.events"), "max");
@@ -60,6 +59,10 @@ function createGroup(parents: ReadonlyMap<string, string>, leave: readonly strin
       await Promise.all([...folders.values()].map((folder) => joinGroup(folder, processId)));
     },
     ...(leave === undefined ? {} : { entry: { enter: [...folders.values()].map(tasksOf), leave } satisfies GroupEntry }),
+    share: (share) => {
+      const processor = folders.get("cpu");
+      if (processor !== undefined) setWhileThere(join(processor, "cpu.shares"), SHARES[share]);
+    },
     outOfMemoryKills,
     refusedProcesses,
     clear: () => clearGroup(processes),

@@ -11,13 +11,14 @@ import {
   readCounter,
   removeAbandoned,
   removeGroup,
+  setWhileThere,
 } from "./control-group-folder.ts";
 import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
 
 const NEEDED = ["pids", "memory"];
-/** What one process has by itself. */
-const WEIGHT_OF_A_PROCESS = 100;
 const MAXIMUM_WEIGHT = 10_000;
+/** Beside what one process has by itself, which is 100. */
+const WEIGHTS = { standby: 3, command: Math.min(100 * availableParallelism(), MAXIMUM_WEIGHT) };
 
 /** cgroup v2 where a part of the tree is delegated to this user; undefined where none is. */
 export function findCgroupV2(): SandboxLimits | undefined {
@@ -41,13 +42,12 @@ function createGroup(parent: string, values: LimitValues): LimitGroup {
     writeFileSync(join(folder, "memory.max"), String(values.memoryBytes));
     const swap = join(folder, "memory.swap.max");
     if (existsSync(swap)) writeFileSync(swap, "0");
-    const weight = join(folder, "cpu.weight");
-    if (existsSync(weight)) writeFileSync(weight, String(Math.min(WEIGHT_OF_A_PROCESS * availableParallelism(), MAXIMUM_WEIGHT)));
   });
   const outOfMemoryKills = (): number => readCounter(join(folder, "memory.events"), "oom_kill");
   const refusedProcesses = (): number => readCounter(join(folder, "pids.events"), "max");
   return {
     join: (processId) => joinGroup(folder, processId),
+    share: (share) => setWhileThere(join(folder, "cpu.weight"), WEIGHTS[share]),
     outOfMemoryKills,
     refusedProcesses,
     clear: () => clearGroup(folder),

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -75,6 +75,15 @@ export async function removeGroup(folder: string): Promise<void> {
 
 export function joinGroup(folder: string, processId: number): Promise<void> {
   return writeFile(join(folder, "cgroup.procs"), String(processId));
+}
+
+/** Sets a value of the group, which may be gone by now. */
+export function setWhileThere(path: string, value: number): void {
+  try {
+    writeFileSync(path, String(value), { flag: "r+" });
+  } catch {
+    // Nothing runs in it any more.
+  }
 }
 
 /** The number that stands behind a word in one of the group's files; 0 where it is not there. */

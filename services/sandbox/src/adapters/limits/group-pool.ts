@@ -1,4 +1,4 @@
-import type { LimitGroup, LimitValues, SandboxLimits } from "./sandbox-limits.ts";
+import type { LimitGroup, LimitValues, ProcessorShare, SandboxLimits } from "./sandbox-limits.ts";
 
 const MAXIMUM_FREE = 16;
 
@@ -15,8 +15,9 @@ export class GroupPool {
   }
 
   /** A group in which nothing runs and that has counted nothing; its `remove` gives it back. */
-  take(): LimitGroup {
+  take(share: ProcessorShare): LimitGroup {
     const group = this.#free.pop() ?? this.#limits.createGroup(this.#values);
+    group.share(share);
     return { ...group, remove: () => this.#giveBack(group) };
   }
 

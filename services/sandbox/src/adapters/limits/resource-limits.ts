@@ -10,6 +10,7 @@ export const resourceLimits: SandboxLimits = {
   controllers: [],
   createGroup: () => ({
     join: () => Promise.resolve(),
+    share: () => undefined,
     outOfMemoryKills: () => 0,
     refusedProcesses: () => 0,
     clear: () => Promise.resolve(),

@@ -7,12 +7,17 @@ export interface LimitValues {
   readonly memoryBytes: number;
 }
 
+/** How much of the processors a sandbox gets while others want them, too: one that stands by leaves them to what is at work. */
+export type ProcessorShare = "standby" | "command";
+
 /** The limits of one sandbox, in force from `join` on, or from the start of what is started through its entry. */
 export interface LimitGroup {
   /** Puts a process, and what it starts from now on, under the limits. The kernel takes milliseconds for it. */
   readonly join: (processId: number) => Promise<void>;
   /** Left out where threads cannot be moved by themselves. */
   readonly entry?: GroupEntry;
+  /** From now on. Nothing where processors cannot be shared out here, or the group is gone. */
+  readonly share: (share: ProcessorShare) => void;
   /** How many processes the kernel ended because the memory was used up. */
   readonly outOfMemoryKills: () => number;
   /** How often a process was refused because there were as many as may be. */
