@@ -33,14 +33,13 @@ import { PostgresWiki } from "./adapters/postgres-wiki.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { modelWorkMethods } from "./rpc/model-work.ts";
+import { MAXIMUM_POSTINGS } from "./domain/search/item-search.ts";
 import { personalDataMethods } from "./rpc/personal-data.ts";
 import { memoryRoutes } from "./rpc/routes.ts";
 import { threadMethods } from "./rpc/threads.ts";
 import { transcriptMethods } from "./rpc/transcripts.ts";
 import { wikiMethods } from "./rpc/wiki.ts";
 
-/** In smaller scopes PostgreSQL scores everything in a few milliseconds. */
-const INDEX_SERVES_FROM = 10_000;
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 await runService("memory", async (log, environment) => {
@@ -57,7 +56,7 @@ await runService("memory", async (log, environment) => {
   const circuit = new Circuit();
   const indexer = new OutboxIndexer(database, new MeilisearchFactWriter(meilisearch), circuit, log);
   const store = new PostgresFactStore(database, () => indexer.wake());
-  const index = new MeilisearchFactIndex(meilisearch, circuit, log, () => indexer.wake(), INDEX_SERVES_FROM);
+  const index = new MeilisearchFactIndex(meilisearch, circuit, log, () => indexer.wake(), MAXIMUM_POSTINGS);
 
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);

@@ -1,7 +1,7 @@
 import type { Log } from "@hlvm/log/create-log";
 import type { MultiSearchQuery } from "meilisearch";
 import type { Candidates } from "../domain/candidates.ts";
-import type { FactIndex } from "../domain/fact-index.ts";
+import type { AskedWords, FactIndex } from "../domain/fact-index.ts";
 import { inverseFrequency } from "../domain/search/found-item.ts";
 import type { Circuit } from "./circuit.ts";
 import { FACT_INDEX, type FactDocument } from "./fact-document.ts";
@@ -21,7 +21,8 @@ interface Found {
 
 /**
  * Candidates from Meilisearch: one sub-query a term in one request, since its own ranking of several words loses most of
- * what is relevant, and the sum of the terms' weights here.
+ * what is relevant, and the sum of the terms' weights here. A further one finds what holds all terms: of a common word only some
+ * facts come, and those with all of them need not be among these.
  */
 export class MeilisearchFactIndex implements FactIndex {
   readonly #connection: MeilisearchConnection;
@@ -33,7 +34,7 @@ export class MeilisearchFactIndex implements FactIndex {
 
   /**
    * @param onMissing called when the index is gone and has to be filled again
-   * @param servesFrom how many facts a scope has to have for it to be asked
+   * @param servesFrom it is asked where more facts than this hold each word of a question
    */
   constructor(connection: MeilisearchConnection, circuit: Circuit, log: Log, onMissing: () => void, servesFrom: number) {
     this.#connection = connection;
@@ -43,18 +44,22 @@ export class MeilisearchFactIndex implements FactIndex {
     this.servesFrom = servesFrom;
   }
 
-  async candidates(audiences: readonly string[], terms: readonly string[], limit: number, signal: AbortSignal): Promise<Candidates> {
+  async candidates(audiences: readonly string[], { terms, forms }: AskedWords, limit: number, signal: AbortSignal): Promise<Candidates> {
     this.#circuit.check();
     const common = { indexUid: FACT_INDEX, filter: `audience IN [${audiences.map((audience) => `"${audience}"`).join(", ")}]` };
     const everything = { ...common, q: "", limit: 0 };
-    const queries = terms.map((term) => ({ ...common, q: term, limit: MAXIMUM_HITS_A_TERM, attributesToRetrieve: ["id"] }));
-    const [all, ...found] = await this.#search([everything, ...queries], signal);
+    const queries = forms.map((form) => ({ ...common, q: form, limit: MAXIMUM_HITS_A_TERM, attributesToRetrieve: ["id"] }));
+    const together = { ...common, q: terms.join(" "), matchingStrategy: "all" as const, limit, attributesToRetrieve: ["id"] };
+    const [all, whole, ...found] = await this.#search([everything, together, ...queries], signal);
     const total = all!.estimatedTotalHits;
     const weights = new Map<string, number>();
+    let sum = 0;
     for (const { hits, estimatedTotalHits } of found) {
       const weight = inverseFrequency(total, estimatedTotalHits);
+      sum += weight;
       for (const { id } of hits) weights.set(id, (weights.get(id) ?? 0) + weight);
     }
+    for (const { id } of whole!.hits) weights.set(id, sum);
     return {
       ids: [...weights]
         .sort((a, b) => b[1] - a[1])

@@ -56,7 +56,7 @@ const everythingIsIndexed = async (): Promise<void> => {
   await expect.poll(() => test.database.query("SELECT outbox_id FROM outbox"), { timeout: 15_000, interval: 20 }).toEqual([]);
 };
 const indexedIds = async (viewer: Viewer, term: string): Promise<readonly string[]> => {
-  return (await index.candidates(audiencesOf(viewer), [term], 50, signal)).ids;
+  return (await index.candidates(audiencesOf(viewer), { terms: [term], forms: [term] }, 50, signal)).ids;
 };
 
 describe("the index", () => {
@@ -188,18 +188,32 @@ describe("the index", () => {
     expect(await idsOf()).toEqual([indexed.id, waiting.id].sort());
   });
 
+  it("is asked where more facts than it serves from hold each word of a question, and gives those that hold all first", async () => {
+    indexer.start();
+    index = new MeilisearchFactIndex(connection, new Circuit(), testLog, () => undefined, 2);
+    for (const part of ["bearing", "belt", "gear"]) await write(ada, `The turbine's ${part} is oiled`);
+    await write(ada, "The turbine's valve is painted");
+    await everythingIsIndexed();
+    expect(await search(ada, "which turbine part is oiled?")).toMatchObject({ source: "index" });
+    expect(await search(ada, "which turbine is painted?")).toMatchObject({ source: "database" });
+    expect(await search(ada, "which colour has the door?")).toMatchObject({ source: "database", facts: [] });
+    const { ids } = await index.candidates(audiencesOf(ada), { terms: ["turbin", "oil"], forms: ["turbin", "oil"] }, 3, signal);
+    const oiled = await search(ada, "oiled");
+    expect(new Set(ids)).toEqual(new Set(oiled.facts.map(({ fact }) => fact.id)));
+  });
+
   it("says in the log once why it does not answer, each time that it stops answering", async () => {
     const warn = vi.spyOn(testLog, "warn").mockReturnValue(undefined);
     const answers = [false, false, true, false];
     const moody = await standInIndex((_request, response) => {
-      const results = [1, 2].map(() => ({ hits: [], estimatedTotalHits: 0 }));
+      const results = [1, 2, 3].map(() => ({ hits: [], estimatedTotalHits: 0 }));
       response.end(answers.shift() ? JSON.stringify({ results }) : "<html>Sign in</html>");
     });
     const circuit = new Circuit();
     index = new MeilisearchFactIndex(moody, circuit, testLog, () => undefined, 0);
     const logged: number[] = [];
     while (answers.length > 0) {
-      await index.candidates(["a"], ["turbin"], 1, signal).catch(() => circuit.answered());
+      await index.candidates(["a"], { terms: ["turbin"], forms: ["turbin"] }, 1, signal).catch(() => circuit.answered());
       logged.push(warn.mock.calls.length);
     }
     expect(logged).toEqual([1, 1, 1, 2]);
@@ -210,6 +224,7 @@ describe("the index", () => {
   it("is told to be busy, not dead, at the first question after a start and while it rests from that", async () => {
     const silent = await standInIndex(() => undefined);
     index = new MeilisearchFactIndex(silent, new Circuit(), testLog, () => undefined, 0);
+    await write(ada, "Turbines are oiled in May");
     for (let question = 0; question < 2; question++)
       expect((await search(ada, "turbines")).notice).toMatch(/^The search index \(Meilisearch\) is busy .* Nothing needs to be done/);
   });
@@ -219,6 +234,7 @@ describe("the index", () => {
       response.writeHead(404).end(JSON.stringify({ code: "index_not_found", message: "There is no such index." }));
     });
     index = new MeilisearchFactIndex(empty, new Circuit(), testLog, () => undefined, 0);
+    await write(ada, "Turbines are oiled in May");
     expect((await search(ada, "turbines")).notice).toMatch(/^The search index is new and is being filled\. .* Nothing needs to be done/);
   });
 

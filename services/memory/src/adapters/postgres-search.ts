@@ -1,7 +1,7 @@
 import type { Queries } from "@hlvm/postgres/database";
 import { coverageOf } from "../domain/search/coverage.ts";
 import { inverseFrequency, type FoundItem } from "../domain/search/found-item.ts";
-import type { AskedCorpora, AskedForm, ItemSearch } from "../domain/search/item-search.ts";
+import { MAXIMUM_POSTINGS, type AskedCorpora, type AskedForm, type ItemSearch } from "../domain/search/item-search.ts";
 import { otherForms } from "../domain/search/other-forms.ts";
 import { possibleActors, questionOf } from "../domain/search/question.ts";
 import type { SearchKind } from "../domain/search/search-item.ts";
@@ -10,8 +10,6 @@ import { scoreItems } from "./score-items.sql.ts";
 
 /** Postings that a search scores. */
 const MAXIMUM_SCORED = 5_000;
-/** Postings that it reads to find what it scores, where there are more: common words only weigh what the rarer ones found. */
-const MAXIMUM_POSTINGS = 20_000;
 /** Of what the rarer words found, as many as the index would give. */
 const MAXIMUM_FOUND = 400;
 

@@ -2,7 +2,7 @@ import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { audiencesOf } from "./audience.ts";
 import type { Candidates } from "./candidates.ts";
 import type { Fact } from "./fact.ts";
-import type { FactIndex } from "./fact-index.ts";
+import type { AskedWords, FactIndex } from "./fact-index.ts";
 import type { FactStore, ScopedFacts } from "./fact-store.ts";
 import type { FoundItem } from "./search/found-item.ts";
 import type { AskedCorpora } from "./search/item-search.ts";
@@ -36,9 +36,9 @@ export interface FactSearch {
 }
 
 /**
- * Finds facts in the viewer's scope by the words of a question. The database scores them all by its postings; among very many the index
- * gives candidates, with what it has not taken in yet, and the same statement scores those. With the index away or far behind, the
- * database reads the postings of the rarer words, and the answer says so.
+ * Finds facts in the viewer's scope by the words of a question. The database scores what holds them by its postings, those of the rarer
+ * words first. Where very many facts hold each of them the index gives candidates, with what it has not taken in yet, and the same
+ * statement scores those. With the index away or far behind, the database reads what it can of the rarest word, and the answer says so.
  */
 export async function searchFacts(
   ports: SearchPorts,
@@ -49,20 +49,22 @@ export async function searchFacts(
   signal.throwIfAborted();
   const begun = await ports.store.inScope(viewer, async (scoped) => {
     const asked = await scoped.search.ask("fact", query);
-    const isSmall = asked.items < ports.index.servesFrom || asked.question.terms.length === 0;
-    return { asked, facts: isSmall ? await rank(scoped, asked, limit) : undefined };
+    const isFound = rarestOf(asked) <= ports.index.servesFrom;
+    return { asked, facts: isFound ? await rank(scoped, asked, limit) : undefined };
   });
   if (begun.facts !== undefined) return { facts: begun.facts, source: "database", notice: "" };
-  const indexed = await askIndex(
-    ports.index,
-    viewer,
-    begun.asked.forms.map(({ form }) => form),
-    signal,
-  );
+  const { question, forms } = begun.asked;
+  const indexed = await askIndex(ports.index, viewer, { terms: question.terms, forms: forms.map(({ form }) => form) }, signal);
   return ports.store.inScope(viewer, async (scoped) => {
     const { candidates, notice } = await withWaiting(scoped, indexed);
     return { facts: await rank(scoped, begun.asked, limit, candidates), source: candidates === undefined ? "database" : "index", notice };
   });
+}
+
+/** How many facts hold the question's rarest word, of those that any does; 0 where none does. */
+function rarestOf({ question, frequencies }: AskedCorpora): number {
+  const held = question.terms.map((term) => frequencies.get(term) ?? 0).filter((count) => count > 0);
+  return held.length === 0 ? 0 : Math.min(...held);
 }
 
 async function rank(scoped: ScopedFacts, asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<RankedFact[]> {
@@ -84,9 +86,9 @@ async function withWaiting(facts: ScopedFacts, indexed: Candidates | HlvmError):
   return { candidates: [...new Set([...indexed.ids, ...waiting])], notice: "" };
 }
 
-async function askIndex(index: FactIndex, viewer: Viewer, terms: readonly string[], signal: AbortSignal): Promise<Candidates | HlvmError> {
+async function askIndex(index: FactIndex, viewer: Viewer, words: AskedWords, signal: AbortSignal): Promise<Candidates | HlvmError> {
   try {
-    return await index.candidates(audiencesOf(viewer), terms, MAXIMUM_CANDIDATES, signal);
+    return await index.candidates(audiencesOf(viewer), words, MAXIMUM_CANDIDATES, signal);
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof HlvmError && cause.reason === "index_unavailable") return cause;

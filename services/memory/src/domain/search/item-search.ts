@@ -2,6 +2,9 @@ import type { FoundItem } from "./found-item.ts";
 import type { Question } from "./question.ts";
 import type { SearchKind } from "./search-item.ts";
 
+/** Of a word that more texts hold not all are read: common words only weigh what rarer ones find. */
+export const MAXIMUM_POSTINGS = 20_000;
+
 export interface AskedForm {
   readonly form: string;
   readonly term: string;
