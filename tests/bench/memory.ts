@@ -1,12 +1,15 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, type CallOptions, type Client } from "@connectrpc/connect";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { readSigningKey } from "@hlvm/identity/signing-key";
 import { TokenMinter } from "@hlvm/identity/token-minter";
 import { FactScope, MemoryService } from "@hlvm/proto/hlvm/memory/v1/memory_pb";
+import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
+import { startEmbeddings } from "./embeddings/start-embeddings.ts";
 import { readLocomo, type MemorySet } from "./memory-sets.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
@@ -14,9 +17,17 @@ import { readLongMemEval } from "./read-longmemeval.ts";
 
 const FOUND = 10;
 const WRITTEN_AT_ONCE = 500;
+const POLL_MILLISECONDS = 500;
 
+export interface MemoryBench {
+  readonly set: string | undefined;
+  readonly file: string | undefined;
+  /** Whether a model makes vectors of what texts mean. */
+  readonly isByMeaning: boolean;
+}
 interface Memory {
   readonly client: Client<typeof MemoryService>;
+  readonly stats: Client<typeof MemoryStatsService>;
   readonly options: () => Promise<CallOptions>;
 }
 interface Times {
@@ -41,15 +52,19 @@ interface Asked {
  * How many of the turns that answer a question are among the ten that a search finds and that a run is reminded of, by the service and
  * the stores as they run; how well recall's gate tells those questions from such as the memory knows nothing of.
  */
-export async function benchMemory(set: string | undefined, file: string | undefined): Promise<void> {
+export async function benchMemory({ set, file, isByMeaning }: MemoryBench): Promise<void> {
   const memories = set === "longmemeval" ? readLongMemEval(file) : readLocomo(file);
   if (memories === undefined) return console.log("\nMemory: left out, the set is not here (--set locomo|longmemeval FILE)");
-  const mesh = await startTestMesh();
+  const embeddings = isByMeaning ? await startEmbeddings() : undefined;
+  const mesh = await startTestMesh(
+    embeddings === undefined ? {} : { HLVM_EMBEDDINGS_URL: embeddings.url, HLVM_EMBEDDINGS_MODEL: embeddings.model },
+  );
   try {
-    const memory = await connect(mesh);
+    const memory = connect(mesh);
     const begun = performance.now();
     const turns = await writeTurns(memory, memories);
     const writes = turns.size / ((performance.now() - begun) / 1_000);
+    if (embeddings !== undefined) await untilEmbedded(memory, memories.length);
     const times: Times = { search: [], recall: [] };
     const asked: Asked[] = [];
     for (const [number, { questions }] of memories.entries())
@@ -83,16 +98,27 @@ export async function benchMemory(set: string | undefined, file: string | undefi
     ]);
   } finally {
     await mesh.stop();
+    await embeddings?.close();
   }
 }
 
-async function connect(mesh: TestMesh): Promise<Memory> {
+function connect(mesh: TestMesh): Memory {
   const minter = new TokenMinter(readSigningKey(join(mesh.directory, "keys", "edge.jwk")));
   const port = mesh.state.services.find(({ name }) => name === "memory")!.port!;
+  const transport = createMeshTransport(`http://127.0.0.1:${port}`);
   return {
-    client: createClient(MemoryService, createMeshTransport(`http://127.0.0.1:${port}`)),
+    client: createClient(MemoryService, transport),
+    stats: createClient(MemoryStatsService, transport),
     options: async () => ({ headers: { authorization: `Bearer ${minter.mint(testPrincipal, "memory")}` } }),
   };
+}
+
+async function untilEmbedded({ stats, options }: Memory, projects: number): Promise<void> {
+  for (let number = 0; number < projects;) {
+    const { embeddings } = await stats.getMemoryStats({ project: projectOf(number) }, await options());
+    if (embeddings !== undefined && embeddings.made > 0 && embeddings.waiting === 0) number += 1;
+    else await sleep(POLL_MILLISECONDS);
+  }
 }
 
 /** @returns fact id → the turns that it was written from, and their session */

@@ -30,6 +30,9 @@ import { PostgresThreads } from "./adapters/postgres-threads.ts";
 import { PostgresTranscripts } from "./adapters/postgres-transcripts.ts";
 import { PostgresUsageLog } from "./adapters/postgres-usage-log.ts";
 import { PostgresWiki } from "./adapters/postgres-wiki.ts";
+import { chooseEmbeddingModel } from "./adapters/embedding-model.ts";
+import { ItemEmbedder } from "./adapters/item-embedder.ts";
+import { OpenAiEmbedder } from "./adapters/openai-embedder.ts";
 import { fillSearch } from "./adapters/search-filler.ts";
 import { readMemoryConfig } from "./config.ts";
 import { modelWorkMethods } from "./rpc/model-work.ts";
@@ -51,6 +54,10 @@ await runService("memory", async (log, environment) => {
   await migrate(database, MIGRATIONS);
   await fillSearch(database, log);
   await fillEntities(database, log);
+  const embedder = config.embeddings && new OpenAiEmbedder(config.embeddings);
+  await chooseEmbeddingModel(database, embedder?.model);
+  // Of its own, so that a batch that takes long does not keep questions from being asked.
+  const itemEmbedder = config.embeddings && new ItemEmbedder(database, new OpenAiEmbedder(config.embeddings), log);
 
   const meilisearch = new MeilisearchConnection({ url: config.meilisearchUrl, key: config.meilisearchKey });
   const circuit = new Circuit();
@@ -61,12 +68,12 @@ await runService("memory", async (log, environment) => {
   const { host, port } = config;
   const limits = connectionLimits(config.connectionAgeSeconds);
   const projects = new PostgresProjects(database);
-  const transcripts = new PostgresTranscripts(database);
-  const wiki = new PostgresWiki(database);
+  const transcripts = new PostgresTranscripts(database, embedder);
+  const wiki = new PostgresWiki(database, embedder);
   const usage = new PostgresUsageLog(database, log);
   const personalData = new PostgresPersonalData(database, () => indexer.wake());
   const routes = (router: ConnectRouter): void => {
-    memoryRoutes({ store, index, gate, projects, usage, transcripts, wiki })(router);
+    memoryRoutes({ store, index, embedder, gate, projects, usage, transcripts, wiki })(router);
     router.service(TranscriptService, transcriptMethods({ transcripts, projects }));
     router.service(WikiService, wikiMethods({ wiki, projects }));
     router.service(ModelWorkService, modelWorkMethods({ work: new PostgresModelWork(database, () => indexer.wake()), projects }));
@@ -77,11 +84,13 @@ await runService("memory", async (log, environment) => {
   const services = served.map(({ typeName }) => typeName);
   const server = await startRpcServer({ host, port, limits, log, routes, services, authenticate });
   indexer.start();
+  itemEmbedder?.start();
   return {
     port: server.port,
     close: async () => {
       await server.close();
       await indexer.close();
+      await itemEmbedder?.close();
       await database.close();
     },
   };

@@ -49,6 +49,7 @@ const PROVIDER_VARIABLES = [
 const ORCHESTRATOR_VARIABLES = ["HLVM_OUTPUT_RESERVE_TOKENS"];
 
 /** Of the edge in team mode; those that hold no secret come by themselves. */
+const EMBEDDING_VARIABLES = ["HLVM_EMBEDDINGS_URL", "HLVM_EMBEDDINGS_KEY"];
 const TEAM_VARIABLES = ["HLVM_OIDC_CLIENT_SECRET", "HLVM_PUBLIC_URL"];
 
 interface PlannedService {
@@ -144,12 +145,17 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         secrets.meilisearchMasterKey,
       ),
       ...replicated("policy", "back", { ...ownDatabase("policy"), HLVM_GRANT_SIGNING_KEY: keys.signingKey("policy") }),
-      ...replicated("memory", "back", {
-        ...ownDatabase("memory"),
-        HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
-        HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
-        HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
-      }),
+      ...replicated(
+        "memory",
+        "back",
+        {
+          ...ownDatabase("memory"),
+          HLVM_GRANT_PUBLIC_KEYS: keys.grantPublicKeys,
+          HLVM_MEILISEARCH_URL: `http://${LOOPBACK}:${searchPort}`,
+          HLVM_MEILISEARCH_KEY: secrets.meilisearchMasterKey,
+        },
+        EMBEDDING_VARIABLES,
+      ),
       ...replicated(
         "model-gateway",
         "back",

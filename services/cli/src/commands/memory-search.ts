@@ -33,14 +33,14 @@ function row({ fact }: FoundFact): string[] {
   return [fact.factId, enumWord(FactTypeSchema, fact.type), enumWord(FactScopeSchema, fact.scope), fact.text];
 }
 
-const EXPLAINED = ["SCORE", "WORDS", "BESIDE", "SESSION", "WHO", "WHEN", "SAID BY", "AGE", "COVERS", "BY WORD", "TEXT"];
+const EXPLAINED = ["SCORE", "WORDS", "BESIDE", "SESSION", "WHO", "WHEN", "MEANS", "SAID BY", "AGE", "COVERS", "BY WORD", "TEXT"];
 
-/** The sum of words to when, times said by, times age, is the score; covers is what recall's gate looks at. */
+/** The sum of words to means, times said by, times age, is the score; covers is what recall's gate looks at. */
 function explained({ fact, score, parts }: FoundFact): string[] {
   if (fact === undefined || parts === undefined) return [];
-  const { terms, neighbours, container, actor, date, provenance, tieBreak, coverage, gate } = parts;
+  const { terms, neighbours, container, actor, date, similarity, provenance, tieBreak, coverage, gate } = parts;
   const words = terms.reduce((sum, term) => sum + term.score, 0);
-  const added = [words, neighbours, container, actor, date].map((part) => part.toFixed(2));
+  const added = [words, neighbours, container, actor, date, similarity].map((part) => part.toFixed(2));
   const factors = [provenance, tieBreak].map((factor) => `×${factor.toFixed(2)}`);
   const covers = `${coverage.toFixed(2)} ${coverage >= gate ? "≥" : "<"} ${gate.toFixed(2)}`;
   return [

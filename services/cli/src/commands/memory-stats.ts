@@ -7,6 +7,7 @@ import {
   GetMemoryStatsResponseSchema,
   MemoryStatsService,
   RecallKindSchema,
+  type EmbeddingCounts,
   type GetMemoryStatsResponse,
 } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { EXIT_OK, type CommandContext } from "../command.ts";
@@ -58,8 +59,15 @@ function textOf(stats: GetMemoryStatsResponse): string {
     `Facts             ${origins === "" ? "none" : origins}\n`,
     `Age               ${ages}\n`,
     `Never shown       ${stats.factsNeverShown}\n`,
+    meaningsOf(stats.embeddings),
     used.length === 0 ? "" : `\n${table(["USED", "SHOWN", "FACT", "TEXT"], used)}`,
   ].join("");
+}
+
+function meaningsOf(counts: EmbeddingCounts | undefined): string {
+  if (counts === undefined) return "";
+  const { model, made, waiting, refused } = counts;
+  return `Meanings          ${made} texts have their vector by ${model}, ${waiting} wait${refused === 0 ? "" : `, ${refused} were refused`}\n`;
 }
 
 function share(part: number, whole: number): string {

@@ -1,12 +1,13 @@
 import type { Queries } from "@hlvm/postgres/database";
 import { coverageOf } from "../domain/search/coverage.ts";
 import { inverseFrequency, type FoundItem } from "../domain/search/found-item.ts";
-import { MAXIMUM_POSTINGS, type AskedCorpora, type AskedForm, type ItemSearch } from "../domain/search/item-search.ts";
+import { MAXIMUM_POSTINGS, type AskedCorpora, type AskedForm, type ItemSearch, type Meaning } from "../domain/search/item-search.ts";
 import { otherForms } from "../domain/search/other-forms.ts";
 import { possibleActors, questionOf } from "../domain/search/question.ts";
 import type { SearchKind } from "../domain/search/search-item.ts";
+import { similarities } from "../domain/search/similarity.ts";
 import { saturationFor } from "../domain/search/weights.ts";
-import { scoreItems } from "./score-items.sql.ts";
+import { COMPARED, scoreItems } from "./score-items.sql.ts";
 
 /** Postings that a search scores. */
 const MAXIMUM_SCORED = 5_000;
@@ -23,9 +24,16 @@ interface ScoredRow extends Record<string, unknown> {
   tie_break: number;
   score: number;
   terms: Record<string, number>;
+  length: number;
+  vector: Buffer | null;
+  /** It holds words, stands beside what does, or stands out by its meaning; others are only there to compare with. */
+  is_found: boolean;
 }
 
-/** Search by words within a transaction that has entered a viewer's scope: what is not in it has no postings there. */
+/** Among more, meanings are compared of what the words found alone: looking at all takes a millisecond for some thousands. */
+const MAXIMUM_NEAR = 20_000;
+
+/** Search by words, and by meanings, within a transaction that has entered a viewer's scope: what is not in it has no postings there. */
 export class PostgresSearch implements ItemSearch {
   readonly #queries: Queries;
 
@@ -61,13 +69,15 @@ export class PostgresSearch implements ItemSearch {
 
   /** @param candidates of these alone; of all, where it is left out */
   async score(asked: AskedCorpora, limit: number, candidates?: readonly string[]): Promise<FoundItem[]> {
-    const { question, frequencies } = asked;
+    const { question, frequencies, meaning } = asked;
     const weightOf = (term: string): number => inverseFrequency(asked.items, frequencies.get(term) ?? 0);
     const { saturation, normalization } = saturationFor(asked.averageLength);
     const items = candidates ?? (await this.#foundByRare(asked));
     const among = items === undefined ? "all" : "items";
+    const isNear = meaning !== undefined && candidates === undefined && asked.items <= MAXIMUM_NEAR;
+    const meanings = meaning === undefined ? "none" : isNear ? "all" : "chosen";
     const rows = await this.#queries.query<ScoredRow>(
-      scoreItems(among),
+      scoreItems({ among, meanings }),
       [
         asked.ids,
         asked.forms.map(({ form }) => form),
@@ -78,17 +88,19 @@ export class PostgresSearch implements ItemSearch {
         question.actors,
         question.dates,
         question.dates.map(weightOf),
-        limit,
+        meaning === undefined ? limit : COMPARED,
         asked.forms.map(({ term }) => term),
         ...(items === undefined ? [] : [items]),
+        ...(meaning === undefined ? [] : [meaning.model]),
+        ...(isNear ? [meaning.vector.signs] : []),
       ],
-      `search-${among}`,
+      `search-${among}-${meanings}`,
     );
     const asksFor = [...question.terms, ...question.actors].map((term) => [term, frequencies.get(term) ?? 0] as const);
     const coverage = coverageOf(asked.items, new Map(asksFor));
-    return rows.map((row) => ({
+    return byMeaning(rows, meaning, limit).map(({ row, similarity, score }) => ({
       itemId: row.item_id,
-      score: row.score,
+      score,
       coverage: coverage([...Object.keys(row.terms), ...(row.actor > 0 ? question.actors : [])]),
       parts: {
         terms: row.terms,
@@ -96,6 +108,7 @@ export class PostgresSearch implements ItemSearch {
         container: row.container,
         actor: row.actor,
         date: row.date,
+        similarity,
         provenance: row.provenance,
         tieBreak: row.tie_break,
       },
@@ -140,4 +153,19 @@ function formsOf(terms: readonly string[], countOf: (term: string) => number): A
 function findersOf(forms: readonly AskedForm[]): AskedForm[] {
   let postings = 0;
   return [...forms].sort((a, b) => a.count - b.count).filter(({ count }, at) => (postings += count) <= MAXIMUM_POSTINGS || at === 0);
+}
+
+/** The best by words and meanings. */
+function byMeaning(rows: readonly ScoredRow[], meaning: Meaning | undefined, limit: number) {
+  if (meaning === undefined) return rows.map((row) => ({ row, similarity: 0, score: row.score }));
+  const texts = rows.map(({ vector, length }) => ({ length, vector: vector === null ? undefined : new Int8Array(vector) }));
+  return similarities(meaning.vector.values, texts)
+    .map((similarity, at) => ({
+      row: rows[at]!,
+      similarity,
+      score: rows[at]!.score + similarity * rows[at]!.provenance * rows[at]!.tie_break,
+    }))
+    .filter(({ row }) => row.is_found)
+    .sort((a, b) => b.score - a.score || (a.row.item_id < b.row.item_id ? -1 : 1))
+    .slice(0, limit);
 }

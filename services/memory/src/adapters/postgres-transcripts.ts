@@ -11,6 +11,8 @@ import type {
   Turn,
   TurnsStored,
 } from "../domain/transcripts/transcript-store.ts";
+import type { Embedder } from "../domain/search/embedder.ts";
+import { withQuestionVector } from "../domain/search/with-question-vector.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import { ENTITIES_VERSION } from "../domain/entities/item-mentions.ts";
 import { PostgresEntityMentions } from "./postgres-entity-mentions.ts";
@@ -24,9 +26,12 @@ type HeadToPut = TranscriptHead & { readonly firstAsked: string };
 /** Sessions with other agents, in PostgreSQL; row-level security shows each person their own. */
 export class PostgresTranscripts implements TranscriptStore {
   readonly #database: Database;
+  readonly #embedder: Embedder | undefined;
 
-  constructor(database: Database) {
+  /** @param embedder left out: searches go by words alone */
+  constructor(database: Database, embedder?: Embedder) {
     this.#database = database;
+    this.#embedder = embedder;
   }
 
   put(viewer: Viewer, head: HeadToPut, turns: readonly Turn[]): Promise<TurnsStored> {
@@ -106,12 +111,12 @@ export class PostgresTranscripts implements TranscriptStore {
     });
   }
 
-  search(viewer: Viewer, query: string, limit: number): Promise<RankedTurn[]> {
+  async search(viewer: Viewer, query: string, limit: number): Promise<RankedTurn[]> {
+    const words = await this.#inScope(viewer, (queries) => new PostgresSearch(queries).ask("turn", query));
+    if (words.question.terms.length === 0 && words.question.actors.length === 0) return [];
+    const { asked } = await withQuestionVector(this.#embedder, words, query);
     return this.#inScope(viewer, async (queries) => {
-      const search = new PostgresSearch(queries);
-      const asked = await search.ask("turn", query);
-      if (asked.question.terms.length === 0 && asked.question.actors.length === 0) return [];
-      const found = await search.score(asked, limit);
+      const found = await new PostgresSearch(queries).score(asked, limit);
       const rows = await queries.query<TurnRow & TranscriptRow & { turn_id: string }>(
         `SELECT turn_id, ${TURN_COLUMNS}, ${TRANSCRIPT_COLUMNS} FROM transcript_turn JOIN transcript USING (transcript_id)
          WHERE turn_id = ANY($1::uuid[])`,

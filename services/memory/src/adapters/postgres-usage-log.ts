@@ -14,6 +14,7 @@ import type {
   UsageStats,
 } from "../domain/usage/usage-log.ts";
 import type { Viewer } from "../domain/viewer.ts";
+import { embeddingCounts } from "./embedding-counts.ts";
 import { FACT_COLUMNS, factOf, type FactRow } from "./fact-row.ts";
 
 /** Of one session, what is looked through: a session that asks more often is shown nothing new. */
@@ -147,6 +148,7 @@ export class PostgresUsageLog implements UsageLog {
       ...(await answerCounts(queries, person)),
       ...(await factCounts(queries, audiencesOf(viewer), person)),
       mostUsed: await mostUsed(queries, person),
+      embeddings: await embeddingCounts(queries),
     }));
   }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { Database, Queries } from "@hlvm/postgres/database";
+import type { Embedder } from "../domain/search/embedder.ts";
+import { withQuestionVector } from "../domain/search/with-question-vector.ts";
 import type { Viewer } from "../domain/viewer.ts";
 import type {
   PageHead,
@@ -21,9 +23,12 @@ const REVISIONS = "FROM wiki_revision JOIN wiki_page USING (page_id)";
 /** Pages and their revisions, in PostgreSQL; row-level security shows a project's to who reads it. */
 export class PostgresWiki implements WikiStore {
   readonly #database: Database;
+  readonly #embedder: Embedder | undefined;
 
-  constructor(database: Database) {
+  /** @param embedder left out: searches go by words alone */
+  constructor(database: Database, embedder?: Embedder) {
     this.#database = database;
+    this.#embedder = embedder;
   }
 
   list(viewer: Viewer, limit: number): Promise<WikiPage[]> {
@@ -40,12 +45,12 @@ export class PostgresWiki implements WikiStore {
     });
   }
 
-  search(viewer: Viewer, query: string, limit: number): Promise<RankedPage[]> {
+  async search(viewer: Viewer, query: string, limit: number): Promise<RankedPage[]> {
+    const words = await this.#inScope(viewer, (queries) => new PostgresSearch(queries).ask("page", query));
+    if (words.question.terms.length === 0) return [];
+    const { asked } = await withQuestionVector(this.#embedder, words, query);
     return this.#inScope(viewer, async (queries) => {
-      const search = new PostgresSearch(queries);
-      const asked = await search.ask("page", query);
-      if (asked.question.terms.length === 0) return [];
-      const found = await search.score(asked, limit);
+      const found = await new PostgresSearch(queries).score(asked, limit);
       const ids = found.map(({ itemId }) => itemId);
       const rows = await queries.query<PageRow & { page_id: string }>(
         `${PAGES} AND wiki_page.page_id = ANY($1::uuid[])`,

@@ -13,16 +13,30 @@ const CHOSEN = 200;
 const SESSIONS = 10_000;
 const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => `WHEN '${origin}' THEN ${factor}::float8`);
 
+/** Of what is near, as many as are looked at closely besides: those that stand out are found, and the others tell how usual it is to be near. */
+const NEAREST = 50;
+/** In standard deviations, of all that is there. */
+const STANDS_OUT = 1.5;
+/** Rows that come where meanings are compared: those are weighed outside. */
+export const COMPARED = CHOSEN + NEAREST;
+
+export interface Scored {
+  /** All that hold a term, or these ($12). */
+  readonly among: "all" | "items";
+  /** Not, those that the words chose, or besides what is nearest of all: $12 (or $13) is the model, and behind it the question's signs. */
+  readonly meanings: "none" | "chosen" | "all";
+}
+
 /**
  * Scores items in one statement: $1 corpora, $2 and $3 forms of terms and their weights, $4 and $5 BM25's saturation and normalization, $6 the
  * average length, $7 terms of actors, $8 and $9 those of dates and their weights, $10 how many, $11 the terms that
  * the forms are of.
  * It must not depend on what the planner knows of the tables, which right after an import is nothing: every look into an index is written
  * as one (LATERAL, OFFSET 0), and what has many rows on both sides is summed up rather than joined.
- * @param among which items: all that hold a term, or these ($12)
  */
-export function scoreItems(among: "all" | "items"): string {
+export function scoreItems({ among, meanings }: Scored): string {
   const narrowed = { all: "", items: "AND item_id = ANY($12::uuid[])" }[among];
+  const [model, signs] = { all: ["$12", "$13"], items: ["$13", "$14"] }[among] as [string, string];
   return `WITH hit AS MATERIALIZED (
     -- A term's forms are one word.
     SELECT item_id, container_id, ordinal, asked.term, sum(count)::float8 AS count,
@@ -52,7 +66,7 @@ export function scoreItems(among: "all" | "items"): string {
     FROM (
       SELECT * FROM own WHERE container_id <> 0 AND ordinal IS NOT NULL ORDER BY bm25 DESC, item_id LIMIT ${SPEAKERS}
     ) AS speaking, (VALUES ${near}) AS beside (distance, share) GROUP BY 1, 2
-  ), placed AS MATERIALIZED (
+  ), ${meanings === "all" ? nearest(model, signs) : ""} placed AS MATERIALIZED (
     SELECT item_id, max(container_id) AS container_id, sum(bm25) AS bm25, sum(neighbours) AS neighbours FROM (
       SELECT item_id, container_id, bm25, 0 AS neighbours FROM own
       UNION ALL
@@ -60,6 +74,7 @@ export function scoreItems(among: "all" | "items"): string {
         SELECT item_id FROM search_item AS item WHERE item.container_id = near.container_id AND item.ordinal = near.ordinal AND item.container_id <> 0
         OFFSET 0
       ) AS there
+      ${meanings === "all" ? "UNION ALL SELECT item_id, container_id, 0, 0 FROM nearest" : ""}
     ) AS part GROUP BY item_id
   ), scored AS (
     -- Of each session its items and what it counts, side by side: there are too many of both to compare each with each.
@@ -69,17 +84,20 @@ export function scoreItems(among: "all" | "items"): string {
       SELECT NULL, container_id, 0, 0, bm25 FROM session
     ) AS placed
   ), chosen AS MATERIALIZED (
-    SELECT * FROM scored WHERE item_id IS NOT NULL ORDER BY bm25 + neighbours + container DESC, item_id LIMIT ${CHOSEN}
+    (SELECT * FROM scored WHERE item_id IS NOT NULL ORDER BY bm25 + neighbours + container DESC, item_id LIMIT ${CHOSEN})
+    ${meanings === "all" ? "UNION SELECT * FROM scored WHERE item_id IN (SELECT item_id FROM nearest)" : ""}
   ), parts AS (
-    SELECT item_id, chosen.bm25, neighbours, container,
+    SELECT item_id, item.length, ${meanings === "none" ? "NULL::bytea AS " : "embedded."}vector,
+      chosen.bm25 + neighbours > 0 ${meanings === "all" ? "OR item_id IN (SELECT item_id FROM nearest WHERE stands_out)" : ""} AS is_found, chosen.bm25, neighbours, container,
       CASE WHEN item.terms && $7::text[] THEN ${WEIGHTS.actor}::float8 ELSE 0 END AS actor,
       ${WEIGHTS.date} * coalesce((SELECT sum(weight) FROM unnest($8::text[], $9::float8[]) AS asked (term, weight)
         WHERE asked.term = ANY(item.terms)), 0) AS date,
       CASE origin ${provenance.join(" ")} ELSE 1 END AS provenance,
       1 + ${WEIGHTS.freshness} / (1 + greatest(0, extract(epoch FROM now() - added_at)::float8) / 86400 / ${WEIGHTS.freshnessDays}) AS tie_break
     FROM chosen, LATERAL (
-      SELECT terms, origin, added_at FROM search_item WHERE search_item.item_id = chosen.item_id OFFSET 0
+      SELECT terms, origin, added_at, length FROM search_item WHERE search_item.item_id = chosen.item_id OFFSET 0
     ) AS item
+    ${meanings === "none" ? "" : vectors(model)}
   ), best AS MATERIALIZED (
     SELECT *, (bm25 + neighbours + container + actor + date) * provenance * tie_break AS score FROM parts
     ORDER BY score DESC, item_id LIMIT $10
@@ -87,4 +105,28 @@ export function scoreItems(among: "all" | "items"): string {
     SELECT item_id, jsonb_object_agg(term, part) AS terms FROM hit WHERE item_id IN (SELECT item_id FROM best) GROUP BY item_id
   )
   SELECT best.*, coalesce(terms, '{}') AS terms FROM best LEFT JOIN held USING (item_id) ORDER BY score DESC, item_id`;
+}
+
+/** What is nearest of all that the viewer sees, by the share of dimensions whose signs differ. */
+function nearest(model: string, signs: string): string {
+  return `distant AS MATERIALIZED (
+    SELECT item_id, bit_count(signs # ${signs}::bit varying) AS distance FROM item_embedding
+    WHERE corpus_id = ANY($1::integer[]) AND bit_length(signs) = bit_length(${signs}::bit varying)
+      AND EXISTS (SELECT FROM embedding_model WHERE name = ${model}::text)
+  ), near_ones AS MATERIALIZED (
+    SELECT item_id, distant.distance < usual.distance AS stands_out
+    FROM distant, (SELECT avg(distance) - ${STANDS_OUT} * stddev_pop(distance) AS distance FROM distant) AS usual
+    ORDER BY distant.distance, item_id LIMIT ${NEAREST}
+  ), nearest AS MATERIALIZED (
+    SELECT near_ones.item_id, container_id, stands_out FROM near_ones, LATERAL (
+      SELECT container_id FROM search_item WHERE search_item.item_id = near_ones.item_id OFFSET 0
+    ) AS item
+  ),`;
+}
+
+function vectors(model: string): string {
+  return `LEFT JOIN LATERAL (
+      SELECT vector FROM item_embedding WHERE item_embedding.item_id = chosen.item_id
+        AND EXISTS (SELECT FROM embedding_model WHERE name = ${model}::text) OFFSET 0
+    ) AS embedded ON true`;
 }

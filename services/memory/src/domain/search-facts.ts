@@ -6,6 +6,8 @@ import type { AskedWords, FactIndex } from "./fact-index.ts";
 import type { FactStore, ScopedFacts } from "./fact-store.ts";
 import type { FoundItem } from "./search/found-item.ts";
 import type { AskedCorpora } from "./search/item-search.ts";
+import type { Embedder } from "./search/embedder.ts";
+import { withQuestionVector } from "./search/with-question-vector.ts";
 import type { Viewer } from "./viewer.ts";
 
 const MAXIMUM_CANDIDATES = 1_000;
@@ -15,6 +17,8 @@ const MAXIMUM_WAITING = 500;
 export interface SearchPorts {
   readonly store: FactStore;
   readonly index: FactIndex;
+  /** Left out: words alone are compared. */
+  readonly embedder?: Embedder | undefined;
 }
 
 export interface FactQuery {
@@ -50,14 +54,21 @@ export async function searchFacts(
   const begun = await ports.store.inScope(viewer, async (scoped) => {
     const asked = await scoped.search.ask("fact", query);
     const isFound = rarestOf(asked) <= ports.index.servesFrom;
-    return { asked, facts: isFound ? await rank(scoped, asked, limit) : undefined };
+    return { asked, isFound, facts: isFound && ports.embedder === undefined ? await rank(scoped, asked, limit) : undefined };
   });
   if (begun.facts !== undefined) return { facts: begun.facts, source: "database", notice: "" };
-  const { question, forms } = begun.asked;
-  const indexed = await askIndex(ports.index, viewer, { terms: question.terms, forms: forms.map(({ form }) => form) }, signal);
+  const { asked, notice: wordsAlone } = await withQuestionVector(ports.embedder, begun.asked, query, signal);
+  if (begun.isFound) {
+    const facts = await ports.store.inScope(viewer, (scoped) => rank(scoped, asked, limit));
+    return { facts, source: "database", notice: wordsAlone };
+  }
+  const words = { terms: asked.question.terms, forms: asked.forms.map(({ form }) => form) };
+  const indexed = await askIndex(ports.index, viewer, words, signal);
   return ports.store.inScope(viewer, async (scoped) => {
     const { candidates, notice } = await withWaiting(scoped, indexed);
-    return { facts: await rank(scoped, begun.asked, limit, candidates), source: candidates === undefined ? "database" : "index", notice };
+    const facts = await rank(scoped, asked, limit, candidates);
+    const notices = [notice, wordsAlone].filter((one) => one !== "").join(" ");
+    return { facts, source: candidates === undefined ? "database" : "index", notice: notices };
   });
 }
 

@@ -486,6 +486,7 @@ describe("ExecuteTool", () => {
 
   it("tells the model when the index did not answer", async () => {
     const ada = newcomer();
+    await memory.writeFact({ text: "Anything may be asked", scope: FactScope.PERSONAL }, await as(ada));
     const { result } = await execute(ada, "memory_search", { query: "anything" });
     expect(result).toMatchObject({ success: true, content: expect.stringContaining("Meilisearch") });
   });

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hlvm/memory/v1/stats.proto.
  */
 export const file_hlvm_memory_v1_stats: GenFile = /*@__PURE__*/
-  fileDesc("ChpobHZtL21lbW9yeS92MS9zdGF0cy5wcm90bxIOaGx2bS5tZW1vcnkudjEioQEKE1JlY29yZEFuc3dlclJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGgoGcnVuX2lkGAIgASgJQgq6SAdyBRABGIABEhoKCHF1ZXN0aW9uGAMgASgJQgi6SAVyAxjAPhIZCgZhbnN3ZXIYBCABKAlCCbpIBnIEGID6ARIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAICJJChRSZWNvcmRBbnN3ZXJSZXNwb25zZRIVCg11c2VkX2ZhY3RfaWRzGAEgAygJEhoKEnJlZGVyaXZlZF9mYWN0X2lkcxgCIAMoCSKIAQoVR2V0TWVtb3J5U3RhdHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiuQEKC1JlY2FsbENvdW50EigKBGtpbmQYASABKA4yGi5obHZtLm1lbW9yeS52MS5SZWNhbGxLaW5kEg0KBWNvdW50GAIgASgNEgwKBGhpdHMYAyABKA0SEwoLZmFjdHNfc2hvd24YBCABKA0SGAoQcDUwX21pbGxpc2Vjb25kcxgFIAEoARIYChBwOTVfbWlsbGlzZWNvbmRzGAYgASgBEhoKEmZhY3RzX21hcmtlZF93cm9uZxgHIAEoDSJICgtPcmlnaW5Db3VudBIqCgZvcmlnaW4YASABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luEg0KBWNvdW50GAIgASgNIicKCEFnZUNvdW50EgwKBGRheXMYASABKA0SDQoFY291bnQYAiABKA0iSwoIVXNlZEZhY3QSIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSDQoFc2hvd24YAiABKA0SDAoEdXNlZBgDIAEoDSK0AwoWR2V0TWVtb3J5U3RhdHNSZXNwb25zZRIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKB3JlY2FsbHMYAyADKAsyGy5obHZtLm1lbW9yeS52MS5SZWNhbGxDb3VudBIPCgdhbnN3ZXJzGAQgASgNEhoKEmFuc3dlcnNfd2l0aF9mYWN0cxgFIAEoDRIYChBhbnN3ZXJzX3dpdGhfdXNlGAYgASgNEiEKGWFuc3dlcnNfd2l0aF9yZWRlcml2YXRpb24YByABKA0SNAoPZmFjdHNfYnlfb3JpZ2luGAggAygLMhsuaGx2bS5tZW1vcnkudjEuT3JpZ2luQ291bnQSLgoMZmFjdHNfYnlfYWdlGAkgAygLMhguaGx2bS5tZW1vcnkudjEuQWdlQ291bnQSGQoRZmFjdHNfbmV2ZXJfc2hvd24YCiABKA0SKwoJbW9zdF91c2VkGAsgAygLMhguaGx2bS5tZW1vcnkudjEuVXNlZEZhY3QizwEKEkxpc3RSZWNhbGxzUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSDgoGbWlzc2VzGAIgASgIEioKBmJlZm9yZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoEa2luZBgEIAEoDjIaLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEtpbmQSFgoEdGV4dBgFIAEoCUIIukgFcgMYrAISIgoJYmVmb3JlX2lkGAYgASgEQg+6SAwyChj//////////38ipwIKC1JlY2FsbEVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgRraW5kGAIgASgOMhouaGx2bS5tZW1vcnkudjEuUmVjYWxsS2luZBINCgVxdWVyeRgDIAEoCRIWCg5zaG93bl9mYWN0X2lkcxgEIAMoCRISCgpzZXNzaW9uX2lkGAUgASgJEg4KBnJ1bl9pZBgGIAEoCRIUCgxtaWxsaXNlY29uZHMYByABKAESEQoJcmVjYWxsX2lkGAggASgEEg8KB3Byb2plY3QYCSABKAkSEgoKaGFzX2Fuc3dlchgKIAEoCBIVCg11c2VkX2ZhY3RfaWRzGAsgAygJEhYKDndyb25nX2ZhY3RfaWRzGAwgAygJIkMKE0xpc3RSZWNhbGxzUmVzcG9uc2USLAoHcmVjYWxscxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEVudHJ5IjgKEEdldFJlY2FsbFJlcXVlc3QSJAoJcmVjYWxsX2lkGAEgASgEQhG6SA4yDBj//////////38oASJlChFHZXRSZWNhbGxSZXNwb25zZRIrCgZyZWNhbGwYASABKAsyGy5obHZtLm1lbW9yeS52MS5SZWNhbGxFbnRyeRIjCgVmYWN0cxgCIAMoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QiYwoRTWFya1JlY2FsbFJlcXVlc3QSJAoJcmVjYWxsX2lkGAEgASgEQhG6SA4yDBj//////////38oARIZCgdmYWN0X2lkGAIgASgJQgi6SAVyA7ABARINCgV3cm9uZxgDIAEoCCJBChJNYXJrUmVjYWxsUmVzcG9uc2USKwoGcmVjYWxsGAEgASgLMhsuaGx2bS5tZW1vcnkudjEuUmVjYWxsRW50cnkiawoJRmFjdEZhdWx0EisKBGtpbmQYASABKA4yHS5obHZtLm1lbW9yeS52MS5GYWN0RmF1bHRLaW5kEg8KB21lc3NhZ2UYAiABKAkSDgoGYWR2aWNlGAMgASgJEhAKCGZhY3RfaWRzGAQgAygJIi4KEUF1ZGl0RmFjdHNSZXF1ZXN0EhkKB3Byb2plY3QYASABKAlCCLpIBXIDKIAgIlIKEkF1ZGl0RmFjdHNSZXNwb25zZRIpCgZmYXVsdHMYASADKAsyGS5obHZtLm1lbW9yeS52MS5GYWN0RmF1bHQSEQoJbG9va2VkX2F0GAIgASgNKmwKClJlY2FsbEtpbmQSGwoXUkVDQUxMX0tJTkRfVU5TUEVDSUZJRUQQABITCg9SRUNBTExfS0lORF9SVU4QARIUChBSRUNBTExfS0lORF9UT09MEAISFgoSUkVDQUxMX0tJTkRfU0VBUkNIEAMq0AEKDUZhY3RGYXVsdEtpbmQSHwobRkFDVF9GQVVMVF9LSU5EX1VOU1BFQ0lGSUVEEAASGgoWRkFDVF9GQVVMVF9LSU5EX1NFQ1JFVBABEh0KGUZBQ1RfRkFVTFRfS0lORF9EVVBMSUNBVEUQAhIhCh1GQUNUX0ZBVUxUX0tJTkRfQ09OVFJBRElDVElPThADEh0KGUZBQ1RfRkFVTFRfS0lORF9GT1JHT1RURU4QBBIhCh1GQUNUX0ZBVUxUX0tJTkRfUElOTkVEX1VOU0VFThAFMsIEChJNZW1vcnlTdGF0c1NlcnZpY2USXgoMUmVjb3JkQW5zd2VyEiMuaGx2bS5tZW1vcnkudjEuUmVjb3JkQW5zd2VyUmVxdWVzdBokLmhsdm0ubWVtb3J5LnYxLlJlY29yZEFuc3dlclJlc3BvbnNlIgOQAgISZAoOR2V0TWVtb3J5U3RhdHMSJS5obHZtLm1lbW9yeS52MS5HZXRNZW1vcnlTdGF0c1JlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5HZXRNZW1vcnlTdGF0c1Jlc3BvbnNlIgOQAgISWwoLTGlzdFJlY2FsbHMSIi5obHZtLm1lbW9yeS52MS5MaXN0UmVjYWxsc1JlcXVlc3QaIy5obHZtLm1lbW9yeS52MS5MaXN0UmVjYWxsc1Jlc3BvbnNlIgOQAgISVQoJR2V0UmVjYWxsEiAuaGx2bS5tZW1vcnkudjEuR2V0UmVjYWxsUmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLkdldFJlY2FsbFJlc3BvbnNlIgOQAgISWAoKTWFya1JlY2FsbBIhLmhsdm0ubWVtb3J5LnYxLk1hcmtSZWNhbGxSZXF1ZXN0GiIuaGx2bS5tZW1vcnkudjEuTWFya1JlY2FsbFJlc3BvbnNlIgOQAgISWAoKQXVkaXRGYWN0cxIhLmhsdm0ubWVtb3J5LnYxLkF1ZGl0RmFjdHNSZXF1ZXN0GiIuaGx2bS5tZW1vcnkudjEuQXVkaXRGYWN0c1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_memory_v1_memory]);
+  fileDesc("ChpobHZtL21lbW9yeS92MS9zdGF0cy5wcm90bxIOaGx2bS5tZW1vcnkudjEioQEKE1JlY29yZEFuc3dlclJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQESGgoGcnVuX2lkGAIgASgJQgq6SAdyBRABGIABEhoKCHF1ZXN0aW9uGAMgASgJQgi6SAVyAxjAPhIZCgZhbnN3ZXIYBCABKAlCCbpIBnIEGID6ARIZCgdwcm9qZWN0GAUgASgJQgi6SAVyAyiAICJJChRSZWNvcmRBbnN3ZXJSZXNwb25zZRIVCg11c2VkX2ZhY3RfaWRzGAEgAygJEhoKEnJlZGVyaXZlZF9mYWN0X2lkcxgCIAMoCSKIAQoVR2V0TWVtb3J5U3RhdHNSZXF1ZXN0EikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoHcHJvamVjdBgDIAEoCUIIukgFcgMogCAiuQEKC1JlY2FsbENvdW50EigKBGtpbmQYASABKA4yGi5obHZtLm1lbW9yeS52MS5SZWNhbGxLaW5kEg0KBWNvdW50GAIgASgNEgwKBGhpdHMYAyABKA0SEwoLZmFjdHNfc2hvd24YBCABKA0SGAoQcDUwX21pbGxpc2Vjb25kcxgFIAEoARIYChBwOTVfbWlsbGlzZWNvbmRzGAYgASgBEhoKEmZhY3RzX21hcmtlZF93cm9uZxgHIAEoDSJICgtPcmlnaW5Db3VudBIqCgZvcmlnaW4YASABKA4yGi5obHZtLm1lbW9yeS52MS5GYWN0T3JpZ2luEg0KBWNvdW50GAIgASgNIicKCEFnZUNvdW50EgwKBGRheXMYASABKA0SDQoFY291bnQYAiABKA0iSwoIVXNlZEZhY3QSIgoEZmFjdBgBIAEoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QSDQoFc2hvd24YAiABKA0SDAoEdXNlZBgDIAEoDSJQCg9FbWJlZGRpbmdDb3VudHMSDQoFbW9kZWwYASABKAkSDAoEbWFkZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3JlZnVzZWQYBCABKA0i6QMKFkdldE1lbW9yeVN0YXRzUmVzcG9uc2USKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCgdyZWNhbGxzGAMgAygLMhsuaGx2bS5tZW1vcnkudjEuUmVjYWxsQ291bnQSDwoHYW5zd2VycxgEIAEoDRIaChJhbnN3ZXJzX3dpdGhfZmFjdHMYBSABKA0SGAoQYW5zd2Vyc193aXRoX3VzZRgGIAEoDRIhChlhbnN3ZXJzX3dpdGhfcmVkZXJpdmF0aW9uGAcgASgNEjQKD2ZhY3RzX2J5X29yaWdpbhgIIAMoCzIbLmhsdm0ubWVtb3J5LnYxLk9yaWdpbkNvdW50Ei4KDGZhY3RzX2J5X2FnZRgJIAMoCzIYLmhsdm0ubWVtb3J5LnYxLkFnZUNvdW50EhkKEWZhY3RzX25ldmVyX3Nob3duGAogASgNEisKCW1vc3RfdXNlZBgLIAMoCzIYLmhsdm0ubWVtb3J5LnYxLlVzZWRGYWN0EjMKCmVtYmVkZGluZ3MYDCABKAsyHy5obHZtLm1lbW9yeS52MS5FbWJlZGRpbmdDb3VudHMizwEKEkxpc3RSZWNhbGxzUmVxdWVzdBIXCgVsaW1pdBgBIAEoDUIIukgFKgMY9AMSDgoGbWlzc2VzGAIgASgIEioKBmJlZm9yZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoEa2luZBgEIAEoDjIaLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEtpbmQSFgoEdGV4dBgFIAEoCUIIukgFcgMYrAISIgoJYmVmb3JlX2lkGAYgASgEQg+6SAwyChj//////////38ipwIKC1JlY2FsbEVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgRraW5kGAIgASgOMhouaGx2bS5tZW1vcnkudjEuUmVjYWxsS2luZBINCgVxdWVyeRgDIAEoCRIWCg5zaG93bl9mYWN0X2lkcxgEIAMoCRISCgpzZXNzaW9uX2lkGAUgASgJEg4KBnJ1bl9pZBgGIAEoCRIUCgxtaWxsaXNlY29uZHMYByABKAESEQoJcmVjYWxsX2lkGAggASgEEg8KB3Byb2plY3QYCSABKAkSEgoKaGFzX2Fuc3dlchgKIAEoCBIVCg11c2VkX2ZhY3RfaWRzGAsgAygJEhYKDndyb25nX2ZhY3RfaWRzGAwgAygJIkMKE0xpc3RSZWNhbGxzUmVzcG9uc2USLAoHcmVjYWxscxgBIAMoCzIbLmhsdm0ubWVtb3J5LnYxLlJlY2FsbEVudHJ5IjgKEEdldFJlY2FsbFJlcXVlc3QSJAoJcmVjYWxsX2lkGAEgASgEQhG6SA4yDBj//////////38oASJlChFHZXRSZWNhbGxSZXNwb25zZRIrCgZyZWNhbGwYASABKAsyGy5obHZtLm1lbW9yeS52MS5SZWNhbGxFbnRyeRIjCgVmYWN0cxgCIAMoCzIULmhsdm0ubWVtb3J5LnYxLkZhY3QiYwoRTWFya1JlY2FsbFJlcXVlc3QSJAoJcmVjYWxsX2lkGAEgASgEQhG6SA4yDBj//////////38oARIZCgdmYWN0X2lkGAIgASgJQgi6SAVyA7ABARINCgV3cm9uZxgDIAEoCCJBChJNYXJrUmVjYWxsUmVzcG9uc2USKwoGcmVjYWxsGAEgASgLMhsuaGx2bS5tZW1vcnkudjEuUmVjYWxsRW50cnkiawoJRmFjdEZhdWx0EisKBGtpbmQYASABKA4yHS5obHZtLm1lbW9yeS52MS5GYWN0RmF1bHRLaW5kEg8KB21lc3NhZ2UYAiABKAkSDgoGYWR2aWNlGAMgASgJEhAKCGZhY3RfaWRzGAQgAygJIi4KEUF1ZGl0RmFjdHNSZXF1ZXN0EhkKB3Byb2plY3QYASABKAlCCLpIBXIDKIAgIlIKEkF1ZGl0RmFjdHNSZXNwb25zZRIpCgZmYXVsdHMYASADKAsyGS5obHZtLm1lbW9yeS52MS5GYWN0RmF1bHQSEQoJbG9va2VkX2F0GAIgASgNKmwKClJlY2FsbEtpbmQSGwoXUkVDQUxMX0tJTkRfVU5TUEVDSUZJRUQQABITCg9SRUNBTExfS0lORF9SVU4QARIUChBSRUNBTExfS0lORF9UT09MEAISFgoSUkVDQUxMX0tJTkRfU0VBUkNIEAMq0AEKDUZhY3RGYXVsdEtpbmQSHwobRkFDVF9GQVVMVF9LSU5EX1VOU1BFQ0lGSUVEEAASGgoWRkFDVF9GQVVMVF9LSU5EX1NFQ1JFVBABEh0KGUZBQ1RfRkFVTFRfS0lORF9EVVBMSUNBVEUQAhIhCh1GQUNUX0ZBVUxUX0tJTkRfQ09OVFJBRElDVElPThADEh0KGUZBQ1RfRkFVTFRfS0lORF9GT1JHT1RURU4QBBIhCh1GQUNUX0ZBVUxUX0tJTkRfUElOTkVEX1VOU0VFThAFMsIEChJNZW1vcnlTdGF0c1NlcnZpY2USXgoMUmVjb3JkQW5zd2VyEiMuaGx2bS5tZW1vcnkudjEuUmVjb3JkQW5zd2VyUmVxdWVzdBokLmhsdm0ubWVtb3J5LnYxLlJlY29yZEFuc3dlclJlc3BvbnNlIgOQAgISZAoOR2V0TWVtb3J5U3RhdHMSJS5obHZtLm1lbW9yeS52MS5HZXRNZW1vcnlTdGF0c1JlcXVlc3QaJi5obHZtLm1lbW9yeS52MS5HZXRNZW1vcnlTdGF0c1Jlc3BvbnNlIgOQAgISWwoLTGlzdFJlY2FsbHMSIi5obHZtLm1lbW9yeS52MS5MaXN0UmVjYWxsc1JlcXVlc3QaIy5obHZtLm1lbW9yeS52MS5MaXN0UmVjYWxsc1Jlc3BvbnNlIgOQAgISVQoJR2V0UmVjYWxsEiAuaGx2bS5tZW1vcnkudjEuR2V0UmVjYWxsUmVxdWVzdBohLmhsdm0ubWVtb3J5LnYxLkdldFJlY2FsbFJlc3BvbnNlIgOQAgISWAoKTWFya1JlY2FsbBIhLmhsdm0ubWVtb3J5LnYxLk1hcmtSZWNhbGxSZXF1ZXN0GiIuaGx2bS5tZW1vcnkudjEuTWFya1JlY2FsbFJlc3BvbnNlIgOQAgISWAoKQXVkaXRGYWN0cxIhLmhsdm0ubWVtb3J5LnYxLkF1ZGl0RmFjdHNSZXF1ZXN0GiIuaGx2bS5tZW1vcnkudjEuQXVkaXRGYWN0c1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_hlvm_memory_v1_memory]);
 
 /**
  * @generated from message hlvm.memory.v1.RecordAnswerRequest
@@ -423,6 +423,71 @@ export const UsedFactSchema: GenMessage<UsedFact, {jsonType: UsedFactJson}> = /*
   messageDesc(file_hlvm_memory_v1_stats, 6);
 
 /**
+ * Of the facts, turns of sessions and pages that the caller sees.
+ *
+ * @generated from message hlvm.memory.v1.EmbeddingCounts
+ */
+export type EmbeddingCounts = Message<"hlvm.memory.v1.EmbeddingCounts"> & {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * @generated from field: uint32 made = 2;
+   */
+  made: number;
+
+  /**
+   * @generated from field: uint32 waiting = 3;
+   */
+  waiting: number;
+
+  /**
+   * The model took none of them: they are found by their words alone.
+   *
+   * @generated from field: uint32 refused = 4;
+   */
+  refused: number;
+};
+
+/**
+ * Of the facts, turns of sessions and pages that the caller sees.
+ *
+ * @generated from message hlvm.memory.v1.EmbeddingCounts
+ */
+export type EmbeddingCountsJson = {
+  /**
+   * @generated from field: string model = 1;
+   */
+  model?: string;
+
+  /**
+   * @generated from field: uint32 made = 2;
+   */
+  made?: number;
+
+  /**
+   * @generated from field: uint32 waiting = 3;
+   */
+  waiting?: number;
+
+  /**
+   * The model took none of them: they are found by their words alone.
+   *
+   * @generated from field: uint32 refused = 4;
+   */
+  refused?: number;
+};
+
+/**
+ * Describes the message hlvm.memory.v1.EmbeddingCounts.
+ * Use `create(EmbeddingCountsSchema)` to create a new message.
+ */
+export const EmbeddingCountsSchema: GenMessage<EmbeddingCounts, {jsonType: EmbeddingCountsJson}> = /*@__PURE__*/
+  messageDesc(file_hlvm_memory_v1_stats, 7);
+
+/**
  * What the caller asked, in all projects; of what others asked nothing is told.
  *
  * @generated from message hlvm.memory.v1.GetMemoryStatsResponse
@@ -494,6 +559,13 @@ export type GetMemoryStatsResponse = Message<"hlvm.memory.v1.GetMemoryStatsRespo
    * @generated from field: repeated hlvm.memory.v1.UsedFact most_used = 11;
    */
   mostUsed: UsedFact[];
+
+  /**
+   * Unset where no model makes vectors of what texts mean.
+   *
+   * @generated from field: hlvm.memory.v1.EmbeddingCounts embeddings = 12;
+   */
+  embeddings?: EmbeddingCounts | undefined;
 };
 
 /**
@@ -568,6 +640,13 @@ export type GetMemoryStatsResponseJson = {
    * @generated from field: repeated hlvm.memory.v1.UsedFact most_used = 11;
    */
   mostUsed?: UsedFactJson[];
+
+  /**
+   * Unset where no model makes vectors of what texts mean.
+   *
+   * @generated from field: hlvm.memory.v1.EmbeddingCounts embeddings = 12;
+   */
+  embeddings?: EmbeddingCountsJson;
 };
 
 /**
@@ -575,7 +654,7 @@ export type GetMemoryStatsResponseJson = {
  * Use `create(GetMemoryStatsResponseSchema)` to create a new message.
  */
 export const GetMemoryStatsResponseSchema: GenMessage<GetMemoryStatsResponse, {jsonType: GetMemoryStatsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 7);
+  messageDesc(file_hlvm_memory_v1_stats, 8);
 
 /**
  * @generated from message hlvm.memory.v1.ListRecallsRequest
@@ -676,7 +755,7 @@ export type ListRecallsRequestJson = {
  * Use `create(ListRecallsRequestSchema)` to create a new message.
  */
 export const ListRecallsRequestSchema: GenMessage<ListRecallsRequest, {jsonType: ListRecallsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 8);
+  messageDesc(file_hlvm_memory_v1_stats, 9);
 
 /**
  * Once asked of memory by the caller, or by a run in their name; kept for 90 days.
@@ -833,7 +912,7 @@ export type RecallEntryJson = {
  * Use `create(RecallEntrySchema)` to create a new message.
  */
 export const RecallEntrySchema: GenMessage<RecallEntry, {jsonType: RecallEntryJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 9);
+  messageDesc(file_hlvm_memory_v1_stats, 10);
 
 /**
  * @generated from message hlvm.memory.v1.ListRecallsResponse
@@ -864,7 +943,7 @@ export type ListRecallsResponseJson = {
  * Use `create(ListRecallsResponseSchema)` to create a new message.
  */
 export const ListRecallsResponseSchema: GenMessage<ListRecallsResponse, {jsonType: ListRecallsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 10);
+  messageDesc(file_hlvm_memory_v1_stats, 11);
 
 /**
  * @generated from message hlvm.memory.v1.GetRecallRequest
@@ -891,7 +970,7 @@ export type GetRecallRequestJson = {
  * Use `create(GetRecallRequestSchema)` to create a new message.
  */
 export const GetRecallRequestSchema: GenMessage<GetRecallRequest, {jsonType: GetRecallRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 11);
+  messageDesc(file_hlvm_memory_v1_stats, 12);
 
 /**
  * @generated from message hlvm.memory.v1.GetRecallResponse
@@ -932,7 +1011,7 @@ export type GetRecallResponseJson = {
  * Use `create(GetRecallResponseSchema)` to create a new message.
  */
 export const GetRecallResponseSchema: GenMessage<GetRecallResponse, {jsonType: GetRecallResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 12);
+  messageDesc(file_hlvm_memory_v1_stats, 13);
 
 /**
  * @generated from message hlvm.memory.v1.MarkRecallRequest
@@ -987,7 +1066,7 @@ export type MarkRecallRequestJson = {
  * Use `create(MarkRecallRequestSchema)` to create a new message.
  */
 export const MarkRecallRequestSchema: GenMessage<MarkRecallRequest, {jsonType: MarkRecallRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 13);
+  messageDesc(file_hlvm_memory_v1_stats, 14);
 
 /**
  * @generated from message hlvm.memory.v1.MarkRecallResponse
@@ -1014,7 +1093,7 @@ export type MarkRecallResponseJson = {
  * Use `create(MarkRecallResponseSchema)` to create a new message.
  */
 export const MarkRecallResponseSchema: GenMessage<MarkRecallResponse, {jsonType: MarkRecallResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 14);
+  messageDesc(file_hlvm_memory_v1_stats, 15);
 
 /**
  * @generated from message hlvm.memory.v1.FactFault
@@ -1075,7 +1154,7 @@ export type FactFaultJson = {
  * Use `create(FactFaultSchema)` to create a new message.
  */
 export const FactFaultSchema: GenMessage<FactFault, {jsonType: FactFaultJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 15);
+  messageDesc(file_hlvm_memory_v1_stats, 16);
 
 /**
  * @generated from message hlvm.memory.v1.AuditFactsRequest
@@ -1102,7 +1181,7 @@ export type AuditFactsRequestJson = {
  * Use `create(AuditFactsRequestSchema)` to create a new message.
  */
 export const AuditFactsRequestSchema: GenMessage<AuditFactsRequest, {jsonType: AuditFactsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 16);
+  messageDesc(file_hlvm_memory_v1_stats, 17);
 
 /**
  * @generated from message hlvm.memory.v1.AuditFactsResponse
@@ -1143,7 +1222,7 @@ export type AuditFactsResponseJson = {
  * Use `create(AuditFactsResponseSchema)` to create a new message.
  */
 export const AuditFactsResponseSchema: GenMessage<AuditFactsResponse, {jsonType: AuditFactsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_hlvm_memory_v1_stats, 17);
+  messageDesc(file_hlvm_memory_v1_stats, 18);
 
 /**
  * @generated from enum hlvm.memory.v1.RecallKind

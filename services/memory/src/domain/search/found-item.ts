@@ -6,6 +6,8 @@ export interface ScoreParts {
   readonly container: number;
   readonly actor: number;
   readonly date: number;
+  /** Of its meaning; 0 where no vectors were compared. */
+  readonly similarity: number;
   /** Factors. */
   readonly provenance: number;
   readonly tieBreak: number;

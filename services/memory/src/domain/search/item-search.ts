@@ -1,4 +1,5 @@
 import type { FoundItem } from "./found-item.ts";
+import type { QuantizedVector } from "./quantized-vector.ts";
 import type { Question } from "./question.ts";
 import type { SearchKind } from "./search-item.ts";
 
@@ -12,6 +13,12 @@ export interface AskedForm {
   readonly count: number;
 }
 
+/** What a question means, by a model's vector. */
+export interface Meaning {
+  readonly model: string;
+  readonly vector: QuantizedVector;
+}
+
 /** What is asked, and how common its terms are among all that the viewer can see. */
 export interface AskedCorpora {
   readonly question: Question;
@@ -22,9 +29,11 @@ export interface AskedCorpora {
   readonly frequencies: ReadonlyMap<string, number>;
   /** What is looked for in the texts: each term, and its other forms that are there. */
   readonly forms: readonly AskedForm[];
+  /** Left out: words alone are compared. */
+  readonly meaning?: Meaning;
 }
 
-/** Search by words within a viewer's scope. */
+/** Search by words, and by what they mean, within a viewer's scope. */
 export interface ItemSearch {
   ask(kind: SearchKind, text: string): Promise<AskedCorpora>;
   /** Best first. @param candidates of these alone; of all, where it is left out */

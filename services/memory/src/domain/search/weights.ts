@@ -17,6 +17,8 @@ export const WEIGHTS = {
   actor: 3,
   /** The question names the year, the month or the day that it was said on: a share of what that tells. */
   date: 2,
+  /** How far its meaning stands out, a standard deviation, and the logarithm of its length, where a model makes vectors. */
+  similarity: { weight: 2.5, length: 1 },
   provenance: { "user-stated": 2, "model-inferred": 1, "system-generated": 1 } satisfies Record<FactOrigin, number>,
   /** Age breaks ties: what is new gains at most this share. A halving by age was measured to destroy recall. */
   freshness: 0.05,

@@ -53,6 +53,15 @@ export interface RecallCount {
   readonly factsMarkedWrong: number;
 }
 
+/** Facts, turns and pages, by whether they have the vector of what they mean. */
+export interface EmbeddingCounts {
+  readonly model: string;
+  readonly made: number;
+  readonly waiting: number;
+  /** The model took none of them. */
+  readonly refused: number;
+}
+
 export interface UsageStats {
   readonly recalls: readonly RecallCount[];
   readonly answers: number;
@@ -66,6 +75,8 @@ export interface UsageStats {
   readonly factsNeverShown: number;
   /** Those that served most answers, at most ten. */
   readonly mostUsed: readonly { readonly fact: Fact; readonly shown: number; readonly used: number }[];
+  /** Undefined where no model makes vectors. */
+  readonly embeddings: EmbeddingCounts | undefined;
 }
 
 export interface RecallPage {

@@ -5,6 +5,7 @@ import {
   FactFaultKindSchema,
   MemoryStatsService,
   RecallKindSchema,
+  type EmbeddingCounts,
   type FactFault,
   type GetMemoryStatsResponse,
   type RecallCount,
@@ -141,6 +142,11 @@ const ASKED_BY: Readonly<Record<string, string>> = {
 
 const AGES: Readonly<Record<number, string>> = { 0: "more than a year old", 1: "of the last day" };
 
+function meaningsOf({ model, made, waiting, refused }: EmbeddingCounts): string {
+  const others = [waiting > 0 ? `${waiting} wait` : "", refused > 0 ? `${refused} were refused` : ""].filter((word) => word !== "");
+  return [`Compared by what they mean, too: ${made} facts, turns and pages have their vector by ${model}`, ...others].join(", ") + ".";
+}
+
 function Kept({ stats }: { readonly stats: GetMemoryStatsResponse }) {
   const total = stats.factsByOrigin.reduce((sum, { count }) => sum + count, 0);
   const rows = [
@@ -151,6 +157,7 @@ function Kept({ stats }: { readonly stats: GetMemoryStatsResponse }) {
   return (
     <section aria-labelledby="kept">
       <h2 id="kept">Kept: {total}</h2>
+      {stats.embeddings === undefined ? null : <p className={styles.none}>{meaningsOf(stats.embeddings)}</p>}
       <ul className={styles.bars}>
         {rows.map(([name, count]) => (
           <li key={name}>

@@ -107,13 +107,14 @@ function Part({ name, value, most, text }: PartProps) {
 }
 
 /** What is added up; what adds nothing is left out. */
-function addedOf({ terms, neighbours, container, actor, date }: ScoreParts): (readonly [name: string, part: number])[] {
+function addedOf({ terms, neighbours, container, actor, date, similarity }: ScoreParts): (readonly [name: string, part: number])[] {
   const words = terms.map(({ term, score }) => [`“${term}”`, score] as const);
   const others = [
     ["beside it", neighbours],
     ["its session", container],
     ["who", actor],
     ["when", date],
+    ["its meaning", similarity],
   ] as const;
-  return [...words, ...others].filter(([, part]) => part > 0);
+  return [...words, ...others].filter(([, part]) => part !== 0);
 }
