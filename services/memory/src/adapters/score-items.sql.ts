@@ -113,9 +113,11 @@ function nearest(model: string, signs: string): string {
     SELECT item_id, bit_count(signs # ${signs}::bit varying) AS distance FROM item_embedding
     WHERE corpus_id = ANY($1::integer[]) AND bit_length(signs) = bit_length(${signs}::bit varying)
       AND EXISTS (SELECT FROM embedding_model WHERE name = ${model}::text)
+  ), usual AS MATERIALIZED (
+    SELECT avg(distance) - ${STANDS_OUT} * stddev_pop(distance) AS distance FROM distant
   ), near_ones AS MATERIALIZED (
     SELECT item_id, distant.distance < usual.distance AS stands_out
-    FROM distant, (SELECT avg(distance) - ${STANDS_OUT} * stddev_pop(distance) AS distance FROM distant) AS usual
+    FROM distant, usual
     ORDER BY distant.distance, item_id LIMIT ${NEAREST}
   ), nearest AS MATERIALIZED (
     SELECT near_ones.item_id, container_id, stands_out FROM near_ones, LATERAL (
