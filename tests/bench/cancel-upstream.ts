@@ -27,7 +27,7 @@ export async function benchCancelUpstream(): Promise<void> {
   const gateway = await spawnGateway(await provider.start());
   const rows = [];
   try {
-    const caller = (): Caller => ({ calls: gateway.newCalls(), token: gateway.token, provider });
+    const caller = (): Caller => ({ calls: gateway.newCalls(), token: gateway.newToken(), provider });
     await untilUp(caller);
     for (const together of AT_ONCE) {
       const times: number[] = [];

@@ -1,21 +1,26 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Way } from "./gateway/http-way.ts";
 import { startOwnDoor } from "./gateway/own-door.ts";
 import { startOwnGateway } from "./gateway/own-gateway.ts";
-import { startHaproxy, startPortkey, startUpstream, type Started } from "./gateway/peers.ts";
+import { startHaproxy, startPlainProxy, startPortkey, startUpstream, type Started } from "./gateway/peers.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
 
 const ROUNDS = 5;
 const CALLS_A_ROUND = 60;
-const CALLS_TO_WARM_UP = 200;
+const CALLS_TO_WARM_UP = 1_000;
 /** One client asks, and thinks for a moment. */
 const PAUSE_MILLISECONDS = 3;
 const CLIENTS = 64;
 const LOAD_MILLISECONDS = 4_000;
 const STREAMS = 200;
 const DELTAS = 100;
+/** Streams that all begin at once, faster than a model writes; and at a model's pace, begun one after the other. */
+const STREAMS_KINDS = [
+  { name: "at once, a delta every 10 ms", pauseMilliseconds: 10, spreadMilliseconds: 0 },
+  { name: "begun within 4 s, a delta every 40 ms", pauseMilliseconds: 40, spreadMilliseconds: 4_000 },
+];
 const LARGE_CALLS = 1_500;
 const LARGE_BYTES = 150 * 1024;
 
@@ -26,13 +31,14 @@ export async function benchGateway(): Promise<void> {
   try {
     const portkey = await startPortkey(upstream.url);
     started.push(portkey, await startOwnGateway(upstream.url), await startOwnDoor(upstream.url));
+    started.push(await startPlainProxy(upstream.url));
     const haproxy = await startHaproxy(upstream.url);
     if (haproxy === undefined) console.log("haproxy is not installed here.");
     else started.push(haproxy);
     const ways = started.map(({ way }) => way);
     await oneClient([...ways, portkey.whole]);
     await manyClients(ways);
-    await streams(ways);
+    for (const kind of STREAMS_KINDS) await streams(ways, kind);
     await memory(ways);
   } finally {
     for (const { stop } of started.toReversed()) await stop();
@@ -68,6 +74,7 @@ async function manyClients(ways: readonly Way[]): Promise<void> {
   const rows = [];
   for (const way of ways) {
     const taken: number[] = [];
+    const before = way.pid === undefined ? undefined : processorMilliseconds(way.pid);
     const until = performance.now() + LOAD_MILLISECONDS;
     const client = async (): Promise<void> => {
       while (performance.now() < until) {
@@ -77,21 +84,31 @@ async function manyClients(ways: readonly Way[]): Promise<void> {
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    rows.push({ way: way.name, "requests/s": Math.round(taken.length / (LOAD_MILLISECONDS / 1_000)), "p99 ms": quantile(taken, 0.99) });
+    const used = before === undefined ? undefined : (processorMilliseconds(way.pid!) - before) / taken.length;
+    rows.push({
+      way: way.name,
+      "requests/s": Math.round(taken.length / (LOAD_MILLISECONDS / 1_000)),
+      "p99 ms": quantile(taken, 0.99),
+      "its processor ms a request": used === undefined ? "" : round2(used),
+    });
   }
   printTable(`${CLIENTS} clients at once`, rows);
 }
 
-async function streams(ways: readonly Way[]): Promise<void> {
+async function streams(
+  ways: readonly Way[],
+  { name, pauseMilliseconds, spreadMilliseconds }: (typeof STREAMS_KINDS)[number],
+): Promise<void> {
   const rows = [];
   let direct: number | undefined;
   for (const way of ways) {
     const first: number[] = [];
     let lost = 0;
     await Promise.all(
-      Array.from({ length: STREAMS }, async () => {
+      Array.from({ length: STREAMS }, async (_, number) => {
+        await sleep((number * spreadMilliseconds) / STREAMS);
         const began = Date.now();
-        const { pieces } = await way.ask({ model: `slow-${DELTAS}` });
+        const { pieces } = await way.ask({ model: `slow-${DELTAS}-every-${pauseMilliseconds}` });
         const sent = pieces.flatMap(({ text }) => text.match(/\b1\d{12}\b/g) ?? []);
         if (sent.length !== DELTAS) lost++;
         first.push((pieces.find(({ text }) => /\b1\d{12}\b/.test(text))?.at ?? Number.NaN) - began);
@@ -101,7 +118,7 @@ async function streams(ways: readonly Way[]): Promise<void> {
     direct ??= p99;
     rows.push({ way: way.name, "streams with a delta lost": lost, "to first token p99, ms": p99, "added p99": p99 - direct });
   }
-  printTable(`${STREAMS} streams of ${DELTAS} deltas at once`, rows);
+  printTable(`${STREAMS} streams of ${DELTAS} deltas, ${name}`, rows);
 }
 
 async function memory(ways: readonly Way[]): Promise<void> {
@@ -110,7 +127,7 @@ async function memory(ways: readonly Way[]): Promise<void> {
     const before = residentMegabytes(way.pid!, "VmRSS");
     let failed = 0;
     await Promise.all(
-      Array.from({ length: LARGE_CALLS }, () => way.ask({ model: "slow-20", bytes: LARGE_BYTES }).catch(() => void failed++)),
+      Array.from({ length: LARGE_CALLS }, () => way.ask({ model: "slow-20-every-10", bytes: LARGE_BYTES }).catch(() => void failed++)),
     );
     rows.push({ way: way.name, failed, "before, MB": before, "most, MB": residentMegabytes(way.pid!, "VmHWM") });
   }
@@ -120,6 +137,12 @@ async function memory(ways: readonly Way[]): Promise<void> {
 function residentMegabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
   const [, kilobytes] = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kilobytes) / 1024);
+}
+
+/** What the process's threads have used. */
+function processorMilliseconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
+  return threads.reduce((sum, line) => sum + Number(line.split(" ")[0]) / 1_000_000, 0);
 }
 
 function round2(value: number): string {

@@ -23,6 +23,7 @@ import { ended, type Started } from "./peers.ts";
 const MAIN = fileURLToPath(new URL("../../../services/model-gateway/src/main.ts", import.meta.url));
 const UP_MILLISECONDS = 20_000;
 const CALL_MILLISECONDS = 60_000;
+const TOKEN_MILLISECONDS = 60_000;
 
 export type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
 
@@ -44,26 +45,30 @@ export async function spawnGateway(upstream: string) {
   };
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
   const client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${port}`));
-  const token = minter.mint(testPrincipal, "model-gateway");
+  /** It lives for two minutes. */
+  const newToken = (): string => minter.mint(testPrincipal, "model-gateway");
   const newCalls = (): Calls =>
     new CallStream(ModelService.method.streamCalls, (requests, bearer, signal) =>
       client.streamCalls(requests, { headers: { authorization: `Bearer ${bearer}` }, signal, timeoutMs: 0 }),
     );
-  return { child, newCalls, token, stop: (): Promise<void> => ended(child, () => child.kill()) };
+  return { child, newCalls, newToken, stop: (): Promise<void> => ended(child, () => child.kill()) };
 }
 
 /** The model gateway, called as services call it. */
 export async function startOwnGateway(upstream: string): Promise<Started> {
-  const { child, newCalls, token, stop } = await spawnGateway(upstream);
+  const { child, newCalls, newToken, stop } = await spawnGateway(upstream);
   /** Those that no call is on: a run asks its model turn by turn on one of its own. */
   const idle: Calls[] = [];
+  let token = { text: newToken(), mintedAt: performance.now() };
   const ask = async (model: string, bytes: number) => {
     const calls = idle.pop() ?? newCalls();
     const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: "x".repeat(bytes) } }] }];
     const value = create(GenerateRequestSchema, { model: `openai-compatible/${model}`, messages });
     const pieces: { text: string; at: number }[] = [];
     let isWhole = false;
-    for await (const response of calls.call({ case: "generate", value }, { token, timeoutMilliseconds: CALL_MILLISECONDS }, isFinish)) {
+    if (performance.now() - token.mintedAt > TOKEN_MILLISECONDS) token = { text: newToken(), mintedAt: performance.now() };
+    const limits = { token: token.text, timeoutMilliseconds: CALL_MILLISECONDS };
+    for await (const response of calls.call({ case: "generate", value }, limits, isFinish)) {
       if (response.case !== "generate") continue;
       const { event } = response.value;
       if (event.case === "textDelta") pieces.push({ text: event.value, at: Date.now() });

@@ -13,6 +13,7 @@ const PORTKEY = "@portkey-ai/gateway@1.15.2";
 /** Without these its streams break. */
 const OVERRIDES = { "@hono/node-server": "1.13.5", hono: "4.9.7" };
 const UPSTREAM = fileURLToPath(new URL("upstream.ts", import.meta.url));
+const PLAIN_PROXY = fileURLToPath(new URL("plain-proxy.ts", import.meta.url));
 const UP_MILLISECONDS = 20_000;
 
 export interface Started {
@@ -26,6 +27,14 @@ export async function startUpstream(): Promise<Started & { readonly url: string 
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   const url = `http://127.0.0.1:${port}/v1`;
   return { url, way: httpWay({ name: "the provider itself", url }), stop: () => ended(child, () => child.disconnect()) };
+}
+
+/** What a program on Node cannot go below. */
+export async function startPlainProxy(upstream: string): Promise<Started> {
+  const child = fork(PLAIN_PROXY, [upstream], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const [{ port }] = (await once(child, "message")) as [{ port: number }];
+  const way = httpWay({ name: "a proxy of Node that does nothing", url: `http://127.0.0.1:${port}/v1`, pid: child.pid! });
+  return { way, stop: () => ended(child, () => child.disconnect()) };
 }
 
 /** The gateway that everybody can install from npm; installed beside the project on first use. */
@@ -60,6 +69,7 @@ export async function startHaproxy(upstream: string): Promise<Started | undefine
   timeout connect 5s
   timeout client 60s
   timeout server 60s
+  option http-no-delay
 frontend in
   bind 127.0.0.1:${port}
   default_backend out
