@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startLlamaServer } from "@hlvm/testing/llama-server";
 import { OpenAiEmbedder } from "./openai-embedder.ts";
@@ -41,10 +42,10 @@ describe("a real llama-server", () => {
 describe("a server", () => {
   it("is given the model, the texts and the key", async () => {
     let heard: unknown;
-    const embedder = await embedderOf(async (request, response) => {
-      const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as object;
-      heard = { path: request.url, authorization: request.headers.authorization, ...body };
-      response.end(JSON.stringify({ data: [1, 0].map((index) => ({ index, embedding: [index, 2] })) }));
+    const embedder = await embedderOf((request, response) => {
+      const { url: path, headers } = request;
+      void json(request).then((body) => (heard = { path, authorization: headers.authorization, ...(body as object) }));
+      request.once("end", () => response.end(JSON.stringify({ data: [1, 0].map((index) => ({ index, embedding: [index, 2] })) })));
     });
     expect(await embedder.embed(["a", "b"], within(5_000))).toEqual([
       [0, 2],

@@ -90,9 +90,7 @@ function vectorsOf(answer: string, count: number): number[][] {
 }
 
 function isVector(value: unknown): value is number[] {
-  return (
-    Array.isArray(value) && value.length > 0 && value.length <= MAXIMUM_DIMENSIONS && value.every((one) => Number.isFinite(one) as boolean)
-  );
+  return Array.isArray(value) && value.length > 0 && value.length <= MAXIMUM_DIMENSIONS && value.every((one) => Number.isFinite(one));
 }
 
 function refused(cause: unknown): HlvmError {

@@ -16,7 +16,7 @@ const provenance = Object.entries(WEIGHTS.provenance).map(([origin, factor]) => 
 /** Of what is near, as many as are looked at closely besides: those that stand out are found, and the others tell how usual it is to be near. */
 const NEAREST = 50;
 /** In standard deviations, of all that is there. */
-const STANDS_OUT = 1.5;
+const STANDS_OUT = 1.2;
 /** Rows that come where meanings are compared: those are weighed outside. */
 export const COMPARED = CHOSEN + NEAREST;
 
