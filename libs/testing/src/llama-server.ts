@@ -3,13 +3,14 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
-import { CACHE, installLlama } from "./llama-install.ts";
+import { CACHE, installLlama, type LlamaInstallation } from "./llama-install.ts";
 import { writeRandomModel, type RandomModelSize } from "./random-model.ts";
 
 const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 3_000;
 /** A token is a byte, and a system prompt has some thousands. */
 const CONTEXT_LENGTH = 32_768;
+const MODEL = "random";
 
 export interface LlamaServer {
   /** `http://127.0.0.1:PORT`. */
@@ -43,16 +44,25 @@ export async function startLlamaServer(slots = 2, options: LlamaServerOptions = 
 
 async function start(slots: number, { size, flags = [] }: LlamaServerOptions): Promise<LlamaServer> {
   const installation = await installLlama();
-  const [port] = await freePorts(1);
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, "model-"));
   const model = join(folder, "random.gguf");
   writeRandomModel(model, size);
-  const given = ["--model", model, "--alias", "random", "--host", "127.0.0.1", "--port", String(port), "--parallel", String(slots)];
-  const sizes = ["--ctx-size", String(CONTEXT_LENGTH * slots), "--threads", "1", "--metrics", "--slots", "--jinja", "--no-webui"];
-  const child = spawn(installation.command, [...installation.leadingArguments, ...given, ...sizes, ...flags], {
-    cwd: installation.workingDirectory,
-    env: { ...process.env, ...installation.environment },
+  const given = ["--model", model, "--alias", MODEL, "--parallel", String(slots), "--ctx-size", String(CONTEXT_LENGTH * slots)];
+  return runLlamaServer(installation, [...given, ...flags], () => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** @param cleanUp called once it has ended */
+export async function runLlamaServer(
+  { command, leadingArguments, workingDirectory, environment }: LlamaInstallation,
+  flags: readonly string[],
+  cleanUp: () => void,
+): Promise<LlamaServer> {
+  const [port] = await freePorts(1);
+  const own = ["--host", "127.0.0.1", "--port", String(port), "--threads", "1", "--metrics", "--slots", "--jinja", "--no-webui"];
+  const child = spawn(command, [...leadingArguments, ...own, ...flags], {
+    cwd: workingDirectory,
+    env: { ...process.env, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const kill = (): void => void child.kill("SIGKILL");
@@ -60,7 +70,7 @@ async function start(slots: number, { size, flags = [] }: LlamaServerOptions): P
   const stop = async (): Promise<void> => {
     process.off("exit", kill);
     await end(child);
-    rmSync(folder, { recursive: true, force: true });
+    cleanUp();
   };
   try {
     await ready(child, `http://127.0.0.1:${port}`);
@@ -68,7 +78,7 @@ async function start(slots: number, { size, flags = [] }: LlamaServerOptions): P
     await stop();
     throw cause;
   }
-  return { url: `http://127.0.0.1:${port}`, model: "random", stop };
+  return { url: `http://127.0.0.1:${port}`, model: MODEL, stop };
 }
 
 async function ready(child: ChildProcess, url: string): Promise<void> {

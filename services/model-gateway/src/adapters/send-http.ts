@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** Whose certificates are trusted; left out: those that Node trusts. */
   readonly ca?: string;
+  /** Of its own, which ends with it; left out: one of those that Node's agents keep. */
+  readonly connection?: "own" | undefined;
 }
 
 /** Some gateways in front of a model server turn away whoever does not say what it is. */
@@ -20,12 +22,17 @@ const OWN_HEADERS = { "user-agent": "hlvm", "accept-encoding": "identity" };
  * request, and go through the proxy of the environment where NODE_USE_ENV_PROXY says so, as `fetch` does.
  * @throws the network's error, with its `code`
  */
-export function sendHttp(exchange: Exchange, url: string, { method, headers, body, ca }: HttpRequest): Promise<HttpAnswer> {
+export function sendHttp(exchange: Exchange, url: string, { method, headers, body, ca, connection }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     exchange.signal.throwIfAborted();
     const target = new URL(url);
     const start = target.protocol === "https:" ? requestHttps : requestHttp;
-    const request = start(target, { method, headers: { ...OWN_HEADERS, ...headers }, ...(ca === undefined ? {} : { ca }) });
+    const request = start(target, {
+      method,
+      headers: { ...OWN_HEADERS, ...headers },
+      ...(ca === undefined ? {} : { ca }),
+      ...(connection === "own" ? { agent: false } : {}),
+    });
     const end = (): void => void request.destroy(exchange.signal.reason as Error);
     exchange.signal.addEventListener("abort", end, { once: true });
     request.once("close", () => exchange.signal.removeEventListener("abort", end));

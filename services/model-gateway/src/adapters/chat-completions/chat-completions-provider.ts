@@ -39,6 +39,8 @@ export interface ChatCompletionsSettings {
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Whether answers may be named, to go on without a reader: whoever names one has to end it. */
   readonly keepsAnswers?: boolean;
+  /** Of its own for each answer: of a server that ends it behind a stream, whatever it says before. */
+  readonly connection?: "own";
   /** Sees every event before it is read, and throws where an answer is not what it should be. */
   readonly watch?: (provider: string, events: AsyncIterable<string>) => AsyncIterable<string>;
 }
@@ -99,7 +101,7 @@ export class ChatCompletionsProvider implements Provider {
   keptAnswer({ model, answerName }: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
     return this.#read(model, signal, heard, async (exchange) => {
       const url = `${this.#baseUrl}/stream?conv_id=${encodeURIComponent(answerName)}&from=0`;
-      const answer = await sendHttp(exchange, url, { method: "GET", headers: this.#headers() });
+      const answer = await sendHttp(exchange, url, { method: "GET", headers: this.#headers(), connection: this.#settings.connection });
       if (isEventStream(answer)) return answer;
       throw await readRefusal(this.#settings.name, answer);
     });
@@ -139,6 +141,7 @@ export class ChatCompletionsProvider implements Provider {
         ...(chatRequest(this.#settings.name, generation, { ...dialect, lengthField }) as object),
         ...this.#settings.fields,
       }),
+      connection: this.#settings.connection,
     });
     if (isEventStream(answer)) return answer;
     const error = await readRefusal(this.#settings.name, answer);

@@ -101,6 +101,8 @@ export class LlamaInstance {
       fields: { return_progress: true },
       watch: oneAnswer,
       keepsAnswers: true,
+      // It ends a connection behind a stream that it said it would keep: the next request there broke off, every other one at worst.
+      connection: "own",
     });
   }
 

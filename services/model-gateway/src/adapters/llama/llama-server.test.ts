@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
 import type { Generation, Message, Told } from "../../domain/generation.ts";
-import { ask, collect, generationOf, partsOf, said, targetOf, textIn, tools } from "../suite/generations.ts";
+import { ask, askAgain, generationOf, partsOf, said, targetOf, textIn, tools } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
 import { beginStream, readFixture } from "../suite/replay-server.ts";
 import { LlamaProvider } from "./llama-provider.ts";
@@ -57,18 +57,6 @@ async function startOlder(url: string): Promise<{ readonly url: string; readonly
 
 interface Slot {
   readonly is_processing: boolean;
-}
-
-/** As the gateway asks: once more where the server has just ended the connection. */
-function askAgain(provider: LlamaProvider, generation: Generation): Promise<Told[]> {
-  const signal = new AbortController().signal;
-  return collect(
-    generate(targetOf("llama", provider, generation.model), generation, {
-      signal,
-      remainingMilliseconds: undefined,
-      onRetry: () => undefined,
-    }),
-  );
 }
 
 describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}`, () => {
@@ -178,17 +166,23 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
       }
     })();
     const long = (text: string): Generation => ({ ...greedy([said("user", text)]), maximumOutputTokens: 150, stopSequences: [] });
-    await Promise.all(gateways.flatMap((gateway) => ["a", "b", "c", "d"].map((text) => askAgain(gateway, long(text)))));
+    await Promise.all(gateways.flatMap((gateway) => ["a", "b", "c", "d"].map((text) => askAgain("llama", gateway, long(text)))));
     over.abort();
     await watching;
     expect(Math.max(...seen)).toBe(2);
     expect((await gateways[0]!.pool.instances()).map(({ groups }) => groups[0]!.share)).toEqual([1]);
   });
 
+  it("breaks off no answer's connection for the one before on it, which it ends although it says that it keeps it", async () => {
+    const asked = Array.from({ length: 60 }, (_, number) => ({ ...greedy([said("user", `Number ${number}`)]), maximumOutputTokens: 8 }));
+    const answers = await Promise.all(asked.map((generation) => ask(provider, generation)));
+    expect(answers.map((deltas) => deltas.at(-1)!.kind)).toEqual(asked.map(() => "finish"));
+  });
+
   it("keeps a conversation's prefix as the pool expects it, and passes the trial for cross-talk", async () => {
     const own = new LlamaProvider({ urls: [server.url], answersBetweenCanaries: 3 });
     const turns = ["one", "two", "three"].map((text) => said("user", `${text} `.repeat(300)));
-    for (const count of [1, 2, 3]) await askAgain(own, { ...greedy(turns.slice(0, count)), maximumOutputTokens: 2 });
+    for (const count of [1, 2, 3]) await askAgain("llama", own, { ...greedy(turns.slice(0, count)), maximumOutputTokens: 2 });
     const [instance] = await own.pool.instances();
     const { prompts } = instance!.groups[0]!;
     expect(prompts.expected).toBeGreaterThan(1_500);

@@ -1,4 +1,5 @@
 import type { Delta, Generation, Message, Told } from "../../domain/generation.ts";
+import { generate } from "../../domain/generate.ts";
 import { KeyRing } from "../../domain/key-ring.ts";
 import type { Provider } from "../../domain/provider.ts";
 import type { Target } from "../../domain/target.ts";
@@ -46,4 +47,16 @@ export function partsOf(deltas: readonly Delta[]): Message {
     role: "assistant",
     parts: deltas.filter((delta) => delta.kind === "text" || delta.kind === "thinking" || delta.kind === "tool-call"),
   };
+}
+
+/** As the gateway asks: once more where the server has just ended the connection. */
+export function askAgain(providerName: string, provider: Provider, generation: Generation): Promise<Told[]> {
+  const signal = new AbortController().signal;
+  return collect(
+    generate(targetOf(providerName, provider, generation.model), generation, {
+      signal,
+      remainingMilliseconds: undefined,
+      onRetry: () => undefined,
+    }),
+  );
 }
