@@ -92,13 +92,16 @@ it("tells an answer that was cut from one that ended", async () => {
   });
 });
 
-it("goes through the proxy of the environment where Node is told to", async () => {
+it.each([
+  ["a kept connection", "{}"],
+  ["a connection of its own", '{ connection: "own" }'],
+])("goes through the proxy of the environment where Node is told to, on %s", async (_what, options) => {
   server.play((response) => void response.end("from the proxy"));
   const program = `
     const { sendHttp } = await import(${JSON.stringify(fileURLToPath(new URL("send-http.ts", import.meta.url)))});
     const { Exchange } = await import(${JSON.stringify(fileURLToPath(new URL("exchange.ts", import.meta.url)))});
     const exchange = new Exchange("p", new AbortController().signal, () => undefined);
-    const answer = await sendHttp(exchange, "http://model.invalid/v1/models", { method: "GET", headers: {} });
+    const answer = await sendHttp(exchange, "http://model.invalid/v1/models", { method: "GET", headers: {}, ...${options} });
     process.stdout.write(await answer.text());
     exchange.close();
   `;

@@ -1,5 +1,5 @@
-import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import { Agent as HttpAgent, globalAgent as sharedHttp, request as requestHttp, type AgentOptions } from "node:http";
+import { Agent as HttpsAgent, globalAgent as sharedHttps, request as requestHttps } from "node:https";
 import type { Exchange } from "./exchange.ts";
 import { HttpAnswer } from "./http-answer.ts";
 
@@ -13,6 +13,12 @@ export interface HttpRequest {
   readonly connection?: "own" | undefined;
 }
 
+/** As Node's, with the environment's proxy, and without keeping anything. */
+const OWN = {
+  // Its type leaves them out.
+  http: new HttpAgent({ ...(sharedHttp as HttpAgent & { readonly options: AgentOptions }).options, keepAlive: false }),
+  https: new HttpsAgent({ ...sharedHttps.options, keepAlive: false }),
+};
 /** Some gateways in front of a model server turn away whoever does not say what it is. */
 const OWN_HEADERS = { "user-agent": "hlvm", "accept-encoding": "identity" };
 
@@ -31,7 +37,7 @@ export function sendHttp(exchange: Exchange, url: string, { method, headers, bod
       method,
       headers: { ...OWN_HEADERS, ...headers },
       ...(ca === undefined ? {} : { ca }),
-      ...(connection === "own" ? { agent: false } : {}),
+      ...(connection === "own" ? { agent: OWN[target.protocol === "https:" ? "https" : "http"] } : {}),
     });
     const end = (): void => void request.destroy(exchange.signal.reason as Error);
     exchange.signal.addEventListener("abort", end, { once: true });

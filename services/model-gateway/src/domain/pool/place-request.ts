@@ -1,7 +1,7 @@
 import type { Priority } from "./fair-queue.ts";
 
 /** How much more than the mean a server may have before requests leave their cache behind. */
-const MOST_OF_MEAN = 1.25;
+const MOST_OF_MEAN = 1.2;
 /**
  * A server on which somebody was within this time is left to them: the next turn comes when their tool has run. One that reads a
  * batch prompt then makes it wait: a server notices that a request is gone between two pieces of its prompt.
@@ -37,7 +37,7 @@ export interface Placing {
 /**
  * The server that a request goes to now; undefined where it has to wait, or had better.
  *
- * First comes the server that has most of its prompt. It is passed over where it has more than 1.25 times the mean, of requests
+ * First comes the server that has most of its prompt. It is passed over where it has more than 1.2 times the mean, of requests
  * and of lately done work both (one alone is chance), and where waiting for it takes longer than reading the prompt anew
  * elsewhere. Else it is the least loaded one, and of those the one that did least lately.
  */
