@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { startLlamaServer } from "@hlvm/testing/llama-server";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { importSessions } from "./import-sessions.ts";
 import { startPagePool } from "./page-pool.ts";
@@ -103,7 +104,10 @@ const only = process.argv.slice(2);
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const pool = await startPagePool();
-const web = await startWebMesh(CONVERSATIONS, pool.environment);
+const embeddings = await startLlamaServer(1, { flags: ["--embeddings", "--pooling", "mean"] });
+const byMeaning =
+  "url" in embeddings ? { HLVM_EMBEDDINGS_URL: `${embeddings.url}/v1`, HLVM_EMBEDDINGS_MODEL: embeddings.model } : {};
+const web = await startWebMesh(CONVERSATIONS, { ...pool.environment, ...byMeaning });
 try {
   await importSessions(web.mesh, SESSIONS);
   for (const [name, page] of Object.entries(PAGES)) {
@@ -202,6 +206,7 @@ try {
 } finally {
   await web.stop();
   pool.stop();
+  if ("stop" in embeddings) await embeddings.stop();
 }
 
 /** What has to be done before a place looks as its picture is called. */

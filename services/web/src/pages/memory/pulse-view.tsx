@@ -157,7 +157,6 @@ function Kept({ stats }: { readonly stats: GetMemoryStatsResponse }) {
   return (
     <section aria-labelledby="kept">
       <h2 id="kept">Kept: {total}</h2>
-      {stats.embeddings === undefined ? null : <p className={styles.none}>{meaningsOf(stats.embeddings)}</p>}
       <ul className={styles.bars}>
         {rows.map(([name, count]) => (
           <li key={name}>
@@ -167,6 +166,7 @@ function Kept({ stats }: { readonly stats: GetMemoryStatsResponse }) {
           </li>
         ))}
       </ul>
+      {stats.embeddings === undefined ? null : <p className={styles.none}>{meaningsOf(stats.embeddings)}</p>}
     </section>
   );
 }
