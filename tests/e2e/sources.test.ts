@@ -79,7 +79,9 @@ function writeHome(): void {
 it("imports the sessions of four tools once they are added, finds them, and forgets them", async () => {
   const states = linesOf(await mesh.hlvm(["memory", "source", "list", "--json"]));
   expect(states).toContainEqual(expect.objectContaining({ tool: "claude-code", state: "found", files: 1 }));
-  expect(states).toContainEqual(expect.objectContaining({ tool: "windsurf", state: "unsupported" }));
+  const windsurf = await mesh.hlvm(["memory", "source", "add", "windsurf"]);
+  expect(windsurf.stderr).toContain('{"post_cascade_response_with_transcript": [{"command": "true"}]}');
+  await mesh.hlvm(["memory", "source", "disable", "windsurf"]);
   const nothing = await mesh.hlvm(["memory", "source", "scan"]);
   expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining("hlvm memory source add TOOL") });
 

@@ -105,7 +105,7 @@ rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const pool = await startPagePool();
 const embeddings = await startLlamaServer(1, { flags: ["--embeddings", "--pooling", "mean"] });
-const byMeaning =
+const byMeaning: Record<string, string> =
   "url" in embeddings ? { HLVM_EMBEDDINGS_URL: `${embeddings.url}/v1`, HLVM_EMBEDDINGS_MODEL: embeddings.model } : {};
 const web = await startWebMesh(CONVERSATIONS, { ...pool.environment, ...byMeaning });
 try {

@@ -9,6 +9,7 @@ import { codexTurns } from "./codex-turns.ts";
 import { cursorTurns } from "./cursor-turns.ts";
 import { genericTurns } from "./generic-turns.ts";
 import { piTurns } from "./pi-turns.ts";
+import { windsurfTurns } from "./windsurf-turns.ts";
 import { newTally, type ReadTurn, type TurnReader } from "./read-turn.ts";
 
 let folder: string;
@@ -266,4 +267,36 @@ it("reads what Cursor's command line keeps, by the numbers of its lines", async 
     ["c1", "1"],
     ["c1", "1#1"],
   ]);
+});
+
+describe("Windsurf", () => {
+  const step = (type: string, value: object): object => ({ status: "done", type, [type]: value });
+
+  it("tells people, the model and what tools did from each other, and takes steps of later versions for tools", async () => {
+    const { turns, said, tally } = await read(
+      windsurfTurns,
+      "transcripts/5c1d3f60.jsonl",
+      lines(
+        step("user_input", { rules_applied: { always_on: ["crane.md"] }, user_response: "Why does the crane stall?" }),
+        step("planner_response", { response: "I look at its limit switch." }),
+        step("command_action", { command_line: "cat crane.c", output: "int limit;" }),
+        step("code_action", { path: "/src/crane.c", new_content: "int limit = 3;" }),
+        step("mcp_tool", { tool_name: "memory_search", arguments: "{}", result: "what memory knows" }),
+        step("from_the_future", { seen: "a crane" }),
+        step("planner_response", { response: "Done.<hlvm-memory>from memory</hlvm-memory>" }),
+        { status: "done", type: "planner_response" },
+        { status: "done" },
+      ),
+    );
+    expect(said).toEqual([
+      "person: Why does the crane stall?",
+      "assistant: I look at its limit switch.",
+      'tool: command_action {"command_line":"cat crane.c","output":"int limit;"}',
+      'tool: code_action {"path":"/src/crane.c","new_content":"int limit = 3;"}',
+      'tool: from_the_future {"seen":"a crane"}',
+      "assistant: Done.",
+    ]);
+    expect(turns.map(({ session, key }) => `${session} ${key}`)).toEqual([0, 1, 2, 3, 5, 6].map((number) => `5c1d3f60 ${number}`));
+    expect(tally).toEqual({ read: 9, notUnderstood: 2, dropped: 0 });
+  });
 });

@@ -7,6 +7,7 @@ import { hermesTurns } from "./hermes-turns.ts";
 import { opencodeTurns } from "./opencode-turns.ts";
 import { piTurns } from "./pi-turns.ts";
 import type { TurnReader } from "./read-turn.ts";
+import { windsurfTurns } from "./windsurf-turns.ts";
 
 /** Where a person's things are, and what moves the folders of tools elsewhere. */
 export interface Home {
@@ -21,10 +22,9 @@ export interface TranscriptTool {
   readonly folders: (home: Home) => readonly string[];
   /** Of the files below the folder, by their path within it, with `/`. */
   readonly files: RegExp;
-  /** Undefined: its files cannot be read. */
-  readonly read: TurnReader | undefined;
-  /** Why not. */
-  readonly unsupported?: string;
+  readonly read: TurnReader;
+  /** What a person has to do for it to write any. */
+  readonly needs?: string;
 }
 
 /** VS Code's forks keep their data there. */
@@ -79,9 +79,11 @@ export const TRANSCRIPT_TOOLS: readonly TranscriptTool[] = [
   },
   {
     name: "windsurf",
-    folders: ({ home }) => [join(home, ".codeium", "windsurf", "cascade")],
-    files: /\.pb$/,
-    read: undefined,
-    unsupported: "Windsurf encrypts its files, so that nobody else can read them.",
+    folders: ({ home }) => [join(home, ".windsurf", "transcripts")],
+    files: /\.jsonl$/,
+    read: windsurfTurns,
+    needs:
+      "Windsurf encrypts its own files. It writes transcripts where the hook post_cascade_response_with_transcript is in " +
+      '~/.codeium/windsurf/hooks.json: {"hooks": {"post_cascade_response_with_transcript": [{"command": "true"}]}}',
   },
 ];

@@ -39,8 +39,8 @@ export async function memorySourceAdd(tool: string, flags: SourceAddFlags, conte
   const { files, read } = toolOf({ tool, fields });
   const { config, screen } = context;
   const home = { home: homedir(), platform: process.platform, variable: (name: string) => config.transcriptFolders[name] ?? "" };
-  const usual = TRANSCRIPT_TOOLS.find(({ name }) => name === tool)?.folders(home) ?? [];
-  const folders = (flags.folder ?? usual).map((folder) => resolve(folder));
+  const known = TRANSCRIPT_TOOLS.find(({ name }) => name === tool);
+  const folders = (flags.folder ?? known?.folders(home) ?? []).map((folder) => resolve(folder));
   if (folders.length === 0)
     throw wrongUsage(`Where ${tool} keeps its sessions differs.`, "Say --folder FOLDER, which is searched with all below it.");
   const source = { tool, folders, fields, leftOut: (flags.leaveOut ?? []).map((folder) => resolve(folder)) };
@@ -49,6 +49,7 @@ export async function memorySourceAdd(tool: string, flags: SourceAddFlags, conte
     book.put(source);
     book.setWatch(tool, flags.watch ?? 0);
     screen.note(`Sessions of ${tool} in ${folders.join(", ")} are imported from now on. ${howScanned(flags)}`);
+    if (known?.needs !== undefined) screen.note(known.needs);
     return EXIT_OK;
   }
   const turns = await firstTurns(folders, files, read);

@@ -15,7 +15,7 @@ const MAXIMUM_COUNTED = 100_000;
 
 interface SourceView {
   readonly tool: string;
-  /** on, off, found (nothing is read before it is added), absent, unsupported. */
+  /** on, off, found (nothing is read before it is added), absent. */
   readonly state: string;
   readonly folders: readonly string[];
   readonly files: number;
@@ -84,7 +84,7 @@ function ownView(source: Source | undefined, book: SourceBook): SourceView {
 async function viewOf(
   book: SourceBook,
   source: Pick<Source, "tool" | "folders"> & Partial<Source>,
-  { files, unsupported }: { readonly files: RegExp; readonly unsupported?: string },
+  { files }: { readonly files: RegExp },
 ): Promise<SourceView> {
   let count = 0;
   let bytes = 0;
@@ -98,7 +98,7 @@ async function viewOf(
   const found = count === 0 ? "absent" : "found";
   return {
     tool: source.tool,
-    state: unsupported !== undefined ? "unsupported" : source.isEnabled === undefined ? found : source.isEnabled ? "on" : "off",
+    state: source.isEnabled === undefined ? found : source.isEnabled ? "on" : "off",
     folders: source.folders,
     files: count,
     megabytes: Math.round(bytes / 1e5) / 10,

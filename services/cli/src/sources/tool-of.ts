@@ -8,14 +8,11 @@ import type { Source } from "./source-book.ts";
 export function toolOf({ tool, fields }: Pick<Source, "tool" | "fields">): { readonly files: RegExp; readonly read: TurnReader } {
   if (fields !== undefined) return { files: /\.(?:jsonl|ndjson)$/, read: genericTurns(fields) };
   const known = TRANSCRIPT_TOOLS.find(({ name }) => name === tool);
-  if (known?.read !== undefined) return { files: known.files, read: known.read };
+  if (known !== undefined) return { files: known.files, read: known.read };
   throw new HlvmError({
     code: "failed_precondition",
     reason: "source_unsupported",
-    message: known?.unsupported ?? `HLVM does not know how ${tool} keeps its sessions.`,
-    advice:
-      known === undefined
-        ? `Known are ${TRANSCRIPT_TOOLS.map(({ name }) => name).join(", ")}; for JSON lines of others say --folder and --text-field.`
-        : "Nothing can be done here.",
+    message: `HLVM does not know how ${tool} keeps its sessions.`,
+    advice: `Known are ${TRANSCRIPT_TOOLS.map(({ name }) => name).join(", ")}; for JSON lines of others say --folder and --text-field.`,
   });
 }
