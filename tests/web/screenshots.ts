@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { startLlamaServer } from "@hlvm/testing/llama-server";
 import { repositoryRoot } from "../e2e/test-mesh.ts";
 import { importSessions } from "./import-sessions.ts";
+import { startLabellingModel } from "./labelling-model.ts";
 import { startPagePool } from "./page-pool.ts";
 import { PROPOSING, PROPOSING_PAGE } from "./proposing.ts";
 import { askInPage, hasBrowser, startWebMesh } from "./web-mesh.ts";
@@ -107,8 +108,10 @@ const pool = await startPagePool();
 const embeddings = await startLlamaServer(1, { flags: ["--embeddings", "--pooling", "mean"] });
 const byMeaning: Record<string, string> =
   "url" in embeddings ? { HLVM_EMBEDDINGS_URL: `${embeddings.url}/v1`, HLVM_EMBEDDINGS_MODEL: embeddings.model } : {};
-const web = await startWebMesh(CONVERSATIONS, { ...pool.environment, ...byMeaning });
+const labelling = await startLabellingModel();
+const web = await startWebMesh(CONVERSATIONS, { ...pool.environment, ...byMeaning, ...labelling.environment });
 try {
+  await web.mesh.hlvm(["memory", "labels", "on"]);
   await importSessions(web.mesh, SESSIONS);
   for (const [name, page] of Object.entries(PAGES)) {
     const file = join(web.workspace, "page.md");
@@ -206,6 +209,7 @@ try {
 } finally {
   await web.stop();
   pool.stop();
+  labelling.stop();
   if ("stop" in embeddings) await embeddings.stop();
 }
 
