@@ -1,4 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { chooseEmbeddingModel } from "@hlvm/service-memory/src/adapters/embedding-model.ts";
+import { ItemEmbedder } from "@hlvm/service-memory/src/adapters/item-embedder.ts";
+import { OpenAiEmbedder } from "@hlvm/service-memory/src/adapters/openai-embedder.ts";
+import { startEmbeddings } from "./embeddings/start-embeddings.ts";
 import { MeilisearchConnection } from "@hlvm/service-memory/src/adapters/meilisearch-connection.ts";
 import { Circuit } from "@hlvm/service-memory/src/adapters/circuit.ts";
 import { MeilisearchFactIndex } from "@hlvm/service-memory/src/adapters/meilisearch-fact-index.ts";
@@ -39,34 +43,45 @@ interface Counts {
   ownAsked: number;
 }
 
+const WAITING = `SELECT FROM search_item LEFT JOIN item_embedding USING (item_id) LEFT JOIN outbox ON fact_id = item_id
+  WHERE signs IS NULL OR outbox_id IS NOT NULL`;
+
 /**
  * Random viewers put random questions, of common words and of words that only somebody else's facts have; whatever is shown is held
- * against who wrote it for whom. By PostgreSQL alone and with candidates of Meilisearch.
+ * against who wrote it for whom. By PostgreSQL alone, with candidates of Meilisearch, and by what texts mean.
  */
 export async function benchMemoryScopes(pairs: number): Promise<void> {
   const random = new Random(SEED);
   const store = await createMemoryStore();
   const meilisearch = await MeilisearchServer.start();
+  const embeddings = await startEmbeddings();
+  const embedder = new OpenAiEmbedder({ ...embeddings, key: "" });
   const connection = new MeilisearchConnection(meilisearch);
   const circuit = new Circuit();
   const indexer = new OutboxIndexer(store.database, new MeilisearchFactWriter(connection), circuit, testLog);
+  const itemEmbedder = new ItemEmbedder(store.database, embedder, testLog);
   const facts = new PostgresFactStore(store.database, () => indexer.wake());
   try {
     const scopes = scopesOf();
     const owners = await write(facts, scopes, random);
+    await chooseEmbeddingModel(store.database, embedder.model);
     indexer.start();
-    while ((await store.database.query("SELECT FROM outbox LIMIT 1")).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    itemEmbedder.start();
+    while ((await store.database.query(`${WAITING} LIMIT 1`)).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
     await store.database.query("VACUUM ANALYZE");
     const index = (servesFrom: number) => new MeilisearchFactIndex(connection, circuit, testLog, () => undefined, servesFrom);
     const rows = [];
-    for (const [how, servesFrom] of [
-      ["PostgreSQL alone", Number.POSITIVE_INFINITY],
-      ["with candidates of Meilisearch", 0],
-    ] as const)
-      rows.push({ how, ...(await ask({ store: facts, index: index(servesFrom) }, scopes, owners, pairs / 2, random)) });
+    const ways: readonly [how: string, ports: SearchPorts][] = [
+      ["PostgreSQL alone", { store: facts, index: index(Number.POSITIVE_INFINITY) }],
+      ["with candidates of Meilisearch", { store: facts, index: index(0) }],
+      ["by what texts mean", { store: facts, index: index(Number.POSITIVE_INFINITY), embedder }],
+    ];
+    for (const [how, ports] of ways) rows.push({ how, ...(await ask(ports, scopes, owners, Math.ceil(pairs / ways.length), random)) });
     printTable(`Random scopes and questions: ${owners.size} facts of ${scopes.length} scopes, seed ${SEED} (limit: no leak)`, rows);
   } finally {
     await indexer.close();
+    await itemEmbedder.close();
+    await embeddings.close();
     await store.destroy();
     await meilisearch.destroy();
   }
