@@ -84,18 +84,21 @@ async function orphan(): Promise<Finding> {
   const mesh = await AttackMesh.start();
   try {
     const workspace = mesh.workspace();
-    const begun = join(workspace, "begun");
+    const [begun, ended] = [join(workspace, "begun"), join(workspace, "ended")];
     const orchestrator = mesh.mesh.state.services.find(({ name }) => name === "orchestrator")!.pid!;
-    const asking = mesh.ask(workspace, "bypassPermissions", [[shell("touch begun; sleep 5")]]).catch((thrown: unknown) => thrown);
+    const asking = mesh.ask(workspace, "bypassPermissions", [[shell("echo once >> begun; sleep 5; echo once >> ended")]]).catch((thrown: unknown) => thrown);
     while (!mesh.exists(begun)) await sleep(20);
     process.kill(orchestrator, "SIGKILL");
     await asking;
     for (let tries = 0; tries < 120; tries++) {
       const [line] = (await mesh.mesh.hlvm(["audit", "query", "--json", "--tool", "shell_exec"])).stdout.split("\n");
       const { outcome = "", outcome_summary: summary = "" } = JSON.parse(line || "{}") as { outcome?: string; outcome_summary?: string };
-      if (outcome !== "" && outcome !== "pending")
-        return outcome === "succeeded" ? broken("it is on record as succeeded") : held(`on record as ${outcome} ${summary}`);
-      await sleep(500);
+      if (outcome === "" || outcome === "pending") await sleep(500);
+      else if (outcome !== "succeeded") return held(`on record as ${outcome} ${summary}`);
+      else {
+        const isTrue = [begun, ended].every((file) => mesh.exists(file) && readFileSync(file, "utf8") === "once\n");
+        return isTrue ? held("its receipt outlived the crash, and it did succeed, once") : broken("it is on record as succeeded, and was not");
+      }
     }
     return broken("60 s later the intent has no outcome, and nothing reports it as an orphan");
   } finally {
