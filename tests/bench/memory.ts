@@ -9,7 +9,7 @@ import { MemoryStatsService } from "@hlvm/proto/hlvm/memory/v1/stats_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { testPrincipal } from "@hlvm/testing/test-identity";
 import { startTestMesh, type TestMesh } from "../e2e/test-mesh.ts";
-import { startEmbeddings } from "./embeddings/start-embeddings.ts";
+import { startEmbeddings, type Embeddings } from "./embeddings/start-embeddings.ts";
 import { readLocomo, type MemorySet } from "./memory-sets.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
@@ -19,12 +19,6 @@ const FOUND = 10;
 const WRITTEN_AT_ONCE = 500;
 const POLL_MILLISECONDS = 500;
 
-export interface MemoryBench {
-  readonly set: string | undefined;
-  readonly file: string | undefined;
-  /** Whether a model makes vectors of what texts mean. */
-  readonly isByMeaning: boolean;
-}
 interface Memory {
   readonly client: Client<typeof MemoryService>;
   readonly stats: Client<typeof MemoryStatsService>;
@@ -50,12 +44,22 @@ interface Asked {
 
 /**
  * How many of the turns that answer a question are among the ten that a search finds and that a run is reminded of, by the service and
- * the stores as they run; how well recall's gate tells those questions from such as the memory knows nothing of.
+ * the stores as they run, by words alone and with a model of embeddings; how well recall's gate tells those questions from such as the
+ * memory knows nothing of.
  */
-export async function benchMemory({ set, file, isByMeaning }: MemoryBench): Promise<void> {
+export async function benchMemory(set: string | undefined, file: string | undefined): Promise<void> {
   const memories = set === "longmemeval" ? readLongMemEval(file) : readLocomo(file);
   if (memories === undefined) return console.log("\nMemory: left out, the set is not here (--set locomo|longmemeval FILE)");
-  const embeddings = isByMeaning ? await startEmbeddings() : undefined;
+  await measure(memories, "by words alone", undefined);
+  const embeddings = await startEmbeddings();
+  try {
+    await measure(memories, `by meanings, too (${embeddings.model})`, embeddings);
+  } finally {
+    await embeddings.close();
+  }
+}
+
+async function measure(memories: readonly MemorySet[], how: string, embeddings: Embeddings | undefined): Promise<void> {
   const mesh = await startTestMesh(
     embeddings === undefined ? {} : { HLVM_EMBEDDINGS_URL: embeddings.url, HLVM_EMBEDDINGS_MODEL: embeddings.model },
   );
@@ -71,7 +75,7 @@ export async function benchMemory({ set, file, isByMeaning }: MemoryBench): Prom
       for (const question of questions) asked.push(await ask(memory, number, question, turns, times));
     const foreign = await askForeign(memory, memories);
     printTable(
-      `Memory: ${turns.size} turns, written at ${writes.toFixed(0)}/s; ${spread("search", times.search)}; ${spread("recall", times.recall)}`,
+      `Memory ${how}: ${turns.size} turns, written at ${writes.toFixed(0)}/s; ${spread("search", times.search)}; ${spread("recall", times.recall)}`,
       [...new Set(asked.flatMap(({ categories }) => categories))].sort().map((category) => {
         const of = asked.filter(({ categories }) => categories.includes(category));
         return {
@@ -86,7 +90,7 @@ export async function benchMemory({ set, file, isByMeaning }: MemoryBench): Prom
       }),
     );
     const own = asked.filter(({ search }) => search !== undefined).map(({ coverage }) => coverage);
-    printTable("Recall's gate", [
+    printTable(`Recall's gate, ${how}`, [
       {
         "questions of others": foreign.length,
         "fires for them %": percent(foreign.map(({ fires }) => (fires ? 1 : 0))),
@@ -98,7 +102,6 @@ export async function benchMemory({ set, file, isByMeaning }: MemoryBench): Prom
     ]);
   } finally {
     await mesh.stop();
-    await embeddings?.close();
   }
 }
 
