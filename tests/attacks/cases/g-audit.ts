@@ -86,7 +86,9 @@ async function orphan(): Promise<Finding> {
     const workspace = mesh.workspace();
     const [begun, ended] = [join(workspace, "begun"), join(workspace, "ended")];
     const orchestrator = mesh.mesh.state.services.find(({ name }) => name === "orchestrator")!.pid!;
-    const asking = mesh.ask(workspace, "bypassPermissions", [[shell("echo once >> begun; sleep 5; echo once >> ended")]]).catch((thrown: unknown) => thrown);
+    const asking = mesh
+      .ask(workspace, "bypassPermissions", [[shell("echo once >> begun; sleep 5; echo once >> ended")]])
+      .catch((thrown: unknown) => thrown);
     while (!mesh.exists(begun)) await sleep(20);
     process.kill(orchestrator, "SIGKILL");
     await asking;
@@ -97,7 +99,9 @@ async function orphan(): Promise<Finding> {
       else if (outcome !== "succeeded") return held(`on record as ${outcome} ${summary}`);
       else {
         const isTrue = [begun, ended].every((file) => mesh.exists(file) && readFileSync(file, "utf8") === "once\n");
-        return isTrue ? held("its receipt outlived the crash, and it did succeed, once") : broken("it is on record as succeeded, and was not");
+        return isTrue
+          ? held("its receipt outlived the crash, and it did succeed, once")
+          : broken("it is on record as succeeded, and was not");
       }
     }
     return broken("60 s later the intent has no outcome, and nothing reports it as an orphan");
