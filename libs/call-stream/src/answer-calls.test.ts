@@ -22,6 +22,8 @@ type Answer = (callId: string, context: HandlerContext) => AsyncIterable<string>
 const { minter, verifier } = await createTestIdentity();
 const token = minter.mint(testPrincipal, "sandbox");
 let answer: Answer;
+/** Whether responses that come at the same time go in one message. */
+let joins: boolean;
 let servers: RpcServer[];
 
 /** A server whose calls are answered by `answer`: pieces of output, and then a result. */
@@ -43,6 +45,7 @@ async function serve(port = 0): Promise<RpcServer> {
               yield { case: "execute" as const, value: { event: { case: "result" as const, value: { content: callId } } } };
             },
             isLast: ({ value }) => value.event.case === "result",
+            joins,
           }),
       }),
   });
@@ -64,13 +67,18 @@ const all = (calls: Calls, callId: string, limits: Partial<CallLimits> = {}): Pr
 
 beforeEach(() => {
   servers = [];
+  joins = false;
   answer = async function* () {};
 });
 afterEach(async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
-describe("calls on a stream", () => {
+describe.each([false, true])("calls on a stream whose responses are joined: %s", (areJoined) => {
+  beforeEach(() => {
+    joins = areJoined;
+  });
+
   it("have each the trace of the call, not that of the one which opened the stream", async () => {
     const calls = callsTo((await serve()).port);
     answer = async function* (_, context) {

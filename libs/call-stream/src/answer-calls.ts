@@ -6,6 +6,7 @@ import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status
 import { callerKey, callerOf } from "@hlvm/rpc/call-context";
 import { toStatus } from "./call-status.ts";
 import { LONGEST_TIMER_MILLISECONDS } from "./call-stream.ts";
+import { joined } from "./joined.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { streamServer } from "@hlvm/rpc/stream-server";
 import { TracedCall } from "@hlvm/telemetry/traced-call";
@@ -30,6 +31,8 @@ export interface CallMethods<Request, Response> {
   readonly answer: (request: Request, context: HandlerContext) => AsyncIterable<Response>;
   /** Whether a response is its call's last: nothing has to be said of the end then. */
   readonly isLast: (response: Response) => boolean;
+  /** Whether its contract lets responses that come at the same time go in one message. */
+  readonly joins?: boolean;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface CallMethods<Request, Response> {
 export async function* answerCalls<Request extends Case, Response extends Case>(
   requests: AsyncIterable<{ readonly head?: CallHead; readonly request: Request }>,
   context: HandlerContext,
-  { answer, isLast }: CallMethods<Request, Response>,
+  { answer, isLast, joins = false }: CallMethods<Request, Response>,
 ): AsyncGenerator<Answered<Response>, void> {
   const { verifier, validator, log, draining } = streamServer(context);
   const out = new MessageQueue<Answered<Response>>(MAXIMUM_UNSENT);
@@ -49,7 +52,10 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
   let token = context.requestHeader.get("authorization")?.replace(/^Bearer /, "") ?? "";
   let lastId = 0;
   let isOver = false;
+  let takesMore = false;
 
+  const isEnd = ({ response }: Answered<Response>): boolean =>
+    response === undefined || response.case === "error" || response.case === "draining" || isLast(response as Response);
   const endWhenDone = (): void => {
     if (isOver && running.size === 0) out.end();
   };
@@ -111,6 +117,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
       if (request.case === "cancel") running.get(head!.id)?.abort();
       if (request.case === "cancel" || isOver) continue;
       if (head!.token !== "") token = head!.token;
+      takesMore ||= head!.takesMore;
       if (running.size >= MAXIMUM_CALLS || running.has(head!.id))
         throw new ConnectError("The stream has too many calls, or two of one number.", Code.ResourceExhausted);
       lastId = head!.id;
@@ -126,7 +133,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
   if (draining.aborted) drain();
   read().catch((thrown: unknown) => out.fail(thrown));
   try {
-    yield* out;
+    for await (const first of out) yield joins && takesMore ? await joined(first, out, isEnd) : first;
   } finally {
     context.signal.removeEventListener("abort", leave);
     draining.removeEventListener("abort", drain);

@@ -43,7 +43,14 @@ type Open<Request, Response> = (
   requests: AsyncIterable<StreamedRequest<Request>>,
   token: string,
   signal: AbortSignal,
-) => AsyncIterable<{ id: number; response: Response }>;
+) => AsyncIterable<Responded<Response>>;
+
+interface Responded<Response> {
+  readonly id: number;
+  readonly response: Response;
+  /** What came at the same time; a service's responses have none where it was never asked for them. */
+  readonly more?: readonly { readonly id: number; readonly response: Response }[];
+}
 
 /**
  * The caller's side of a method that answers calls on a stream. The stream is opened by the first call, closed when none was
@@ -159,14 +166,17 @@ class OpenStream<Request extends Case, Response extends Case> {
     this.#calls.set(id, call);
     const changed = token === this.#token ? "" : token;
     this.#token = token;
-    void this.#requests.push({ head: { id, token: changed, timeoutMilliseconds, traceparent }, request });
+    void this.#requests.push({ head: { id, token: changed, timeoutMilliseconds, traceparent, takesMore: true }, request });
     return call;
   }
 
-  async #read(responses: AsyncIterable<{ id: number; response: Response }>): Promise<void> {
+  async #read(responses: AsyncIterable<Responded<Response>>): Promise<void> {
     let failure: unknown;
     try {
-      for await (const { id, response } of responses) await this.#take(id, response);
+      for await (const { id, response, more = [] } of responses) {
+        await this.#take(id, response);
+        for (const each of more) await this.#take(each.id, each.response);
+      }
     } catch (thrown) {
       failure = thrown;
     }

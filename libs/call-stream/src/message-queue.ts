@@ -23,6 +23,14 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
     await room.promise;
   }
 
+  /** Those that wait, from the first on, up to one that shall not be taken. */
+  takeWhile(isTaken: (message: Message) => boolean): Message[] {
+    const end = this.#messages.findIndex((message) => !isTaken(message));
+    const taken = this.#messages.splice(0, end === -1 ? this.#messages.length : end);
+    if (this.#messages.length < this.#maximum) this.#letWrite();
+    return taken;
+  }
+
   /** The reader still gets what was written before. */
   end(): void {
     this.#isEnded = true;

@@ -85,13 +85,12 @@ export class ModelCatalogue {
     const slash = id.indexOf("/");
     const providerName = id.slice(0, slash);
     const name = id.slice(slash + 1);
-    const names = this.#shown.map((each) => each.name).join(", ");
     if (slash < 1 || name === "")
       throw new HlvmError({
         code: "invalid_argument",
         reason: "model_name_malformed",
         message: `"${id}" does not name a model.`,
-        advice: `Write provider/name, for example demo/rules. Providers: ${names}. \`hlvm model list\` shows models.`,
+        advice: `Write provider/name, for example demo/rules. Providers: ${this.#names}. \`hlvm model list\` shows models.`,
       });
     const known = this.#providers.find((each) => each.name === providerName);
     if (known === undefined)
@@ -99,7 +98,7 @@ export class ModelCatalogue {
         code: "not_found",
         reason: "provider_unknown",
         message: `There is no provider "${providerName}".`,
-        advice: `Take one of ${names}; \`hlvm model list\` shows models.`,
+        advice: `Take one of ${this.#names}; \`hlvm model list\` shows models.`,
       });
     this.#permitted.demand(id);
     const keys = this.#rings.get(providerName);
@@ -111,6 +110,10 @@ export class ModelCatalogue {
         advice: known.setUp,
       });
     return { providerName, name, provider: keys.provider(name), keys };
+  }
+
+  get #names(): string {
+    return this.#shown.map((each) => each.name).join(", ");
   }
 
   get #shown(): readonly CataloguedProvider[] {

@@ -21,7 +21,8 @@ export function streamCallsHandler(generate: Generate, resumable: Resumable) {
   async function* answer(request: StreamCallsRequest["request"], context: HandlerContext): AsyncGenerator<Response, void> {
     for await (const value of responses(request, context)) yield { case: "generate", value };
   }
-  return (requests: AsyncIterable<StreamCallsRequest>, context: HandlerContext) => answerCalls(requests, context, { answer, isLast });
+  return (requests: AsyncIterable<StreamCallsRequest>, context: HandlerContext) =>
+    answerCalls(requests, context, { answer, isLast, joins: true });
 }
 
 function isLast({ value }: Response): boolean {

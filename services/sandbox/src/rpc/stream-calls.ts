@@ -12,7 +12,7 @@ export function streamCalls(executing: Executing, requests: AsyncIterable<Stream
     if (request.case !== "execute") return;
     for await (const value of execute(executing, request.value, callContext)) yield { case: "execute", value };
   }
-  return answerCalls(requests, context, { answer, isLast });
+  return answerCalls(requests, context, { answer, isLast, joins: true });
 }
 
 function isLast({ value }: Response): boolean {

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/call/v1/call.proto.
  */
 export const file_hlvm_call_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("ChdobHZtL2NhbGwvdjEvY2FsbC5wcm90bxIMaGx2bS5jYWxsLnYxImEKCENhbGxIZWFkEhMKAmlkGAEgASgNQge6SAQqAigBEg0KBXRva2VuGAIgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNEhMKC3RyYWNlcGFyZW50GAQgASgJIggKBkNhbmNlbCJOCgZTdGF0dXMSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEiUKB2RldGFpbHMYAyADKAsyFC5nb29nbGUucHJvdG9idWYuQW55IhsKCERyYWluaW5nEg8KB2xhc3RfaWQYASABKA1iBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_any]);
+  fileDesc("ChdobHZtL2NhbGwvdjEvY2FsbC5wcm90bxIMaGx2bS5jYWxsLnYxInUKCENhbGxIZWFkEhMKAmlkGAEgASgNQge6SAQqAigBEg0KBXRva2VuGAIgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNEhMKC3RyYWNlcGFyZW50GAQgASgJEhIKCnRha2VzX21vcmUYBSABKAgiCAoGQ2FuY2VsIk4KBlN0YXR1cxIMCgRjb2RlGAEgASgFEg8KB21lc3NhZ2UYAiABKAkSJQoHZGV0YWlscxgDIAMoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiGwoIRHJhaW5pbmcSDwoHbGFzdF9pZBgBIAEoDWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_any]);
 
 /**
  * What a call says besides its request.
@@ -52,6 +52,13 @@ export type CallHead = Message<"hlvm.call.v1.CallHead"> & {
    * @generated from field: string traceparent = 4;
    */
   traceparent: string;
+
+  /**
+   * Responses that come at the same time may come in one message, as `more`.
+   *
+   * @generated from field: bool takes_more = 5;
+   */
+  takesMore: boolean;
 };
 
 /**
@@ -88,6 +95,13 @@ export type CallHeadJson = {
    * @generated from field: string traceparent = 4;
    */
   traceparent?: string;
+
+  /**
+   * Responses that come at the same time may come in one message, as `more`.
+   *
+   * @generated from field: bool takes_more = 5;
+   */
+  takesMore?: boolean;
 };
 
 /**
