@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { toJson } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { ErrorAdviceSchema } from "@hlvm/proto/hlvm/error/v1/error_pb";
@@ -101,6 +102,11 @@ describe("an answer whose connection is lost", () => {
     const { port } = await serve("");
     const proxy = await CuttingProxy.to(port);
     caller = callerOf(proxy.url);
+    // A message for each word, and one for the call with all behind it.
+    speaker.word = async () => {
+      await turn();
+      await turn();
+    };
     await caller.ask("speaker/x", "short");
     const whole = caller.come.map((response) => toJson(GenerateResponseSchema, response));
     expect(whole.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: WORDS + 3 }, (_, index) => index + 1));
