@@ -17,7 +17,7 @@ import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ReplayServer } from "./adapters/suite/replay-server.ts";
 import { readGatewayConfig } from "./config.ts";
-import type { Models } from "./domain/keys/callers-models.ts";
+import type { ModelCaller, Models } from "./domain/keys/callers-models.ts";
 import { ModelCatalogue, type CataloguedProvider } from "./domain/model-catalogue.ts";
 import { PermittedModels } from "./domain/permitted-models.ts";
 import { PriceTable } from "./domain/price-table.ts";
@@ -86,7 +86,7 @@ async function startGateway(): Promise<Gateway> {
   };
   const known = providers(config);
   const kept = await openKeptKeys(config, { known, own: modelsOf(known), modelsOf, log: testLog });
-  const parts = { models: kept.models.of.bind(kept.models), prices, log: testLog };
+  const parts = { models: (caller: ModelCaller) => kept.models.of(caller), prices, log: testLog };
   const server = await startRpcServer({
     host: "127.0.0.1",
     port: 0,
@@ -189,11 +189,22 @@ describe("keys of providers that the gateway keeps", () => {
     const now = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: now + 200_000 });
     expect(await keyUsed(gateway, {})).toBe("sk-of-acme");
-    expect(await keyUsed(gateway, { organization: "globex" })).toBe("provider_not_set_up");
     vi.setSystemTime(now + 400_000);
-    expect(await keyUsed(gateway, {})).toBe("provider_not_set_up");
+    const later = [keyUsed(gateway, {}), keyUsed(gateway, { organization: "globex" })];
+    expect(await Promise.all(later)).toEqual(["keys_unavailable", "keys_unavailable"]);
     await test.database.query("ALTER TABLE away RENAME TO provider_key");
     expect(await keyUsed(gateway, {})).toBe("sk-of-acme");
+  });
+
+  it("are waited for where the gateway was started again while their database was", async () => {
+    await add(await startGateway(), "sk-of-acme");
+    const restarted = await startGateway();
+    await test.database.query("ALTER TABLE provider_key RENAME TO away");
+    const lookedUp = vi.spyOn(restarted.kept.models, "of");
+    const used = keyUsed(restarted, {});
+    await expect.poll(() => lookedUp.mock.calls.length).toBeGreaterThan(2);
+    await test.database.query("ALTER TABLE away RENAME TO provider_key");
+    expect(await used).toBe("sk-of-acme");
   });
 
   it("are administrators' alone, in person, in their own organization", async () => {

@@ -14,12 +14,18 @@ export function providersWithKeys({ compatibleUrl }: Config): readonly (keyof ty
   return compatibleUrl === "" ? ["anthropic", "openai"] : ["anthropic", "openai", "openai-compatible"];
 }
 
-/** The same providers, those with keys of the caller by these alone. Where these cannot be read, it says so in place of what to set. */
+/**
+ * The same providers, those with keys of the caller by these alone. Where these cannot be read it says so in place of what to set, and
+ * where they can be soon, a call fails with that.
+ */
 export function withCallersKeys(known: readonly CataloguedProvider[], config: Config, keys: CallersKeys): readonly CataloguedProvider[] {
   return known.map((each) => {
     const own = keys.get(each.name);
     if (own === undefined) return each;
-    if (own instanceof HlvmError) return { ...each, provider: undefined, keyed: [], setUp: `${own.message} ${own.advice}` };
+    if (own instanceof HlvmError) {
+      const failure = own.code === "unavailable" ? { failure: own } : {};
+      return { ...each, provider: undefined, keyed: [], setUp: `${own.message} ${own.advice}`, ...failure };
+    }
     return { ...each, ...withKeys(own, (key) => CREATE[each.name as keyof typeof CREATE](config, key)) };
   });
 }

@@ -19,6 +19,8 @@ export interface CataloguedProvider {
   readonly keyed?: readonly KeyedProvider[];
   /** What to set so that it can be used. */
   readonly setUp: string;
+  /** Why it cannot be used at the moment, although it is set up. */
+  readonly failure?: HlvmError;
   /** Models to show while it cannot be used; empty where it has to be asked for them. */
   readonly known: readonly ModelDescription[];
   /** What is sent to it does not leave this machine. */
@@ -79,7 +81,7 @@ export class ModelCatalogue {
 
   /**
    * The provider of a model and the model's name there, without asking the provider whether it has it.
-   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `model_not_permitted`, `provider_not_set_up`
+   * @throws HlvmError `model_name_malformed`, `provider_unknown`, `model_not_permitted`, `provider_not_set_up`, `keys_unavailable`
    */
   find(id: string): FoundProvider {
     const slash = id.indexOf("/");
@@ -101,6 +103,7 @@ export class ModelCatalogue {
         advice: `Take one of ${this.#names}; \`hlvm model list\` shows models.`,
       });
     this.#permitted.demand(id);
+    if (known.failure !== undefined) throw known.failure;
     const keys = this.#rings.get(providerName);
     if (keys === undefined)
       throw new HlvmError({

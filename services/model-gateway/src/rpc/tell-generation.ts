@@ -1,11 +1,17 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { generate } from "../domain/generate.ts";
 import type { Told } from "../domain/generation.ts";
-import type { ModelCaller } from "../domain/keys/callers-models.ts";
+import { KEYS_UNAVAILABLE, type ModelCaller } from "../domain/keys/callers-models.ts";
 import { observeGeneration } from "../domain/observe-generation.ts";
 import { decodeGeneration } from "./decode-generation.ts";
 import { decodeNeeds } from "./decode-needs.ts";
 import type { ModelServiceParts } from "./routes.ts";
+
+/** A database that is started again is there within these. */
+const KEYS_WAIT_MILLISECONDS = 5_000;
+const KEYS_PAUSE_MILLISECONDS = 250;
 
 export interface TellOptions {
   readonly caller: ModelCaller;
@@ -22,8 +28,10 @@ export async function tellGeneration(
   { caller, signal, remainingMilliseconds, answerName }: TellOptions,
 ): Promise<AsyncIterable<Told>> {
   const { model: wanted, route } = request;
-  const { catalogue, router } = await models(caller);
-  const target = catalogue.find(wanted);
+  const { router, target } = await whenKeysAreThere(async () => {
+    const { catalogue, router: own } = await models(caller);
+    return { router: own, target: catalogue.find(wanted) };
+  }, signal);
   const generation = { ...decodeGeneration(request, target.name), ...(answerName === undefined ? {} : { answerName }) };
   const deltas = generate(target, generation, {
     signal,
@@ -34,4 +42,17 @@ export async function tellGeneration(
   return observeGeneration({ provider: target.providerName, model: target.name }, deltas, ({ model, why }) =>
     log.warn({ model: wanted, route, servedBy: model.id, why }, "another model answers"),
   );
+}
+
+/** Keys that a gateway has not read since it started cannot be read while their database is away: that passes. */
+async function whenKeysAreThere<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const until = performance.now() + KEYS_WAIT_MILLISECONDS; ;) {
+    try {
+      return await find();
+    } catch (thrown) {
+      const isPassing = thrown instanceof HlvmError && thrown.reason === KEYS_UNAVAILABLE;
+      if (!isPassing || performance.now() > until) throw thrown;
+    }
+    await sleep(KEYS_PAUSE_MILLISECONDS * (0.5 + Math.random()), undefined, { signal });
+  }
 }

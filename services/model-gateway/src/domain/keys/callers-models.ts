@@ -4,6 +4,8 @@ import type { Router } from "../routing/router.ts";
 import { contextOf, type ProviderKeyStore, type StoredKey } from "./provider-keys.ts";
 import { openSecret, type KeyWrapper } from "./sealed-secret.ts";
 
+/** The keys are there, and cannot be read for now. */
+export const KEYS_UNAVAILABLE = "keys_unavailable";
 /** How long a replica may not know of a change that another one made. */
 const KNOWN_MILLISECONDS = 5_000;
 /** How long keys that were read serve while their database is away. */
@@ -127,7 +129,7 @@ function secretsOf(keys: readonly OpenedKey[]): readonly string[] | HlvmError {
 function unavailable(cause: unknown): HlvmError {
   return new HlvmError({
     code: "unavailable",
-    reason: "keys_unavailable",
+    reason: KEYS_UNAVAILABLE,
     message: "The keys of your organization cannot be read at the moment.",
     advice: "Try again in a moment; `hlvm status` tells whether the database is up.",
     cause,
