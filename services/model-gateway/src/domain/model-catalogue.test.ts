@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { ModelDescription } from "./model.ts";
 import { ModelCatalogue, type CataloguedProvider } from "./model-catalogue.ts";
 import { ModelError } from "./model-error.ts";
@@ -62,6 +63,22 @@ describe("resolve", () => {
     await expect(catalogueOf({ llama: down(), demo: providerOf("rules") }).resolve("", never)).rejects.toMatchObject({
       reason: "provider_unreachable",
     });
+  });
+
+  it("takes no other in the place of one whose keys cannot be read for the moment, and others by their names", async () => {
+    const failure = new HlvmError({ code: "unavailable", reason: "keys_unavailable", message: "Not now." });
+    const known: CataloguedProvider[] = [
+      { name: "a", provider: undefined, failure, setUp: "Not now.", known: [] },
+      { name: "b", provider: providerOf("one"), setUp: "", known: [] },
+    ];
+    const catalogue = new ModelCatalogue(known, "", ["a", "b"]);
+    await expect(catalogue.resolve("", never)).rejects.toBe(failure);
+    expect(() => catalogue.find("a/one")).toThrow(failure);
+    expect(await catalogue.resolve("b/one", never)).toMatchObject({ id: "b/one", isDefault: false });
+    expect((await catalogue.list(never)).map(({ id, isDefault }) => [id, isDefault])).toEqual([
+      ["a/*", false],
+      ["b/one", false],
+    ]);
   });
 
   it("asks nobody else about a model that is named", async () => {

@@ -157,6 +157,7 @@ export class ModelCatalogue {
 
   async #first(signal: AbortSignal): Promise<Model> {
     const first = this.#firstSetUp();
+    if (first?.failure !== undefined) throw first.failure;
     const description = (await this.#permittedOf(first, signal))[0];
     if (first !== undefined && description !== undefined) return this.#model(first.name, description, true);
     throw new HlvmError({
@@ -167,9 +168,11 @@ export class ModelCatalogue {
     });
   }
 
+  /** With those that cannot be used for the moment: none takes their place meanwhile. */
   #firstSetUp(): CataloguedProvider | undefined {
     const permitted = this.#order.filter((name) => this.#permitted.hasOf(name));
-    return permitted.flatMap((name) => this.#providers.find((each) => each.name === name && each.provider !== undefined) ?? [])[0];
+    const isSetUp = ({ provider, failure }: CataloguedProvider): boolean => provider !== undefined || failure !== undefined;
+    return permitted.flatMap((name) => this.#providers.find((each) => each.name === name && isSetUp(each)) ?? [])[0];
   }
 
   async #permittedOf(each: CataloguedProvider | undefined, signal: AbortSignal): Promise<readonly ModelDescription[]> {
