@@ -22,8 +22,6 @@ type Answer = (callId: string, context: HandlerContext) => AsyncIterable<string>
 const { minter, verifier } = await createTestIdentity();
 const token = minter.mint(testPrincipal, "sandbox");
 let answer: Answer;
-/** Whether responses that come at the same time go in one message. */
-let joins: boolean;
 let servers: RpcServer[];
 
 /** A server whose calls are answered by `answer`: pieces of output, and then a result. */
@@ -45,7 +43,7 @@ async function serve(port = 0): Promise<RpcServer> {
               yield { case: "execute" as const, value: { event: { case: "result" as const, value: { content: callId } } } };
             },
             isLast: ({ value }) => value.event.case === "result",
-            joins,
+            joins: true,
           }),
       }),
   });
@@ -67,18 +65,13 @@ const all = (calls: Calls, callId: string, limits: Partial<CallLimits> = {}): Pr
 
 beforeEach(() => {
   servers = [];
-  joins = false;
   answer = async function* () {};
 });
 afterEach(async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
-describe.each([false, true])("calls on a stream whose responses are joined: %s", (areJoined) => {
-  beforeEach(() => {
-    joins = areJoined;
-  });
-
+describe("calls on a stream", () => {
   it("have each the trace of the call, not that of the one which opened the stream", async () => {
     const calls = callsTo((await serve()).port);
     answer = async function* (_, context) {
