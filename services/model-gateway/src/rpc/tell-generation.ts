@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import pRetry from "p-retry";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { generate } from "../domain/generate.ts";
@@ -10,8 +10,7 @@ import { decodeNeeds } from "./decode-needs.ts";
 import type { ModelServiceParts } from "./routes.ts";
 
 /** A database that is started again is there within these. */
-const KEYS_WAIT_MILLISECONDS = 5_000;
-const KEYS_PAUSE_MILLISECONDS = 250;
+const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 250, maxTimeout: 1_000, randomize: true, maxRetryTime: 5_000 };
 
 export interface TellOptions {
   readonly caller: ModelCaller;
@@ -45,14 +44,7 @@ export async function tellGeneration(
 }
 
 /** Keys that a gateway has not read since it started cannot be read while their database is away: that passes. */
-async function whenKeysAreThere<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (const until = performance.now() + KEYS_WAIT_MILLISECONDS; ;) {
-    try {
-      return await find();
-    } catch (thrown) {
-      const isPassing = thrown instanceof HlvmError && thrown.reason === KEYS_UNAVAILABLE;
-      if (!isPassing || performance.now() > until) throw thrown;
-    }
-    await sleep(KEYS_PAUSE_MILLISECONDS * (0.5 + Math.random()), undefined, { signal });
-  }
+function whenKeysAreThere<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const isPassing = (error: Error): boolean => error instanceof HlvmError && error.reason === KEYS_UNAVAILABLE;
+  return pRetry(find, { ...KEYS_RETRY, signal, shouldRetry: ({ error }) => isPassing(error) });
 }
