@@ -161,8 +161,11 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
     execute,
     log,
   };
+  const lookForOthers = async (): Promise<void> => {
+    wakeups.hasOthers = await claims.hasOthers();
+  };
   const beat = async (): Promise<void> => {
-    await Promise.all([runs.renew(), configuredBudgets.refresh()]);
+    await Promise.all([runs.renew(), configuredBudgets.refresh(), lookForOthers()]);
     // There may be more than are claimed at once.
     while ((await runs.takeOver((run, controller) => continueRun(run, continuing, controller))) > 0);
   };

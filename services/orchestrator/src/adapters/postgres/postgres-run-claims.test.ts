@@ -64,3 +64,18 @@ it("claims what is due among 10,000 runs that wait for a person, without looking
   expect(new Set(claimed.map(({ lease }) => lease.runId))).toEqual(new Set([woken!.run_id, cancelled!.run_id]));
   expect(claimed.every(({ wasParked }) => wasParked)).toBe(true);
 });
+
+it("sees another replica from its first lease until it leaves, or its lease runs out", async () => {
+  const { database, drop } = await createTestDatabase(MIGRATIONS);
+  onTestFinished(drop);
+  const [own, other, killed] = [randomUUID(), randomUUID(), randomUUID()].map((id) => new PostgresRunClaims(database, id));
+  await own!.renew([]);
+  expect(await own!.hasOthers()).toBe(false);
+  await other!.renew([]);
+  expect(await own!.hasOthers()).toBe(true);
+  await other!.leave();
+  expect(await own!.hasOthers()).toBe(false);
+  await killed!.renew([]);
+  await database.query("UPDATE replica SET lease_until = now() - interval '1 second'");
+  expect(await own!.hasOthers()).toBe(false);
+});

@@ -71,6 +71,8 @@ const DELEGATE = `
   WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL AND session.session_id = run.session_id AND organization = $4
   RETURNING run_id`;
 
+const OTHERS = "SELECT EXISTS (SELECT FROM replica WHERE replica_id <> $1 AND lease_until > now()) AS others";
+
 const RELEASE = `UPDATE run SET held_by = '${NOBODY}' WHERE run_id = $1 AND lease_owner = $2 AND ended_at IS NULL`;
 
 interface ClaimedRow extends SessionRow {
@@ -132,6 +134,12 @@ export class PostgresRunClaims implements RunClaims {
 
   async wake(runIds: readonly string[]): Promise<number> {
     return (await this.#database.query(WAKE, [runIds], "wake_runs")).length;
+  }
+
+  /** Whether another replica holds a lease. One that has just started is seen when its first lease is. */
+  async hasOthers(): Promise<boolean> {
+    const [row] = await this.#database.query<{ others: boolean }>(OTHERS, [this.#replicaId], "other_replicas");
+    return row!.others;
   }
 
   async leave(): Promise<void> {

@@ -10,7 +10,6 @@ const MAXIMUM_GIVEN = 500;
 /** Wakes those who follow a session: at once for what this process appended, by a notification for what other replicas did. */
 export class PostgresWakeups implements LogWakeups {
   readonly #subscriptions = new Map<string, Set<Subscription>>();
-
   readonly #notifier: SessionNotifier;
 
   /** @param notifications on the channel `session_event`; what is sent there does not come back */
@@ -26,6 +25,11 @@ export class PostgresWakeups implements LogWakeups {
   appended(sessionId: string, events: readonly Event[]): void {
     for (const subscription of this.#subscriptions.get(sessionId) ?? []) subscription.give(events);
     this.#notifier.grew(sessionId);
+  }
+
+  /** Whether there are other replicas to tell: to be set anew every second. */
+  set hasOthers(hasOthers: boolean) {
+    this.#notifier.hasOthers = hasOthers;
   }
 
   /** Resolves when the other replicas have been told of everything. */

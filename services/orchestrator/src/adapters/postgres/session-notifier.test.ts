@@ -68,6 +68,20 @@ describe("SessionNotifier", () => {
     expect(await receivedSoFar()).toEqual([first, second]);
   });
 
+  it("sends nothing while there is no other replica", async () => {
+    const sent: (readonly string[])[] = [];
+    const notifier = new SessionNotifier({ notify: (ids) => (sent.push(ids), sending.notify(ids)) }, testLog);
+    notifier.hasOthers = false;
+    notifier.grew(randomUUID());
+    await notifier.flush();
+    expect(sent).toEqual([]);
+    notifier.hasOthers = true;
+    const grown = randomUUID();
+    notifier.grew(grown);
+    await notifier.flush();
+    expect(await receivedSoFar()).toEqual([grown]);
+  });
+
   it("says once that it cannot send, and fails nobody", async () => {
     const lines: string[] = [];
     const log = createLog("test", "warn", { write: (line) => void lines.push(line) });

@@ -7,7 +7,8 @@ const MAXIMUM_SESSIONS = 10_000;
 
 /**
  * Tells the other replicas which sessions have grown: what grows within 10 ms goes in one statement, the session's id alone.
- * What cannot be sent is dropped, since everybody who follows a session looks for themselves every second.
+ * What cannot be sent is dropped, since everybody who follows a session looks for themselves every second. While there is no other
+ * replica nothing is sent: a statement, a commit and a wake-up for each turn of a run.
  */
 export class SessionNotifier {
   readonly #notifications: Pick<Notifications, "notify">;
@@ -16,13 +17,20 @@ export class SessionNotifier {
   #gathering: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
   #isFailing = false;
+  #hasOthers = true;
 
   constructor(notifications: Pick<Notifications, "notify">, log: Log) {
     this.#notifications = notifications;
     this.#log = log;
   }
 
+  /** Whether there are other replicas, as far as the database knows. */
+  set hasOthers(hasOthers: boolean) {
+    this.#hasOthers = hasOthers;
+  }
+
   grew(sessionId: string): void {
+    if (!this.#hasOthers) return;
     if (this.#grown.size < MAXIMUM_SESSIONS) this.#grown.add(sessionId);
     this.#gathering ??= setTimeout(() => void this.flush(), GATHER_MILLISECONDS);
   }
