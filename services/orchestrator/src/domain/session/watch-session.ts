@@ -14,8 +14,8 @@ import type { SessionStore } from "./session-store.ts";
 const LOOK_MILLISECONDS = 1_000;
 /** So often who follows somebody else's session has to have the right to. */
 const CHECK_MILLISECONDS = 5_000;
-/** The least time between two pieces: a run that goes fast is not slowed by those who look on, and no eye sees the difference. */
-const INTERVAL_MILLISECONDS = 10;
+/** The least time between two pieces: a run that goes fast is not slowed by those who look on, and no screen shows more than 60 a second. */
+const INTERVAL_MILLISECONDS = 16;
 
 const recordLag = durationHistogram("hlvm.notify.lag", "How long it takes from an append until who follows the session is given it.");
 
@@ -36,7 +36,7 @@ export interface WatchPorts {
 }
 
 /**
- * A session's events in order, each once, in pieces: what is appended comes at once, or 10 ms after the piece before it.
+ * A session's events in order, each once, in pieces: what is appended comes at once, or 16 ms after the piece before it.
  * Following ends when the caller goes, or with the one run of a stateless session.
  * @throws HlvmError `session_not_found`, `database_unreachable`
  */
