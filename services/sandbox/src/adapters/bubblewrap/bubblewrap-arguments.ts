@@ -13,8 +13,8 @@ export const LEAST_MEBIBYTES_OF_A_PROCESS = 1_024;
 /** Inside; outside, files belong to whoever owns the workspace. */
 export const USER_ID = 20_000;
 
-/** Numbers of the descriptors that bwrap is started with. The first goes through to what runs inside. */
-export const descriptors = { occupant: 3, information: 4, block: 5, seccomp: 6 } as const;
+/** Numbers of the descriptors that bwrap is started with. The first goes through to what runs inside, the last is there where it waits. */
+export const descriptors = { occupant: 3, information: 4, seccomp: 5, block: 6 } as const;
 
 /** Where the runner's program is, inside. */
 const RUNNER = "/opt/hlvm/runner.cjs";
@@ -55,8 +55,9 @@ export interface SandboxLayout {
  * link that it finds there, out of the sandbox (CVE-2026-87766). The workspace is bound after the system's folders and
  * nothing is mounted after it. /proc is read-only: where root started the service, a tool's user is root outside, who may
  * write /proc/sys (and so have the kernel run a program) without any capability.
+ * @param waits whether nothing runs inside before `block` is written to
  */
-export function bubblewrapArguments(layout: SandboxLayout): string[] {
+export function bubblewrapArguments(layout: SandboxLayout, waits: boolean): string[] {
   const { occupant } = layout;
   const temporary = ["--size", String(layout.temporaryMebibytes * MEBIBYTE), "--tmpfs"];
   const isReadOnly = occupant.kind === "command" && occupant.profile === "read";
@@ -103,8 +104,7 @@ export function bubblewrapArguments(layout: SandboxLayout): string[] {
     "/workspace",
     "--info-fd",
     String(descriptors.information),
-    "--block-fd",
-    String(descriptors.block),
+    ...(waits ? ["--block-fd", String(descriptors.block)] : []),
     "--seccomp",
     String(descriptors.seccomp),
     "--",

@@ -32,7 +32,7 @@ export interface SandboxProcess {
   readonly occupant: Duplex;
   /** Resolves with the id on this machine of the first process inside. @throws Error with what bwrap said */
   readonly initProcess: Promise<number>;
-  /** Has what is inside run. */
+  /** Has what is inside run, where it waits for that. */
   readonly release: () => void;
   /** Resolves when bwrap has ended and nobody holds its pipes any more. */
   readonly exited: Promise<SandboxExit>;
@@ -40,14 +40,17 @@ export interface SandboxProcess {
   readonly kill: () => void;
 }
 
-/** Starts a sandbox. bwrap makes all its mounts and waits, with nothing run, until it is released. */
-export function startSandboxProcess({ bubblewrap, layout, seccomp, owner }: SandboxProcessOptions): SandboxProcess {
+/**
+ * Starts a sandbox.
+ * @param waits whether bwrap makes all its mounts and then waits, with nothing run, until it is released
+ */
+export function startSandboxProcess({ bubblewrap, layout, seccomp, owner }: SandboxProcessOptions, waits: boolean): SandboxProcess {
   const standard = layout.occupant.kind === "runner" ? "ignore" : "pipe";
   const filter = openSync(seccomp, "r");
-  const stdio: StdioOptions = [standard, standard, "pipe", "pipe", "pipe", "pipe", filter];
+  const stdio: StdioOptions = [standard, standard, "pipe", "pipe", "pipe", filter, ...(waits ? (["pipe"] as const) : [])];
   let child: ChildProcess;
   try {
-    child = spawn(bubblewrap, bubblewrapArguments(layout), {
+    child = spawn(bubblewrap, bubblewrapArguments(layout, waits), {
       stdio,
       env: {},
       cwd: "/",
@@ -66,7 +69,7 @@ export function startSandboxProcess({ bubblewrap, layout, seccomp, owner }: Sand
     stderr: child.stderr!,
     occupant: pipeOf(child, descriptors.occupant) as Duplex,
     initProcess,
-    release: () => void (pipeOf(child, descriptors.block) as Writable).end("x"),
+    release: () => void (pipeOf(child, descriptors.block) as Writable | undefined)?.end("x"),
     exited,
     kill: () => child.kill("SIGKILL"),
   };

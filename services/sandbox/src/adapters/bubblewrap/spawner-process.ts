@@ -14,17 +14,18 @@ const sandboxes = new Map<number, { readonly sandbox: SandboxProcess; waiting: n
 const send = (message: FromSpawner): void => void process.send?.(message, undefined, undefined, () => undefined);
 
 function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): void {
+  const isRunner = options.layout.occupant.kind === "runner";
   let sandbox: SandboxProcess;
   try {
-    sandbox = entry === undefined ? startSandboxProcess(options) : startInGroup(entry, () => startSandboxProcess(options));
+    // A command that is started in its group has nothing to wait for.
+    sandbox = entry === undefined ? startSandboxProcess(options, true) : startInGroup(entry, () => startSandboxProcess(options, isRunner));
   } catch (thrown) {
     return end(id, { code: null, complaint: messageOf(thrown) });
   }
   const one = { sandbox, waiting: 0 };
   sandboxes.set(id, one);
   void sandbox.exited.then((exit) => end(id, exit));
-  const isRunner = options.layout.occupant.kind === "runner";
-  void tellMade(id, sandbox, entry !== undefined && !isRunner);
+  void tellMade(id, sandbox);
   if (isRunner) return handOver(id, sandbox.occupant as Socket);
   sandbox.occupant.setEncoding("latin1");
   sandbox.occupant.on("data", (text: string) => send({ kind: "said", id, text }));
@@ -42,12 +43,10 @@ function handOver(id: number, channel: Socket): void {
   process.send?.(message, channel, undefined, () => channel.destroy());
 }
 
-/** A command that was started in its group has nothing to wait for. Of one that was not made, its exit tells why. */
-async function tellMade(id: number, sandbox: SandboxProcess, mayRun: boolean): Promise<void> {
+/** Of one that was not made, its exit tells why. */
+async function tellMade(id: number, sandbox: SandboxProcess): Promise<void> {
   const processId = await sandbox.initProcess.catch(() => undefined);
-  if (processId === undefined) return;
-  if (mayRun) sandbox.release();
-  send({ kind: "made", id, processId });
+  if (processId !== undefined) send({ kind: "made", id, processId });
 }
 
 function end(id: number, exit: SandboxExit): void {
