@@ -33,6 +33,11 @@ export class Exchange {
     return this.#silence.signal;
   }
 
+  /** Calls `end` when the exchange has to end, at once where it has to already. @returns has it not be called any more */
+  onEnd(end: (reason: unknown) => void): () => void {
+    return this.#silence.onEnd(end);
+  }
+
   /** To be told of every piece that arrives: the silence starts anew. @throws ModelError `answer_too_long` */
   heard(piece: Uint8Array = new Uint8Array()): void {
     this.#silence.renew();

@@ -26,11 +26,11 @@ const OWN_HEADERS = { "user-agent": "hlvm", "accept-encoding": "identity" };
  * One request, and its answer as soon as the headers are there; redirects are not followed. The connection is destroyed when
  * the exchange ends. At a fraction of the cost of `fetch`, and through Node's own agents: they keep connections for the next
  * request, and go through the proxy of the environment where NODE_USE_ENV_PROXY says so, as `fetch` does.
- * @throws the network's error, with its `code`
+ * @throws the network's error, with its `code`; ModelError where the exchange has ended before
  */
 export function sendHttp(exchange: Exchange, url: string, { method, headers, body, ca, connection }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    exchange.signal.throwIfAborted();
+    exchange.throwIfEnded();
     const target = new URL(url);
     const start = target.protocol === "https:" ? requestHttps : requestHttp;
     const request = start(target, {
@@ -39,9 +39,10 @@ export function sendHttp(exchange: Exchange, url: string, { method, headers, bod
       ...(ca === undefined ? {} : { ca }),
       ...(connection === "own" ? { agent: OWN[target.protocol === "https:" ? "https" : "http"] } : {}),
     });
-    const end = (): void => void request.destroy(exchange.signal.reason as Error);
-    exchange.signal.addEventListener("abort", end, { once: true });
-    request.once("close", () => exchange.signal.removeEventListener("abort", end));
+    request.once(
+      "close",
+      exchange.onEnd((reason) => request.destroy(reason as Error)),
+    );
     request.on("error", reject);
     request.once("response", (response) => {
       exchange.heard();

@@ -34,3 +34,19 @@ it("leaves nothing behind on its caller's signal", () => {
   limit(caller.signal, 60_000).close();
   expect(getEventListeners(caller.signal, "abort")).toEqual([]);
 });
+
+it("tells who listens why it ends, at once where it has, and nobody who does not listen any more", () => {
+  const cancelled = new AbortController();
+  const during = limit(cancelled.signal, 60_000);
+  const heard: unknown[] = [];
+  during.onEnd((reason) => heard.push(["first", reason]));
+  during.onEnd((reason) => heard.push(["second", reason]))();
+  const gone = new Error("gone");
+  cancelled.abort(gone);
+  during.onEnd((reason) => heard.push(["third", reason]));
+  expect(heard).toEqual([
+    ["first", gone],
+    ["third", gone],
+  ]);
+  expect(during.signal.reason).toBe(gone);
+});

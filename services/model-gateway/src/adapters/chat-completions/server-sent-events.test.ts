@@ -43,6 +43,11 @@ it("gives an error's field as an event, and a last event without its blank line,
   expect(await read(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
 });
 
+it("takes a byte order mark for nothing at the beginning, and for text anywhere else", async () => {
+  const bytes = new TextEncoder().encode("\uFEFFdata: 1\n\ndata: \uFEFF2\n\n");
+  for (let cut = 0; cut <= bytes.length; cut++) expect(await read([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(["1", "\uFEFF2"]);
+});
+
 it("stops at an event of short lines that never ends", async () => {
   const piece = new TextEncoder().encode(`data: ${"x".repeat(1024 * 1024)}\n`);
   await expect(read(Array.from({ length: 10 }, () => piece))).rejects.toMatchObject({ reason: "stream_malformed" });

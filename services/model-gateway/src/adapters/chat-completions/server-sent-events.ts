@@ -1,8 +1,10 @@
+import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
 import { ModelError } from "../../domain/model-error.ts";
 
 /** Longer than any one event of a provider; a peer that never ends one does not fill the memory. */
 const LONGEST_EVENT = 8 * 1024 * 1024;
+const BYTE_ORDER_MARK = "\uFEFF";
 
 /** The data of each server-sent event, `[DONE]` last where it comes: nothing after it is read. */
 export async function* readServerSentEvents(pieces: AsyncIterable<Uint8Array>, provider: string): AsyncGenerator<string, void> {
@@ -34,7 +36,9 @@ export async function* readServerSentEvents(pieces: AsyncIterable<Uint8Array>, p
 /** The parser drops an unfinished line whose field it does not know: it gets lines whole. */
 class WholeLines {
   readonly #provider: string;
-  readonly #decoder = new TextDecoder();
+  /** Of a TextDecoder the making, and each piece, cost several times as much. */
+  readonly #decoder = new StringDecoder("utf8");
+  #hasBegun = false;
   #unfinished = "";
 
   constructor(provider: string) {
@@ -43,7 +47,7 @@ class WholeLines {
 
   /** @throws ModelError `stream_malformed` */
   take(piece: Uint8Array): string {
-    const text = this.#decoder.decode(piece, { stream: true });
+    const text = this.#withoutMark(this.#decoder.write(piece));
     const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
     const lines = end > 0 ? this.#unfinished + text.slice(0, end) : "";
     this.#unfinished = end > 0 ? text.slice(end) : this.#unfinished + text;
@@ -53,7 +57,14 @@ class WholeLines {
 
   /** A last event without its blank line counts: some servers end so. */
   end(): string {
-    return `${this.#unfinished}${this.#decoder.decode()}\n\n`;
+    return `${this.#unfinished}${this.#decoder.end()}\n\n`;
+  }
+
+  /** A byte order mark at the beginning belongs to no field. */
+  #withoutMark(text: string): string {
+    if (this.#hasBegun || text === "") return text;
+    this.#hasBegun = true;
+    return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   }
 }
 
