@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Way } from "./gateway/http-way.ts";
 import { startOwnDoor } from "./gateway/own-door.ts";
-import { startOwnGateway } from "./gateway/own-gateway.ts";
+import { startOwnGateway, startPlainStream } from "./gateway/own-gateway.ts";
 import { startHaproxy, startPlainProxy, startPortkey, startUpstream, type Started } from "./gateway/peers.ts";
 import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
@@ -38,7 +38,7 @@ export async function benchGateway(): Promise<void> {
   };
   try {
     const portkey = await startPortkey(upstream.url);
-    started.push(portkey, await startOwnGateway(upstream.url), await startPlainProxy(upstream.url));
+    started.push(portkey, await startOwnGateway(upstream.url), await startPlainStream(upstream.url), await startPlainProxy(upstream.url));
     const haproxy = await startHaproxy(upstream.url);
     if (haproxy === undefined) console.log("haproxy is not installed here.");
     else started.push(haproxy);

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,9 +19,11 @@ import {
 import { NODE_FLAGS } from "@hlvm/service/node-flags";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
+import type { Way } from "./http-way.ts";
 import { ended, type Started } from "./peers.ts";
 
 const MAIN = fileURLToPath(new URL("../../../services/model-gateway/src/main.ts", import.meta.url));
+const PLAIN_STREAM = fileURLToPath(new URL("plain-stream.ts", import.meta.url));
 const UP_MILLISECONDS = 20_000;
 const CALL_MILLISECONDS = 60_000;
 const TOKEN_MILLISECONDS = 60_000;
@@ -44,30 +47,52 @@ export async function spawnGateway(upstream: string) {
     HLVM_LOG_LEVEL: "error",
   };
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
-  const client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${port}`));
   /** It lives for two minutes. */
   const newToken = (): string => minter.mint(testPrincipal, "model-gateway");
-  const newCalls = (): Calls =>
-    new CallStream(ModelService.method.streamCalls, (requests, bearer, signal) =>
-      client.streamCalls(requests, { headers: { authorization: `Bearer ${bearer}` }, signal, timeoutMs: 0 }),
-    );
-  return { child, newCalls, newToken, stop: (): Promise<void> => ended(child, () => child.kill()) };
+  return { child, newCalls: callsTo(port!), newToken, stop: (): Promise<void> => ended(child, () => child.kill()) };
 }
 
 /** The model gateway, called as services call it. */
 export async function startOwnGateway(upstream: string): Promise<Started> {
   const { child, newCalls, newToken, stop } = await spawnGateway(upstream);
-  /** Those that no call is on: a run asks its model turn by turn on one of its own. */
-  const idle: Calls[] = [];
   let token = { text: newToken(), mintedAt: performance.now() };
-  const ask = async (model: string, bytes: number) => {
+  const currentToken = (): string => {
+    if (performance.now() - token.mintedAt > TOKEN_MILLISECONDS) token = { text: newToken(), mintedAt: performance.now() };
+    return token.text;
+  };
+  const ask = askOnStreams(newCalls, currentToken);
+  for (const until = performance.now() + UP_MILLISECONDS; ; await sleep(100)) {
+    try {
+      await ask({ model: "one" });
+      break;
+    } catch (cause) {
+      if (performance.now() < until && child.exitCode === null) continue;
+      await stop();
+      throw cause;
+    }
+  }
+  return { way: { name: "model-gateway, as services call it", pid: child.pid, ask }, stop };
+}
+
+/** What stock transports take for the same contract, with nothing else done. */
+export async function startPlainStream(upstream: string): Promise<Started> {
+  const child = fork(PLAIN_STREAM, [upstream], { execArgv: [...NODE_FLAGS], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const [{ port }] = (await once(child, "message")) as [{ port: number }];
+  const ask = askOnStreams(callsTo(port), () => "none");
+  const way = { name: "the same contract on stock transports, and nothing done", pid: child.pid, ask };
+  return { way, stop: () => ended(child, () => child.disconnect()) };
+}
+
+/** Each call on a stream that no other call is on: a run asks its model turn by turn on one of its own. */
+function askOnStreams(newCalls: () => Calls, currentToken: () => string): Way["ask"] {
+  const idle: Calls[] = [];
+  return async ({ model, bytes = 20 }) => {
     const calls = idle.pop() ?? newCalls();
     const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: "x".repeat(bytes) } }] }];
     const value = create(GenerateRequestSchema, { model: `openai-compatible/${model}`, messages });
     const pieces: { text: string; at: number }[] = [];
     let isWhole = false;
-    if (performance.now() - token.mintedAt > TOKEN_MILLISECONDS) token = { text: newToken(), mintedAt: performance.now() };
-    const limits = { token: token.text, timeoutMilliseconds: CALL_MILLISECONDS };
+    const limits = { token: currentToken(), timeoutMilliseconds: CALL_MILLISECONDS };
     for await (const response of calls.call({ case: "generate", value }, limits, isFinish)) {
       if (response.case !== "generate") continue;
       const { event } = response.value;
@@ -78,17 +103,15 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
     if (!isWhole) throw new Error("an answer without its end");
     return { pieces };
   };
-  for (const until = performance.now() + UP_MILLISECONDS; ; await sleep(100)) {
-    try {
-      await ask("one", 20);
-      break;
-    } catch (cause) {
-      if (performance.now() < until && child.exitCode === null) continue;
-      await stop();
-      throw cause;
-    }
-  }
-  return { way: { name: "model-gateway, as services call it", pid: child.pid, ask: ({ model, bytes = 20 }) => ask(model, bytes) }, stop };
+}
+
+/** All over one connection, as a replica has it to another. */
+function callsTo(port: number): () => Calls {
+  const client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${port}`));
+  return () =>
+    new CallStream(ModelService.method.streamCalls, (requests, bearer, signal) =>
+      client.streamCalls(requests, { headers: { authorization: `Bearer ${bearer}` }, signal, timeoutMs: 0 }),
+    );
 }
 
 export function isFinish(response: StreamCallsResponse["response"]): boolean {

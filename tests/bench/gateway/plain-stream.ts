@@ -1,0 +1,62 @@
+import { createServer } from "node:http2";
+import { Agent, request as requestHttp, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { create } from "@bufbuild/protobuf";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import {
+  FinishReason,
+  GenerateResponseSchema,
+  ModelService,
+  StreamCallsResponseSchema,
+  type GenerateResponse,
+  type StreamCallsRequest,
+  type StreamCallsResponse,
+} from "@hlvm/proto/hlvm/model/v1/model_pb";
+
+/**
+ * The least that a gateway with this contract takes on stock transports: connect-node's stream on one side, Node's client on the
+ * other, one message for what comes in one piece, and nothing checked, decided, limited or observed.
+ */
+const upstream = new URL(process.argv[2]!);
+const agent = new Agent({ keepAlive: true, maxSockets: 4_096 });
+
+async function* streamCalls(requests: AsyncIterable<StreamCallsRequest>): AsyncGenerator<StreamCallsResponse, void> {
+  for await (const { head, request } of requests) {
+    if (request.case !== "generate") continue;
+    const { model, messages } = request.value;
+    const content = String(messages[0]!.parts[0]!.part.value);
+    const body = JSON.stringify({ model: model.slice(model.indexOf("/") + 1), stream: true, messages: [{ role: "user", content }] });
+    const sent = requestHttp(`${upstream.href}/chat/completions`, {
+      agent,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+    });
+    sent.end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    for await (const piece of response) {
+      const [first, ...more] = responsesIn(String(piece), head!.id);
+      if (first !== undefined) yield { ...first, more };
+    }
+  }
+}
+
+interface Chunk {
+  readonly choices: readonly { readonly delta: { readonly content?: string }; readonly finish_reason: string | null }[];
+}
+
+function responsesIn(piece: string, id: number): StreamCallsResponse[] {
+  const values: GenerateResponse[] = [];
+  for (const event of piece.split("\n\n")) {
+    if (!event.startsWith("data: {")) continue;
+    const { choices } = JSON.parse(event.slice("data: ".length)) as Chunk;
+    const { delta, finish_reason: finish } = choices[0]!;
+    if (delta.content !== undefined) values.push(create(GenerateResponseSchema, { event: { case: "textDelta", value: delta.content } }));
+    if (finish !== null) values.push(create(GenerateResponseSchema, { event: { case: "finish", value: { reason: FinishReason.STOP } } }));
+  }
+  return values.map((value) => create(StreamCallsResponseSchema, { id, response: { case: "generate", value } }));
+}
+
+const server = createServer(connectNodeAdapter({ routes: (router) => router.service(ModelService, { streamCalls }) }));
+server.listen(0, "127.0.0.1", () => process.send!({ port: (server.address() as AddressInfo).port }));
+process.on("disconnect", () => process.exit());
