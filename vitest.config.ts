@@ -14,8 +14,10 @@ export default defineConfig({
       : ["libs/*/src/**/*.test.ts", "services/*/src/**/*.test.ts", "services/sandbox/runner/**/*.test.ts", "tests/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(isFaults ? [] : FAULTS)],
     globalSetup: ["libs/testing/src/postgres-global-setup.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For what hangs, and no measure of speed: on a machine where starting a process takes ten times as long, tests that start many
+    // take minutes.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Starting a process takes over a second where both processors are busy.
     expect: { poll: { timeout: 10_000 } },
     pool: "forks",
