@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { isBuiltin } from "node:module";
 import { describe, expect, it } from "vitest";
-import { importsOf } from "./imports-of.ts";
+import { importsOf, loadedBy } from "./imports-of.ts";
 import { repositoryFiles, repositoryRoot, workspacePackages, type Layer } from "./workspace-packages.ts";
 
 const files = repositoryFiles();
@@ -31,6 +31,14 @@ const MAY_IMPORT: Readonly<Record<Layer, readonly Layer[]>> = {
 /** Packages that talk to a database, a process, a network or a provider: adapters' business. */
 const DRIVERS =
   /^(pg|meilisearch|openai|@anthropic-ai\/sdk|@connectrpc\/.*|@hlvm\/(rpc|postgres|mesh|service|embedded-postgres|meilisearch-binary)(\/.*)?|node:(fs|net|http|http2|https|child_process|dgram|tls)(\/.*)?)$/;
+
+/** As the packages' exports have it: `@hlvm/name/file` is that file of its folder. */
+function fileBehind(specifier: string, from: string): string | undefined {
+  if (specifier.startsWith(".")) return normalize(join(dirname(from), specifier));
+  const target = packages.find((one) => one.name === packageNameOf(specifier));
+  if (target === undefined) return undefined;
+  return `${target.folder}/${target.layer === "proto" ? "gen" : "src"}${specifier.slice(target.name.length)}.ts`;
+}
 
 describe("the house", () => {
   it("reads the imports that it judges", () => {
@@ -96,6 +104,12 @@ describe("the house", () => {
         /process\.env\b/.test(readFileSync(join(repositoryRoot, path), "utf8")),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it.each(["services/cli/src/main.ts", "services/cli/src/hook/main.ts"])("%s loads no client and no contract at every start", (entry) => {
+    const loaded = [...loadedBy(entry, fileBehind)];
+    expect(loaded.length).toBeGreaterThan(10);
+    expect(loaded.filter((each) => /^@connectrpc\/|^@bufbuild\/|_pb\.ts$/.test(each))).toEqual([]);
   });
 
   it("there are no barrels and no drawers for everything", () => {

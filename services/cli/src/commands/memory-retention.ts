@@ -8,6 +8,7 @@ import {
   RetentionScopeSchema,
   type Retention,
 } from "@hlvm/proto/hlvm/memory/v1/personal_data_pb";
+import type { retentionScopeWords } from "@hlvm/proto/hlvm/memory/v1/personal_data_words";
 import { EXIT_OK, type CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { jsonLine } from "../output/json-line.ts";
@@ -15,9 +16,8 @@ import { localTime } from "../output/local-time.ts";
 import { table } from "../output/table.ts";
 import { printableLine } from "../terminal/printable.ts";
 
-/** As a person names them. */
-export const RETENTION_WORDS = ["personal", "team", "project", "log"] as const;
-export type RetentionWord = (typeof RETENTION_WORDS)[number];
+/** As a person names a scope. */
+export type RetentionWord = (typeof retentionScopeWords)[number];
 
 /** How long what has ended is kept. @param change undefined: only shown; 0 days: kept for good */
 export async function memoryRetention(

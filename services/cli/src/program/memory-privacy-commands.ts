@@ -1,6 +1,7 @@
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
+import { retentionScopeWords } from "@hlvm/proto/hlvm/memory/v1/personal_data_words";
 import type { CommandContext, Finish } from "../command.ts";
-import { RETENTION_WORDS, type RetentionWord } from "../commands/memory-retention.ts";
+import type { RetentionWord } from "../commands/memory-retention.ts";
 import { oneJson } from "./login-commands.ts";
 import { jsonOption, wholeNumber } from "./values.ts";
 
@@ -33,7 +34,7 @@ export function addMemoryPrivacy(memory: Command, context: CommandContext, finis
   memory
     .command("retention")
     .description("how long what has ended is kept; with a scope and days it is set, for administrators")
-    .addArgument(new Argument("[scope]", "whose").choices(RETENTION_WORDS))
+    .addArgument(new Argument("[scope]", "whose").choices(retentionScopeWords))
     .argument("[days]", "a number, or `forever`", days)
     .addOption(jsonOption())
     .addHelpText("after", ABOUT_RETENTION)
