@@ -155,7 +155,8 @@ describe("a run that only waits for a person", { timeout: 30_000 }, () => {
   });
 
   it("goes on by itself when the question has expired", async () => {
-    const { answer } = askBeforeCommands(new Date(Date.now() + 3_000));
+    // Long enough for the run to be put aside on a slow machine.
+    const { answer } = askBeforeCommands(new Date(Date.now() + 8_000));
     test.answers(["", [shellCall("make")]], ["Done."]);
     const { sessionId, runId, sequence } = await test.ask("q");
     await untilParked(runId);
