@@ -7,11 +7,11 @@ import { createValidateInterceptor } from "@connectrpc/validate";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { TokenVerifier } from "@hlvm/identity/token-verifier";
 import type { Log } from "@hlvm/log/create-log";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@hlvm/proto/grpc/health/v1/health_pb";
 import { keepTraceContext } from "@hlvm/telemetry/trace-context";
 import { authenticateInterceptor } from "./authenticate-interceptor.ts";
 import { bothProtocols } from "./both-protocols.ts";
 import { errorInterceptor } from "./error-interceptor.ts";
-import { healthRoutes } from "./health-routes.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "@hlvm/transport/maximum-message-bytes";
 import type { NodeHandlerFn } from "./node-handler.ts";
@@ -26,6 +26,9 @@ const CLOSE_GRACE_MILLISECONDS = 500;
 /** From there on. */
 const CUT_MILLISECONDS = 500;
 const MAXIMUM_DEADLINE_MILLISECONDS = 60 * 60 * 1000;
+/** Asked by what starts and routes: a process that does not live is started again, one that is not ready gets no calls. */
+const LIVENESS = "liveness";
+const READINESS = "readiness";
 
 export interface RpcServerOptions {
   readonly host: string;
@@ -130,5 +133,17 @@ function listenError(cause: NodeJS.ErrnoException, { host, port }: RpcServerOpti
     message: `Port ${port} on ${host} is taken by another process.`,
     advice: `End that process (\`ss -ltnp 'sport = :${port}'\` names it), or set HLVM_PORT to another port.`,
     cause,
+  });
+}
+
+/** Answers SERVING for the process and for each service that it serves; once it is draining, for its liveness alone. */
+function healthRoutes(router: ConnectRouter, served: readonly string[], draining: AbortSignal): void {
+  const known = new Set(["", LIVENESS, READINESS, ...served]);
+  router.service(Health, {
+    check: ({ service }) => {
+      if (!known.has(service))
+        throw new HlvmError({ code: "not_found", reason: "service_unknown", message: `${service} is not served here.` });
+      return { status: draining.aborted && service !== LIVENESS ? Status.NOT_SERVING : Status.SERVING };
+    },
   });
 }
