@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -68,5 +70,29 @@ it("applies each migration once where replicas start together on an empty databa
     }
   } finally {
     await Promise.all(replicas.map((replica) => replica.close()));
+  }
+});
+
+it("connects again where the first connection is answered too late, as by a server that many wait for", async () => {
+  const [, before, folderOfSocket, port] = /^(.*\?host=)([^&]+)&port=(\d+)$/.exec(test.url)!;
+  const place = mkdtempSync(join(tmpdir(), "hlvm-late-"));
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket.on("error", () => undefined));
+    if (sockets.length > 1)
+      socket.pipe(connect(join(decodeURIComponent(folderOfSocket!), `.s.PGSQL.${port}`)).on("error", () => socket.destroy())).pipe(socket);
+  }).listen(join(place, `.s.PGSQL.${port}`));
+  await once(server, "listening");
+  const late = new Database(`${before}${encodeURIComponent(place)}&port=${port}`, testLog);
+  const folder = mkdtempSync(join(tmpdir(), "hlvm-migrate-"));
+  try {
+    writeFileSync(join(folder, "0004_late.sql"), "CREATE TABLE late (text text NOT NULL)");
+    expect(await migrate(late, folder)).toEqual(["0004_late.sql"]);
+    expect(sockets.length).toBeGreaterThan(1);
+  } finally {
+    await late.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    for (const each of [folder, place]) rmSync(each, { recursive: true });
   }
 });

@@ -16,13 +16,16 @@ const IN_THE_WAY = new Set(["55P03", "40P01"]);
 const RETRY_MILLISECONDS = 250;
 /** Less than a service has to start. */
 const DEADLINE_MILLISECONDS = 20_000;
+const CONNECT_ATTEMPTS = 3;
+/** What is refused is so at once; only what was waited for in vain may come at the next attempt. */
+const IN_VAIN_MILLISECONDS = 4_000;
 
 /**
  * Applies `NNNN_name.sql` files that were not applied yet, in order, each in its own transaction, one process at a time.
  * @returns the names that were applied
  */
 export async function migrate(database: Database, folder: string): Promise<string[]> {
-  await database.transaction(async (queries) => {
+  await onceConnected(database, async (queries) => {
     // IF NOT EXISTS alone fails where two processes find no table at the same time.
     await queries.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     await queries.query("CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())");
@@ -34,6 +37,19 @@ export async function migrate(database: Database, folder: string): Promise<strin
     if (await applyInTime(database, name, sql, deadline)) applied.push(name);
   }
   return applied;
+}
+
+/** Where many services start at once on a machine that is busy, PostgreSQL answers the first connection of one too late. */
+async function onceConnected(database: Database, work: (queries: Queries) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const began = performance.now();
+    try {
+      return await database.transaction(work);
+    } catch (cause) {
+      const isUnreachable = cause instanceof HlvmError && cause.reason === "database_unreachable";
+      if (!isUnreachable || attempt === CONNECT_ATTEMPTS || performance.now() - began < IN_VAIN_MILLISECONDS) throw cause;
+    }
+  }
 }
 
 /** @returns whether it was not applied yet */
