@@ -5,8 +5,8 @@ import { readMeshState } from "@hlvm/mesh/mesh-state";
 import { expectWholeRun, runInThreeViews, startCountingMesh } from "../e2e/run-in-three-views.ts";
 import type { TestMesh } from "../e2e/test-mesh.ts";
 
-/** Longer than a client takes to notice that nobody answers its pings. */
-const FROZEN_MILLISECONDS = 30_000;
+/** Longer than a client takes to notice that nobody answers its pings, and less than until the supervisor replaces what hangs. */
+const FROZEN_MILLISECONDS = 24_000;
 
 let mesh: TestMesh;
 let workspace: string;
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const edgePid = (): number => readMeshState(mesh.directory)!.services.find(({ name }) => name === "edge")!.pid!;
 
-it("a run whose edge is frozen for 30 s is shown whole, once, and the exit code is the run's", async () => {
+it("a run whose edge is frozen for 24 s is shown whole, once, and the exit code is the run's", async () => {
   const views = await runInThreeViews(mesh, workspace, async () => {
     const pid = edgePid();
     process.kill(pid, "SIGSTOP");
