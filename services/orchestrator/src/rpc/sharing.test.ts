@@ -200,12 +200,15 @@ describe("a session that is shared", () => {
     pauseModel(test.fake.behaviour);
     const { sessionId } = await test.ask("Think");
     await share(sessionId, SessionRight.VIEW);
-    const ended = (async () => {
-      for await (const _ of test.orchestrator.client.watch({ sessionId, follow: true }, await as(bob)));
-    })();
-    await unshare(sessionId);
+    const { promise: isFollowed, resolve: follows } = Promise.withResolvers<void>();
+    const followed = async () => {
+      for await (const _ of test.orchestrator.client.watch({ sessionId, follow: true }, await as(bob))) follows();
+    };
+    const ended = expect(followed()).rejects.toThrow(/There is no session/);
+    await isFollowed;
     const began = performance.now();
-    await expect(ended).rejects.toThrow(/There is no session/);
+    await unshare(sessionId);
+    await ended;
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 });
