@@ -1,9 +1,8 @@
 import { createServer } from "node:http2";
-import { Agent, request as requestHttp, type IncomingMessage } from "node:http";
-import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { Agent } from "undici";
 import {
   FinishReason,
   GenerateResponseSchema,
@@ -15,11 +14,12 @@ import {
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 
 /**
- * The least that a gateway with this contract takes on stock transports: connect-node's stream on one side, Node's client on the
- * other, one message for what comes in one piece, and nothing checked, decided, limited or observed.
+ * The least that a gateway with this contract takes on stock transports: connect-node's stream on one side, undici on the other, one message for what comes in one piece, and nothing checked, decided, limited or observed.
  */
 const upstream = new URL(process.argv[2]!);
-const agent = new Agent({ keepAlive: true, maxSockets: 4_096 });
+const path = `${upstream.pathname}/chat/completions`;
+const headers = { "content-type": "application/json" };
+const agent = new Agent();
 
 async function* streamCalls(requests: AsyncIterable<StreamCallsRequest>): AsyncGenerator<StreamCallsResponse, void> {
   for await (const { head, request } of requests) {
@@ -27,14 +27,8 @@ async function* streamCalls(requests: AsyncIterable<StreamCallsRequest>): AsyncG
     const { model, messages } = request.value;
     const content = String(messages[0]!.parts[0]!.part.value);
     const body = JSON.stringify({ model: model.slice(model.indexOf("/") + 1), stream: true, messages: [{ role: "user", content }] });
-    const sent = requestHttp(`${upstream.href}/chat/completions`, {
-      agent,
-      method: "POST",
-      headers: { "content-type": "application/json" },
-    });
-    sent.end(body);
-    const [response] = (await once(sent, "response")) as [IncomingMessage];
-    for await (const piece of response) {
+    const { body: answer } = await agent.request({ origin: upstream.origin, path, method: "POST", headers, body });
+    for await (const piece of answer) {
       const [first, ...more] = responsesIn(String(piece), head!.id);
       if (first !== undefined) yield { ...first, more };
     }

@@ -1,23 +1,42 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
 import type { Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Longer than any list of models; a peer that never ends its answer does not fill the memory. */
 const LONGEST_TEXT_BYTES = 8 * 1024 * 1024;
+/** A peer that sends faster than it is read waits from here on. */
+const MOST_UNREAD_BYTES = 64 * 1024;
 const DRAIN_MILLISECONDS = 1_000;
+const INFORMATIONAL = 200;
 
-/** The answer to a request of `sendHttp`. Its body can be read once, and has to be. */
-export class HttpAnswer implements Answer {
-  readonly #response: IncomingMessage;
+/** The answer to a request of `sendHttp`, as undici hands it over. Its body can be read once, and has to be. */
+export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
+  readonly #begun = Promise.withResolvers<this>();
+  readonly #stopListening: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #unread: Buffer[] = [];
+  #unreadBytes = 0;
+  /** Set once nothing more comes; with a reason where the answer was cut. */
+  #end: { readonly failure?: Error } | undefined;
+  #wake: (() => void) | undefined;
+  #drainTimer: NodeJS.Timeout | undefined;
 
-  constructor(response: IncomingMessage, exchange: Exchange) {
-    this.#response = response;
+  constructor(exchange: Exchange) {
     this.#exchange = exchange;
+    this.#stopListening = exchange.onEnd((reason) => this.#abort(reason as Error));
+  }
+
+  /** Resolves with this answer as soon as its headers are there. @throws the network's error, with its `code` */
+  get begun(): Promise<this> {
+    return this.#begun.promise;
   }
 
   get status(): number {
-    return this.#response.statusCode!;
+    return this.#status;
   }
 
   get ok(): boolean {
@@ -26,7 +45,7 @@ export class HttpAnswer implements Answer {
 
   readonly headers = {
     get: (name: string): string | null => {
-      const value = this.#response.headers[name];
+      const value = this.#headers[name];
       return Array.isArray(value) ? value.join(", ") : (value ?? null);
     },
   };
@@ -37,12 +56,22 @@ export class HttpAnswer implements Answer {
    */
   async *pieces(): AsyncGenerator<Uint8Array, void> {
     try {
-      for await (const piece of this.#response.iterator({ destroyOnReturn: false })) {
-        this.#exchange.heard(piece as Uint8Array);
-        yield piece as Uint8Array;
+      for (;;) {
+        const pieces = this.#unread;
+        this.#unread = [];
+        this.#unreadBytes = 0;
+        for (const piece of pieces) {
+          this.#exchange.heard(piece);
+          yield piece;
+        }
+        if (this.#unread.length > 0) continue;
+        if (this.#end?.failure !== undefined) throw this.#end.failure;
+        if (this.#end !== undefined) return;
+        if (this.#controller?.paused) this.#controller.resume();
+        await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
-      if (this.#response.readable) this.#drain();
+      if (this.#end === undefined) this.#drain();
     }
   }
 
@@ -58,11 +87,52 @@ export class HttpAnswer implements Answer {
     return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, LONGEST_TEXT_BYTES));
   }
 
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#end !== undefined) controller.abort(this.#end.failure!);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < INFORMATIONAL) return;
+    this.#status = status;
+    this.#headers = headers;
+    this.#exchange.heard();
+    this.#begun.resolve(this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#drainTimer !== undefined) return;
+    this.#unread.push(piece);
+    this.#unreadBytes += piece.length;
+    if (this.#unreadBytes > MOST_UNREAD_BYTES) controller.pause();
+    this.#wake?.();
+  }
+
+  onResponseEnd(): void {
+    this.#finish({});
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | undefined, failure: Error): void {
+    this.#begun.reject(failure);
+    this.#finish({ failure });
+  }
+
+  #abort(reason: Error): void {
+    this.#unread = [];
+    this.onResponseError(undefined, reason);
+    this.#controller?.abort(reason);
+  }
+
+  #finish(end: { readonly failure?: Error }): void {
+    this.#end ??= end;
+    clearTimeout(this.#drainTimer);
+    this.#stopListening();
+    this.#wake?.();
+  }
+
   #drain(): void {
-    const timer = setTimeout(() => this.#response.destroy(), DRAIN_MILLISECONDS);
-    this.#response.once("close", () => clearTimeout(timer));
-    // What was wanted is there: how its connection ends does not matter.
-    this.#response.on("error", () => undefined);
-    this.#response.resume();
+    this.#unread = [];
+    this.#drainTimer = setTimeout(() => this.#abort(new Error("The rest was not read.")), DRAIN_MILLISECONDS);
+    this.#controller?.resume();
   }
 }

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -77,6 +78,38 @@ it("reads no more than 8 MiB of a body that never ends, and gives its connection
   expect(text.length).toBe(8 * MEBIBYTE);
   // The server may see it as an error: it was still writing.
   await Promise.allSettled([server.requests[0]?.gone]);
+});
+
+it("signs in with the name and password of an address, unless it is given another authorization", async () => {
+  server.play((response) => void response.end());
+  const address = url.replace("http://", "http://ada:p%40ss@");
+  const given: Record<string, string>[] = [{}, { authorization: "Bearer own" }];
+  for (const headers of given) await (await sendHttp(exchangeFor(never), address, { method: "GET", headers })).text();
+  const basic = `Basic ${Buffer.from("ada:p@ss").toString("base64")}`;
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([basic, "Bearer own"]);
+});
+
+it("uses a kept connection again, and one of its own for this answer alone", async () => {
+  const ports: (number | undefined)[] = [];
+  server.play((response) => void response.end(String(ports.push(response.socket?.remotePort))));
+  const ask = async (more: { connection?: "own" }) => {
+    const text = await (await sendHttp(exchangeFor(never), url, { method: "GET", headers: {}, ...more })).text();
+    // undici looks for a turn of the event loop whether the server closes it all the same.
+    await nextTurn();
+    return text;
+  };
+  const answers = [await ask({}), await ask({}), await ask({ connection: "own" }), await ask({ connection: "own" })];
+  expect(answers).toEqual(["1", "2", "3", "4"]);
+  expect(ports[1]).toBe(ports[0]);
+  expect(new Set(ports).size).toBe(3);
+  await Promise.all(server.requests.slice(2).map(({ gone }) => gone));
+});
+
+it("refuses what would be a header of its own before anything is sent", async () => {
+  server.play((response) => void response.end());
+  const sent = sendHttp(exchangeFor(never), url, { method: "GET", headers: { authorization: "Bearer a\r\nx-admin: yes" } });
+  await expect(sent).rejects.toThrow(/invalid authorization header/);
+  expect(server.requests).toEqual([]);
 });
 
 it("tells an answer that was cut from one that ended", async () => {

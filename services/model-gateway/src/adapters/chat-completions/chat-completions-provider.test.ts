@@ -1,4 +1,4 @@
-import { globalAgent } from "node:http";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ask, generationOf, said, textIn } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
@@ -20,6 +20,8 @@ const whole =
   (name: string): Reply =>
   (response) =>
     void beginStream(response).end(`${readFixture("openai-chat", name).map(frame).join("")}data: [DONE]\n\n`);
+/** Told by undici. */
+const WHOLE_ANSWER = "undici:request:trailers";
 let url: string;
 let provider: ChatCompletionsProvider;
 
@@ -50,21 +52,21 @@ it("sends its key, and the limit under the newer name to a model that refuses th
 
 it("keeps its connection where the server ends the stream a little after [DONE]", async () => {
   const connections = new Set<number | undefined>();
-  const isFree = (port: number): boolean =>
-    Object.values(globalAgent.freeSockets).some((sockets) => sockets?.some(({ localPort }) => localPort === port));
   for (let request = 0; request < 5; request++) {
     const answered = Promise.withResolvers<void>();
-    let port = 0;
+    const read = new Promise<void>((resolve) => {
+      const seen = (): void => resolve(void unsubscribe(WHOLE_ANSWER, seen));
+      subscribe(WHOLE_ANSWER, seen);
+    });
     server.play(async (response) => {
-      port = response.socket!.remotePort!;
-      connections.add(port);
+      connections.add(response.socket!.remotePort);
       beginStream(response).write(`${readFixture("openai-chat", "text").map(frame).join("")}data: [DONE]\n\n`);
       await answered.promise;
       response.end();
     });
     await ask(provider, generation);
     answered.resolve();
-    await expect.poll(() => isFree(port), { timeout: 10_000 }).toBe(true);
+    await read;
   }
   // Earlier requests may have left a second one.
   expect(connections.size).toBeLessThanOrEqual(2);
