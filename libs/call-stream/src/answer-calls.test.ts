@@ -10,7 +10,8 @@ import { contextOfTraceparent, currentTraceId } from "@hlvm/telemetry/trace-cont
 import { context as traceContext } from "@opentelemetry/api";
 import { answerCalls } from "./answer-calls.ts";
 import { callContext } from "@hlvm/rpc/call-context";
-import { CallStream, type CallLimits } from "./call-stream.ts";
+import { CallStream } from "./call-stream.ts";
+import type { CallLimits } from "./open-stream.ts";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { fromConnectError } from "@hlvm/connect-errors/from-connect-error";
 import { startRpcServer, type RpcServer } from "@hlvm/rpc/start-rpc-server";

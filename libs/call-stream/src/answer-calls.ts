@@ -2,10 +2,10 @@ import { create, type DescMessage, type DescMethod, type Message } from "@bufbui
 import { violationsToProto, type Validator } from "@bufbuild/protovalidate";
 import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { DrainingSchema, StatusSchema, type CallHead, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
+import { DrainingSchema, StatusSchema, type CallHead, type Cancel, type Draining, type Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { callerKey, callerOf } from "@hlvm/rpc/call-context";
 import { toStatus } from "./call-status.ts";
-import { LONGEST_TIMER_MILLISECONDS } from "./call-stream.ts";
+import { LONGEST_TIMER_MILLISECONDS } from "./open-stream.ts";
 import { joined } from "./joined.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { streamServer } from "@hlvm/rpc/stream-server";
@@ -17,7 +17,7 @@ const MAXIMUM_CALLS = 256;
 const MAXIMUM_UNSENT = 64;
 /** One for all: an error costs as much as the rest of a call's end. */
 const FINISHED = new DOMException("The call has been answered.", "AbortError");
-/** What a call's signal is aborted with when its caller is gone without having cancelled it. */
+/** What a call's signal is aborted with when its caller is gone without having cancelled it, or says that it comes back. */
 const CALLER_LOST = new HlvmError({ code: "cancelled", reason: "caller_lost", message: "The caller's connection is gone." });
 
 interface Case {
@@ -114,7 +114,7 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
 
   async function read(): Promise<void> {
     for await (const { head, request } of requests) {
-      if (request.case === "cancel") running.get(head!.id)?.abort();
+      if (request.case === "cancel") running.get(head!.id)?.abort((request.value as Cancel).comesBack ? CALLER_LOST : undefined);
       if (request.case === "cancel" || isOver) continue;
       if (head!.token !== "") token = head!.token;
       takesMore ||= head!.takesMore;

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { estimateBytes } from "./estimate-bytes.ts";
 import type { MessageQueue } from "./message-queue.ts";
 
 /** Larger ones go by themselves: what is joined stays far below what a message may have. */
@@ -17,17 +18,4 @@ export async function joined<Message extends object>(
   if (room > 0 && !isEnd(first)) await turn();
   const more = queue.takeWhile((message) => (room -= estimateBytes(message, room)) > 0);
   return { ...first, more };
-}
-
-/** About what a message takes at most. @param limit from where on it does not matter any more */
-function estimateBytes(value: unknown, limit: number): number {
-  if (typeof value === "string") return 3 * value.length;
-  if (value instanceof Uint8Array) return value.length;
-  if (typeof value !== "object" || value === null) return 10;
-  let bytes = 10;
-  for (const each of Object.values(value)) {
-    bytes += estimateBytes(each, limit - bytes);
-    if (bytes >= limit) break;
-  }
-  return bytes;
 }

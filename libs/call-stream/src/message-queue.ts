@@ -12,12 +12,16 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
     this.#maximum = maximum;
   }
 
+  get isFull(): boolean {
+    return this.#messages.length >= this.#maximum;
+  }
+
   /** Resolves when there is room for the next one. What comes after the end is dropped. */
   async push(message: Message): Promise<void> {
     if (this.#isEnded) return;
     this.#messages.push(message);
     this.#waitingReader?.resolve();
-    if (this.#messages.length < this.#maximum) return;
+    if (!this.isFull) return;
     const room = Promise.withResolvers<void>();
     this.#waitingWriters.push(room);
     await room.promise;
@@ -27,7 +31,7 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
   takeWhile(isTaken: (message: Message) => boolean): Message[] {
     const end = this.#messages.findIndex((message) => !isTaken(message));
     const taken = this.#messages.splice(0, end === -1 ? this.#messages.length : end);
-    if (this.#messages.length < this.#maximum) this.#letWrite();
+    if (!this.isFull) this.#letWrite();
     return taken;
   }
 
@@ -50,7 +54,7 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
       for (;;) {
         while (this.#messages.length > 0) {
           const message = this.#messages.shift()!;
-          if (this.#messages.length < this.#maximum) this.#letWrite();
+          if (!this.isFull) this.#letWrite();
           yield message;
         }
         if (this.#failure !== undefined) throw this.#failure.error;

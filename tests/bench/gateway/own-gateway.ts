@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { CallStream } from "@hlvm/call-stream/call-stream";
+import { SharedCallStreams } from "@hlvm/call-stream/shared-call-streams";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import {
   GenerateRequestSchema,
@@ -28,7 +29,7 @@ const UP_MILLISECONDS = 20_000;
 const CALL_MILLISECONDS = 60_000;
 const TOKEN_MILLISECONDS = 60_000;
 
-export type Calls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
+export type Calls = SharedCallStreams<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
 
 /** The model gateway, one process that may not be up yet, and how to call it as a run does. */
 export async function spawnGateway(upstream: string) {
@@ -47,20 +48,16 @@ export async function spawnGateway(upstream: string) {
     HLVM_LOG_LEVEL: "error",
   };
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
-  /** It lives for two minutes. */
-  const newToken = (): string => minter.mint(testPrincipal, "model-gateway");
+  let callers = 0;
+  /** Of another person each time. It lives for two minutes. */
+  const newToken = (): string => minter.mint({ ...testPrincipal, id: `user:${++callers}` }, "model-gateway");
   return { child, newCalls: callsTo(port!), newToken, stop: (): Promise<void> => ended(child, () => child.kill()) };
 }
 
 /** The model gateway, called as services call it. */
 export async function startOwnGateway(upstream: string): Promise<Started> {
   const { child, newCalls, newToken, stop } = await spawnGateway(upstream);
-  let token = { text: newToken(), mintedAt: performance.now() };
-  const currentToken = (): string => {
-    if (performance.now() - token.mintedAt > TOKEN_MILLISECONDS) token = { text: newToken(), mintedAt: performance.now() };
-    return token.text;
-  };
-  const ask = askOnStreams(newCalls, currentToken);
+  const ask = askInRuns(newCalls(), newToken);
   for (const until = performance.now() + UP_MILLISECONDS; ; await sleep(100)) {
     try {
       await ask({ model: "one" });
@@ -78,28 +75,35 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
 export async function startPlainStream(upstream: string): Promise<Started> {
   const child = fork(PLAIN_STREAM, [upstream], { execArgv: [...NODE_FLAGS], stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
-  const ask = askOnStreams(callsTo(port), () => "none");
+  const ask = askInRuns(callsTo(port)(), () => "none");
   const way = { name: "the same contract on stock transports, and nothing done", pid: child.pid, ask };
   return { way, stop: () => ended(child, () => child.disconnect()) };
 }
 
-/** Each call on a stream that no other call is on: a run asks its model turn by turn on one of its own. */
-function askOnStreams(newCalls: () => Calls, currentToken: () => string): Way["ask"] {
-  const idle: Calls[] = [];
+interface Run {
+  readonly token: string;
+  readonly mintedAt: number;
+}
+
+/** Each call by a run that makes no other at the same time, and has a token of its own; all on the streams that runs share. */
+function askInRuns(calls: Calls, newToken: () => string): Way["ask"] {
+  const idle: Run[] = [];
+  const newRun = (): Run => ({ token: newToken(), mintedAt: performance.now() });
   return async ({ model, bytes = 20 }) => {
-    const calls = idle.pop() ?? newCalls();
+    let run = idle.pop() ?? newRun();
+    if (performance.now() - run.mintedAt > TOKEN_MILLISECONDS) run = newRun();
     const messages = [{ role: Role.USER, parts: [{ part: { case: "text" as const, value: "x".repeat(bytes) } }] }];
     const value = create(GenerateRequestSchema, { model: `openai-compatible/${model}`, messages });
     const pieces: { text: string; at: number }[] = [];
     let isWhole = false;
-    const limits = { token: currentToken(), timeoutMilliseconds: CALL_MILLISECONDS };
+    const limits = { token: run.token, timeoutMilliseconds: CALL_MILLISECONDS };
     for await (const response of calls.call({ case: "generate", value }, limits, isFinish)) {
       if (response.case !== "generate") continue;
       const { event } = response.value;
       if (event.case === "textDelta") pieces.push({ text: event.value, at: Date.now() });
       isWhole ||= event.case === "finish";
     }
-    idle.push(calls);
+    idle.push(run);
     if (!isWhole) throw new Error("an answer without its end");
     return { pieces };
   };
@@ -108,10 +112,13 @@ function askOnStreams(newCalls: () => Calls, currentToken: () => string): Way["a
 /** All over one connection, as a replica has it to another. */
 function callsTo(port: number): () => Calls {
   const client = createClient(ModelService, createMeshTransport(`http://127.0.0.1:${port}`));
-  return () =>
-    new CallStream(ModelService.method.streamCalls, (requests, bearer, signal) =>
-      client.streamCalls(requests, { headers: { authorization: `Bearer ${bearer}` }, signal, timeoutMs: 0 }),
+  const open = (isShared: boolean) =>
+    new CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>(
+      ModelService.method.streamCalls,
+      (requests, bearer, signal) => client.streamCalls(requests, { headers: { authorization: `Bearer ${bearer}` }, signal, timeoutMs: 0 }),
+      { isShared },
     );
+  return () => new SharedCallStreams(open);
 }
 
 export function isFinish(response: StreamCallsResponse["response"]): boolean {

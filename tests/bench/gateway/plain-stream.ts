@@ -2,37 +2,50 @@ import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { joined } from "@hlvm/call-stream/joined";
+import { MessageQueue } from "@hlvm/call-stream/message-queue";
 import { Agent } from "undici";
 import {
   FinishReason,
   GenerateResponseSchema,
   ModelService,
   StreamCallsResponseSchema,
+  type GenerateRequest,
   type GenerateResponse,
   type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 
 /**
- * The least that a gateway with this contract takes on stock transports: connect-node's stream on one side, undici on the other, one message for what comes in one piece, and nothing checked, decided, limited or observed.
+ * The least that a gateway with this contract takes on stock transports: connect-node's streams on one side, undici on the
+ * other, one message for what comes at the same time, and nothing checked, decided, limited or observed.
  */
 const upstream = new URL(process.argv[2]!);
 const path = `${upstream.pathname}/chat/completions`;
 const headers = { "content-type": "application/json" };
 const agent = new Agent();
+const MAXIMUM_UNSENT = 64;
 
 async function* streamCalls(requests: AsyncIterable<StreamCallsRequest>): AsyncGenerator<StreamCallsResponse, void> {
-  for await (const { head, request } of requests) {
-    if (request.case !== "generate") continue;
-    const { model, messages } = request.value;
-    const content = String(messages[0]!.parts[0]!.part.value);
-    const body = JSON.stringify({ model: model.slice(model.indexOf("/") + 1), stream: true, messages: [{ role: "user", content }] });
-    const { body: answer } = await agent.request({ origin: upstream.origin, path, method: "POST", headers, body });
-    for await (const piece of answer) {
-      const [first, ...more] = responsesIn(String(piece), head!.id);
-      if (first !== undefined) yield { ...first, more };
-    }
-  }
+  const out = new MessageQueue<StreamCallsResponse>(MAXIMUM_UNSENT);
+  const read = async (): Promise<void> => {
+    for await (const { head, request } of requests)
+      if (request.case === "generate") answer(head!.id, request.value, out).catch((thrown: unknown) => out.fail(thrown));
+    out.end();
+  };
+  read().catch((thrown: unknown) => out.fail(thrown));
+  for await (const first of out) yield await joined(first, out, isEnd);
+}
+
+async function answer(id: number, { model, messages }: GenerateRequest, out: MessageQueue<StreamCallsResponse>): Promise<void> {
+  const content = String(messages[0]!.parts[0]!.part.value);
+  const body = JSON.stringify({ model: model.slice(model.indexOf("/") + 1), stream: true, messages: [{ role: "user", content }] });
+  const { body: answered } = await agent.request({ origin: upstream.origin, path, method: "POST", headers, body });
+  for await (const piece of answered) for (const response of responsesIn(String(piece), id)) await out.push(response);
+}
+
+function isEnd({ response }: StreamCallsResponse): boolean {
+  return response.case === "generate" && response.value.event.case === "finish";
 }
 
 interface Chunk {

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ExecuteRequestSchema, type StreamCallsRequest, type StreamCallsResponse } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
-import type { CallLimits, CallStream } from "../call-stream.ts";
+import type { CallStream } from "../call-stream.ts";
+import type { CallLimits } from "../open-stream.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 const HASH = "a".repeat(64);
@@ -16,7 +17,7 @@ export const isLast = (response: StreamCallsResponse["response"]): boolean =>
   response.case === "execute" && response.value.event.case === "result";
 
 /** What a call answers: its output, and its result. */
-export async function all(calls: Calls, callId: string, limits: Partial<CallLimits>): Promise<string[]> {
+export async function all(calls: Pick<Calls, "call">, callId: string, limits: Partial<CallLimits>): Promise<string[]> {
   const found: string[] = [];
   for await (const response of calls.call(requestOf(callId), { token: "", timeoutMilliseconds: 5_000, ...limits }, isLast)) {
     const { event } = response.value as { event: { case: string; value: { text?: string; content?: string } } };

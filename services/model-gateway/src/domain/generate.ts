@@ -37,6 +37,13 @@ export interface GenerateOptions {
   readonly next?: NextTarget;
 }
 
+/** An answer of which something has come. */
+interface BegunAnswer {
+  readonly first: IteratorResult<Told, void>;
+  readonly coming: AsyncGenerator<Told, void>;
+  readonly lease: Lease;
+}
+
 /**
  * One answer of a model as deltas, `usage` and `finish` last; in their pauses its caller hears that it goes on. As long as nothing of
  * an answer has come, a failure of a key is tried with the next key, one that may pass is tried again, up to three times and within
@@ -70,7 +77,7 @@ class Call {
     try {
       for (let target: Target | undefined = first; target !== undefined;) {
         try {
-          return yield* this.#ask(target, limit);
+          return yield* this.#rest(target, await this.#begin(target, limit), limit);
         } catch (thrown) {
           const error = endedBy(target.providerName, thrown, limit);
           failures.push(error);
@@ -84,16 +91,17 @@ class Call {
     throw together(failures);
   }
 
-  async *#ask(target: Target, limit: TimeLimit): AsyncGenerator<Told, void> {
+  /** Asks until something of an answer comes. */
+  async #begin(target: Target, limit: TimeLimit): Promise<BegunAnswer> {
     const { keys, name, providerName } = target;
     const spent = new Set<number>();
     for (let attempt = 1; ;) {
       const lease = keys.lease(name, spent);
       if ("waitMilliseconds" in lease && this.#options.next !== undefined) throw resting(target, lease.waitMilliseconds);
-      const error = "waitMilliseconds" in lease ? resting(target, lease.waitMilliseconds) : yield* this.#try(target, lease, limit);
-      if (error === undefined) return;
-      const retry = { model: `${providerName}/${name}`, attempt, error, keyEnding: "ending" in lease ? lease.ending : "" };
-      if ("index" in lease && isOfKey(error)) {
+      const begun = "waitMilliseconds" in lease ? resting(target, lease.waitMilliseconds) : await this.#try(target, lease, limit);
+      if (!(begun instanceof ModelError)) return begun;
+      const retry = { model: `${providerName}/${name}`, attempt, error: begun, keyEnding: "ending" in lease ? lease.ending : "" };
+      if ("index" in lease && isOfKey(begun)) {
         spent.add(lease.index);
         if (keys.hasOther(spent)) {
           this.#options.onRetry({ ...retry, waitMilliseconds: 0 });
@@ -101,19 +109,19 @@ class Call {
         }
         spent.clear();
       }
-      const wait = waitBefore(attempt, error);
-      if (!error.isRetried || attempt === MAXIMUM_ATTEMPTS) throw error;
-      if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= this.#deadline) throw error;
+      const wait = waitBefore(attempt, begun);
+      if (!begun.isRetried || attempt === MAXIMUM_ATTEMPTS) throw begun;
+      if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= this.#deadline) throw begun;
       this.#options.onRetry({ ...retry, waitMilliseconds: wait });
       await this.#waitAloud(wait, limit.signal).catch(() => {
-        throw endedBy(providerName, error, limit);
+        throw endedBy(providerName, begun, limit);
       });
       attempt++;
     }
   }
 
-  /** @returns why there was no answer */
-  async *#try(target: Target, lease: Lease, limit: TimeLimit): AsyncGenerator<Told, ModelError | undefined> {
+  /** @returns why there was no answer, where none began */
+  async #try(target: Target, lease: Lease, limit: TimeLimit): Promise<BegunAnswer | ModelError> {
     const onContent = (): void => {
       this.#hasContent = true;
       lease.answering();
@@ -122,16 +130,27 @@ class Call {
       // What stands before the answer of another model is not in what its server keeps.
       const answerName = target.servedBy === undefined ? this.#generation.answerName : undefined;
       const deltas = lease.provider.generate({ ...this.#generation, model: target.name, answerName }, limit.signal, this.#heard);
-      yield* attemptOnce({ target, deltas, onContent });
-      lease.succeeded();
-      return undefined;
+      const coming = attemptOnce({ target, deltas, onContent });
+      return { first: await coming.next(), coming, lease };
     } catch (thrown) {
       const error = endedBy(target.providerName, thrown, limit);
       lease.failed(error);
-      if (this.#hasContent) throw error;
+      lease.close();
       return error;
+    }
+  }
+
+  async *#rest({ providerName }: Target, { first, coming, lease }: BegunAnswer, limit: TimeLimit): AsyncGenerator<Told, void> {
+    try {
+      for (let come = first; come.done !== true; come = await coming.next()) yield come.value;
+      lease.succeeded();
+    } catch (thrown) {
+      const error = endedBy(providerName, thrown, limit);
+      lease.failed(error);
+      throw error;
     } finally {
       lease.close();
+      await coming.return();
     }
   }
 

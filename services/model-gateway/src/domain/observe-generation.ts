@@ -1,7 +1,6 @@
-import { context, SpanKind, trace, type Span } from "@opentelemetry/api";
+import { SpanKind, type Span } from "@opentelemetry/api";
 import { genAi, genAiMetric, genAiOperation } from "@hlvm/telemetry/gen-ai-names";
 import { counter, durationHistogram } from "@hlvm/telemetry/instrument";
-import { iterateIn } from "@hlvm/telemetry/trace-context";
 import { errorType, failSpan, startSpan } from "@hlvm/telemetry/span";
 import type { Told, Usage } from "./generation.ts";
 
@@ -16,30 +15,18 @@ export interface ObservedModel {
 }
 
 /** One answer of a model as a span and in the metrics of models; nothing of what it says. */
-export function observeGeneration(
+export async function* observeGeneration(
   { provider, model }: ObservedModel,
   told: AsyncIterable<Told>,
   onServedBy: (another: Extract<Told, { kind: "served-by" }>) => void = () => undefined,
-): AsyncIterable<Told> {
+): AsyncGenerator<Told, void> {
   const called = { [genAi.operationName]: genAiOperation.chat, [genAi.providerName]: provider };
-  let attributes = { ...called, [genAi.requestModel]: model };
+  let attributes: Readonly<Record<string, string>> = { ...called, [genAi.requestModel]: model };
   const span = startSpan(`${genAiOperation.chat} ${model}`, { kind: SpanKind.CLIENT, attributes });
   const startedAt = performance.now();
-  let isOver = false;
-  const end = (thrown?: unknown): void => {
-    if (isOver) return;
-    isOver = true;
-    if (thrown !== undefined) failSpan(span, errorType(thrown));
-    span.end();
-    // A name that no provider answers to may be anything: it is no label.
-    const labels = thrown === undefined ? attributes : { ...called, "error.type": errorType(thrown) };
-    duration(performance.now() - startedAt, labels);
-  };
-  return iterateIn(trace.setSpan(context.active(), span), noted(told), end);
-
-  async function* noted(deltas: AsyncIterable<Told>): AsyncGenerator<Told, void> {
-    let isFirst = true;
-    for await (const delta of deltas) {
+  let isFirst = true;
+  try {
+    for await (const delta of told) {
       if (delta.kind === "served-by") {
         onServedBy(delta);
         attributes = {
@@ -56,6 +43,14 @@ export function observeGeneration(
       if (delta.kind === "finish") span.setAttribute(genAi.responseFinishReasons, [delta.reason]);
       yield delta;
     }
+  } catch (thrown) {
+    failSpan(span, errorType(thrown));
+    // A name that no provider answers to may be anything: it is no label.
+    attributes = { ...called, "error.type": errorType(thrown) };
+    throw thrown;
+  } finally {
+    span.end();
+    duration(performance.now() - startedAt, attributes);
   }
 }
 

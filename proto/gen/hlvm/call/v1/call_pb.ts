@@ -2,7 +2,7 @@
 // @generated from file hlvm/call/v1/call.proto (package hlvm.call.v1, syntax proto3)
 /* eslint-disable */
 
-// Calls on a stream: where a run makes many small calls to one service, the service's contract gives it a stream for them,
+// Calls on a stream: where runs make many small calls to one service, the service's contract gives them a stream for these,
 // since each stream of HTTP/2 costs more than such a call does. Calls of one stream run side by side.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hlvm/call/v1/call.proto.
  */
 export const file_hlvm_call_v1_call: GenFile = /*@__PURE__*/
-  fileDesc("ChdobHZtL2NhbGwvdjEvY2FsbC5wcm90bxIMaGx2bS5jYWxsLnYxInUKCENhbGxIZWFkEhMKAmlkGAEgASgNQge6SAQqAigBEg0KBXRva2VuGAIgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNEhMKC3RyYWNlcGFyZW50GAQgASgJEhIKCnRha2VzX21vcmUYBSABKAgiCAoGQ2FuY2VsIk4KBlN0YXR1cxIMCgRjb2RlGAEgASgFEg8KB21lc3NhZ2UYAiABKAkSJQoHZGV0YWlscxgDIAMoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiGwoIRHJhaW5pbmcSDwoHbGFzdF9pZBgBIAEoDWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_any]);
+  fileDesc("ChdobHZtL2NhbGwvdjEvY2FsbC5wcm90bxIMaGx2bS5jYWxsLnYxInUKCENhbGxIZWFkEhMKAmlkGAEgASgNQge6SAQqAigBEg0KBXRva2VuGAIgASgJEhwKFHRpbWVvdXRfbWlsbGlzZWNvbmRzGAMgASgNEhMKC3RyYWNlcGFyZW50GAQgASgJEhIKCnRha2VzX21vcmUYBSABKAgiHAoGQ2FuY2VsEhIKCmNvbWVzX2JhY2sYASABKAgiTgoGU3RhdHVzEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIlCgdkZXRhaWxzGAMgAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueSIbCghEcmFpbmluZxIPCgdsYXN0X2lkGAEgASgNYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_any]);
 
 /**
  * What a call says besides its request.
@@ -117,6 +117,12 @@ export const CallHeadSchema: GenMessage<CallHead, {jsonType: CallHeadJson}> = /*
  * @generated from message hlvm.call.v1.Cancel
  */
 export type Cancel = Message<"hlvm.call.v1.Cancel"> & {
+  /**
+   * The caller comes back for the answer: it is kept, where answers are, as that of a caller whose connection was lost.
+   *
+   * @generated from field: bool comes_back = 1;
+   */
+  comesBack: boolean;
 };
 
 /**
@@ -125,6 +131,12 @@ export type Cancel = Message<"hlvm.call.v1.Cancel"> & {
  * @generated from message hlvm.call.v1.Cancel
  */
 export type CancelJson = {
+  /**
+   * The caller comes back for the answer: it is kept, where answers are, as that of a caller whose connection was lost.
+   *
+   * @generated from field: bool comes_back = 1;
+   */
+  comesBack?: boolean;
 };
 
 /**

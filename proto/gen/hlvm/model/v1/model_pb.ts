@@ -800,7 +800,7 @@ export type GenerateRequest = Message$1<"hlvm.model.v1.GenerateRequest"> & {
 
   /**
    * The caller goes on with the answer where its connection is lost: on StreamCalls, where a Cancel tells that it does not want it
-   * any more. A Generate ends with its connection whatever it says here.
+   * any more, or that it comes back. A Generate ends with its connection whatever it says here.
    *
    * @generated from field: bool resumable = 360;
    */
@@ -937,7 +937,7 @@ export type GenerateRequestJson = {
 
   /**
    * The caller goes on with the answer where its connection is lost: on StreamCalls, where a Cancel tells that it does not want it
-   * any more. A Generate ends with its connection whatever it says here.
+   * any more, or that it comes back. A Generate ends with its connection whatever it says here.
    *
    * @generated from field: bool resumable = 360;
    */
@@ -3189,7 +3189,7 @@ export const ModelService: GenService<{
     output: typeof GenerateResponseSchema;
   },
   /**
-   * Generate for a run, which asks in every turn, on one stream.
+   * Generate for runs, which ask in every turn, many on one stream.
    *
    * @generated from rpc hlvm.model.v1.ModelService.StreamCalls
    */

@@ -1,5 +1,8 @@
+import { createClient } from "@connectrpc/connect";
+import { SharedCallStreams } from "@hlvm/call-stream/shared-call-streams";
 import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
+import { ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import { retryInterceptor } from "@hlvm/transport/retry-interceptor";
 import { SessionReplicas } from "@hlvm/session-replicas/session-replicas";
@@ -15,6 +18,7 @@ import { MeshModels } from "./mesh-models.ts";
 import { MeshPolicy } from "./mesh-policy.ts";
 import { MeshSandbox } from "./mesh-sandbox.ts";
 import { MeshTrust } from "./mesh-trust.ts";
+import { openModelCalls, type SharedModelCalls } from "./model-calls.ts";
 import { policyCalls } from "./policy-calls.ts";
 import { WorkspaceGrants, type WorkspaceOwnerOf } from "./workspace-grants.ts";
 
@@ -32,7 +36,8 @@ export function connectMesh(
   ownerOf: WorkspaceOwnerOf,
 ): (run: RunCaller) => Mesh & { readonly modelWork: ModelWork } {
   const interceptors = [traceClientInterceptor, retryInterceptor];
-  const models = createMeshTransport(urls.modelGatewayUrl, interceptors);
+  const models = createClient(ModelService, createMeshTransport(urls.modelGatewayUrl, interceptors));
+  const modelCalls: SharedModelCalls = new SharedCallStreams((isShared) => openModelCalls(models, isShared));
   const policy = createMeshTransport(urls.policyUrl, interceptors);
   const sandboxes = new SessionReplicas(createMeshTransport(urls.sandboxUrl, interceptors), [traceClientInterceptor]);
   const memory = createMeshTransport(urls.memoryUrl, interceptors);
@@ -41,7 +46,7 @@ export function connectMesh(
     const policyCaller = callerOf("policy");
     const calls = policyCalls(policy, policyCaller);
     return {
-      models: new MeshModels(models, callerOf("model-gateway")),
+      models: new MeshModels(models, modelCalls, callerOf("model-gateway")),
       doorModels: new MeshDoorModels(models, callerOf("model-gateway")),
       policy: new MeshPolicy(policy, calls, policyCaller),
       audit: new MeshAudit(policy, calls, policyCaller),

@@ -3,7 +3,7 @@ import type { Principal } from "@hlvm/identity/principal";
 import type { ServiceName } from "@hlvm/identity/service-name";
 import type { TokenMinter } from "@hlvm/identity/token-minter";
 import { outgoing } from "@hlvm/rpc/call-context";
-import type { CallLimits } from "@hlvm/call-stream/call-stream";
+import type { CallLimits } from "@hlvm/call-stream/open-stream";
 
 /** For whom a run calls, and by what right. */
 export interface RunCaller {

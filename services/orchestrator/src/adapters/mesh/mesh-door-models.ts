@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
-import { createClient, type Client, type Transport } from "@connectrpc/connect";
-import { CallStream } from "@hlvm/call-stream/call-stream";
+import type { Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import {
   GenerateRequestSchema,
-  ModelService,
   type CountTokensRequest,
   type EmbedRequest,
   type EmbedResponse,
   type GenerateRequest,
   type Model,
+  type ModelService,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { DoorModels } from "../../domain/door/door-models.ts";
 import type { ModelEvent } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
-import { isLost, resumeAnswer, type ModelCalls } from "./resume-answer.ts";
+import { openModelCalls, type ModelCalls } from "./model-calls.ts";
+import { isLost, resumeAnswer } from "./resume-answer.ts";
 
 const ASK_DEADLINE_MILLISECONDS = 15_000;
 /** Above the call's own limit, which says more. */
@@ -29,8 +29,8 @@ export class MeshDoorModels implements DoorModels {
   readonly #client: Client<typeof ModelService>;
   readonly #caller: MeshCaller;
 
-  constructor(transport: Transport, caller: MeshCaller) {
-    this.#client = createClient(ModelService, transport);
+  constructor(client: Client<typeof ModelService>, caller: MeshCaller) {
+    this.#client = client;
     this.#caller = caller;
   }
 
@@ -68,7 +68,7 @@ export class MeshDoorModels implements DoorModels {
     let calls: ModelCalls | undefined;
     const openAnother = (): ModelCalls => {
       calls?.close();
-      return (calls = this.#openCalls());
+      return (calls = openModelCalls(this.#client, false));
     };
     const limits = () => this.#caller.limits(CALL_DEADLINE_MILLISECONDS, signal);
     try {
@@ -78,12 +78,6 @@ export class MeshDoorModels implements DoorModels {
     } finally {
       calls?.close();
     }
-  }
-
-  #openCalls(): ModelCalls {
-    return new CallStream(ModelService.method.streamCalls, (requests, token, signal) =>
-      this.#client.streamCalls(requests, this.#caller.stream(token, signal)),
-    );
   }
 
   async countTokens(request: CountTokensRequest, signal: AbortSignal): Promise<number | undefined> {

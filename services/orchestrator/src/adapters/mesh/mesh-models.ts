@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
-import { ConnectError, createClient, type Client, type Transport } from "@connectrpc/connect";
+import { ConnectError, type Client } from "@connectrpc/connect";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { ErrorClass, GenerateRequestSchema, ModelErrorSchema, ModelService, type Model } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { CallStream } from "@hlvm/call-stream/call-stream";
+import { ErrorClass, GenerateRequestSchema, ModelErrorSchema, type Model, type ModelService } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callerNames } from "../../domain/loop/caller-names.ts";
 import { ModelFailure } from "../../domain/loop/model-failure.ts";
 import type { ModelEvent, ModelRequest, Models, ModelTask } from "../../domain/loop/ports.ts";
 import type { MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
-import { resumeAnswer, type ModelCalls } from "./resume-answer.ts";
+import { openModelCalls, type SharedModelCalls } from "./model-calls.ts";
+import { resumeAnswer } from "./resume-answer.ts";
 
 /** Whoever wants a count has an estimate, and a person who waits. */
 const COUNT_DEADLINE_MILLISECONDS = 2_000;
@@ -18,19 +18,13 @@ const GENERATE_DEADLINE_MILLISECONDS = 3_600_000;
 
 /** The model gateway. */
 export class MeshModels implements Models {
-  readonly #calls: ModelCalls;
-  readonly #openCalls: () => ModelCalls;
   readonly #client: Client<typeof ModelService>;
+  readonly #calls: SharedModelCalls;
   readonly #caller: MeshCaller;
 
-  constructor(transport: Transport, caller: MeshCaller) {
-    const client = createClient(ModelService, transport);
+  constructor(client: Client<typeof ModelService>, calls: SharedModelCalls, caller: MeshCaller) {
     this.#client = client;
-    this.#openCalls = () =>
-      new CallStream(ModelService.method.streamCalls, (requests, token, signal) =>
-        client.streamCalls(requests, caller.stream(token, signal)),
-      );
-    this.#calls = this.#openCalls();
+    this.#calls = calls;
     this.#caller = caller;
   }
 
@@ -63,7 +57,7 @@ export class MeshModels implements Models {
     const value = create(GenerateRequestSchema, { ...body, resumable: true });
     const limits = () => this.#caller.limits(GENERATE_DEADLINE_MILLISECONDS, signal);
     try {
-      const call = { calls: this.#calls, openAnother: this.#openCalls, limits, signal };
+      const call = { calls: this.#calls, openAnother: () => openModelCalls(this.#client, false), limits, signal };
       for await (const { event } of resumeAnswer(value, call)) if (event.case !== undefined) yield event;
     } catch (thrown) {
       signal.throwIfAborted();

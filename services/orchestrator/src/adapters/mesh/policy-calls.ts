@@ -1,7 +1,8 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { RunPolicyService, type StreamCallsRequest, type StreamCallsResponse } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
-import { CallStream, type StreamedRequest } from "@hlvm/call-stream/call-stream";
+import { CallStream } from "@hlvm/call-stream/call-stream";
+import type { StreamedRequest } from "@hlvm/call-stream/open-stream";
 import type { MeshCaller } from "./mesh-caller.ts";
 
 type Request = StreamCallsRequest["request"] & { readonly endedCalls?: readonly RecordOutcomeRequest[] };

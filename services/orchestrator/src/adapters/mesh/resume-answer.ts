@@ -1,26 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import type { CallLimits, CallStream } from "@hlvm/call-stream/call-stream";
+import type { CallLimits } from "@hlvm/call-stream/open-stream";
 import {
   ModelErrorSchema,
   ResumeRequestSchema,
   type GenerateRequest,
   type GenerateResponse,
   type ResumeRequest,
-  type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { meshError } from "./mesh-error.ts";
+import type { ModelCalls } from "./model-calls.ts";
 
 /** Between two attempts to come back: the gateway may be starting, or the next one has the answer. */
 const PAUSE_MILLISECONDS = 100;
 
-export type ModelCalls = CallStream<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
-
 export interface ResumedCall {
-  /** The stream that the run's calls are on. */
-  readonly calls: ModelCalls;
+  /** What it is asked for on, with others or alone. */
+  readonly calls: Pick<ModelCalls, "call">;
   /** A stream of its own, which comes to the next gateway where there are several. */
   readonly openAnother: () => ModelCalls;
   readonly limits: () => CallLimits;
