@@ -15,7 +15,7 @@ const PAUSE_MILLISECONDS = 3;
 const CLIENTS = 64;
 /** A gateway serves for days, and its code is compiled in its first minutes. */
 const WARM_UP_MILLISECONDS = 10_000;
-const LOAD_MILLISECONDS = 4_000;
+const LOAD_MILLISECONDS = 2_000;
 const STREAMS = 200;
 const DELTAS = 100;
 /** Streams that all begin at once, faster than a model writes; and at a model's pace, begun one after the other. */
@@ -42,7 +42,7 @@ export async function benchGateway(): Promise<void> {
     const haproxy = await startHaproxy(upstream.url);
     if (haproxy === undefined) console.log("haproxy is not installed here.");
     else started.push(haproxy);
-    await measure(started, [portkey.whole]);
+    await measure(started, portkey);
     await memory(started.map(({ way }) => way));
     await stopOthers();
     started.push(await startOwnDoor(upstream.url));
@@ -53,11 +53,11 @@ export async function benchGateway(): Promise<void> {
   }
 }
 
-async function measure(started: readonly Started[], alsoAlone: readonly Way[] = []): Promise<void> {
+async function measure(started: readonly Started[], portkey?: Started & { readonly whole: Way }): Promise<void> {
   const ways = started.map(({ way }) => way);
   for (const way of ways) await load(way, WARM_UP_MILLISECONDS);
-  await oneClient([...ways, ...alsoAlone]);
-  await manyClients(ways);
+  await oneClient(portkey === undefined ? ways : [...ways, portkey.whole]);
+  await manyClients(ways, portkey?.way);
   for (const kind of STREAMS_KINDS) await streams(ways, kind);
 }
 
@@ -85,20 +85,53 @@ async function oneClient(ways: readonly Way[]): Promise<void> {
   );
 }
 
-async function manyClients(ways: readonly Way[]): Promise<void> {
-  const rows = [];
-  for (const way of ways) {
-    const before = way.pid === undefined ? undefined : processorMilliseconds(way.pid);
-    const taken = await load(way, LOAD_MILLISECONDS);
-    const used = before === undefined ? undefined : (processorMilliseconds(way.pid!) - before) / taken.length;
-    rows.push({
+/** The ways in turn, as for one client; how many requests of another way's are told by the median of the rounds. */
+async function manyClients(ways: readonly Way[], besides?: Way): Promise<void> {
+  const loads = new Map<Way, Load[]>(ways.map((way) => [way, []]));
+  for (let round = 0; round < ROUNDS; round++) for (const way of ways) loads.get(way)!.push(await measuredLoad(way));
+  const rows = [...loads].map(([way, rounds]) => {
+    const others = besides && loads.get(besides);
+    const ratios = others?.map(({ taken }, round) => rounds[round]!.taken.length / taken.length);
+    return {
       way: way.name,
-      "requests/s": Math.round(taken.length / (LOAD_MILLISECONDS / 1_000)),
-      "p99 ms": quantile(taken, 0.99),
-      "its processor ms a request": used === undefined ? "" : round2(used),
-    });
-  }
+      "requests/s": Math.round(
+        quantile(
+          rounds.map(({ taken }) => taken.length),
+          0.5,
+        ) /
+          (LOAD_MILLISECONDS / 1_000),
+      ),
+      ...(ratios && { [`times those of ${besides!.name}`]: round2(quantile(ratios, 0.5)) }),
+      "p99 ms": quantile(
+        rounds.flatMap(({ taken }) => taken),
+        0.99,
+      ),
+      "its processor ms a request":
+        way.pid === undefined
+          ? ""
+          : round2(
+              quantile(
+                rounds.map(({ used }) => used),
+                0.5,
+              ),
+            ),
+    };
+  });
   printTable(`${CLIENTS} clients at once`, rows);
+}
+
+interface Load {
+  /** How long the answers took. */
+  readonly taken: readonly number[];
+  /** Of its processor a request. */
+  readonly used: number;
+}
+
+async function measuredLoad(way: Way): Promise<Load> {
+  const spent = (): number => (way.pid === undefined ? 0 : processorMilliseconds(way.pid));
+  const before = spent();
+  const taken = await load(way, LOAD_MILLISECONDS);
+  return { taken, used: (spent() - before) / taken.length };
 }
 
 /** All clients ask, each again as soon as it has its answer. @returns how long the answers took */

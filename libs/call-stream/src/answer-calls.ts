@@ -76,8 +76,8 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     running.set(id, ending);
     const endsAt = timeoutMilliseconds > 0 ? performance.now() + timeoutMilliseconds : undefined;
     let isAnswered = false;
-    const fail = (thrown: unknown): Promise<void> => {
-      if (isAnswered) return Promise.resolve();
+    const fail = (thrown: unknown): Promise<void> | undefined => {
+      if (isAnswered) return undefined;
       isAnswered = true;
       const error = translateError(log, thrown, method);
       traced.end(error);
@@ -98,7 +98,8 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
       for await (const response of responses) {
         if (isAnswered) return;
         isAnswered = isLast(response);
-        await out.push({ id, response });
+        const room = out.push({ id, response });
+        if (room !== undefined) await room;
       }
       if (!isAnswered) await out.push({ id });
     } catch (thrown) {

@@ -4,8 +4,8 @@ export function estimateBytes(value: unknown, limit: number): number {
   if (value instanceof Uint8Array) return value.length;
   if (typeof value !== "object" || value === null) return 10;
   let bytes = 10;
-  for (const each of Object.values(value)) {
-    bytes += estimateBytes(each, limit - bytes);
+  for (const name in value) {
+    bytes += estimateBytes((value as Readonly<Record<string, unknown>>)[name], limit - bytes);
     if (bytes >= limit) break;
   }
   return bytes;

@@ -16,15 +16,15 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
     return this.#messages.length >= this.#maximum;
   }
 
-  /** Resolves when there is room for the next one. What comes after the end is dropped. */
-  async push(message: Message): Promise<void> {
-    if (this.#isEnded) return;
+  /** What comes after the end is dropped. @returns when there is room for the next one; undefined where there is */
+  push(message: Message): Promise<void> | undefined {
+    if (this.#isEnded) return undefined;
     this.#messages.push(message);
     this.#waitingReader?.resolve();
-    if (!this.isFull) return;
+    if (!this.isFull) return undefined;
     const room = Promise.withResolvers<void>();
     this.#waitingWriters.push(room);
-    await room.promise;
+    return room.promise;
   }
 
   /** Those that wait, from the first on, up to one that shall not be taken. */

@@ -3,7 +3,7 @@ import type { CallLimits, Case } from "./open-stream.ts";
 import { estimateBytes } from "./estimate-bytes.ts";
 
 /** So many share a stream: more make each cheaper, and lose more with its connection. */
-const MOST_CALLS = 32;
+const MOST_CALLS = 64;
 /** A larger request would hold the others up, and one that is too large for a message would end their stream. */
 const LARGEST_SHARED_BYTES = 4 * 1024 * 1024;
 

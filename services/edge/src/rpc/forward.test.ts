@@ -168,7 +168,8 @@ describe("forwarding", () => {
         return {};
       },
     });
-    const error = await failure(sessionsOf(mesh).listSessions({}, { timeoutMs: 200 }));
+    // Long enough for the call to arrive where the machine is busy.
+    const error = await failure(sessionsOf(mesh).listSessions({}, { timeoutMs: 3_000 }));
     expect(error.code).toBe(Code.DeadlineExceeded);
     await seen;
   });

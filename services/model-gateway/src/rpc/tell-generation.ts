@@ -44,7 +44,12 @@ export async function tellGeneration(
 }
 
 /** Keys that a gateway has not read since it started cannot be read while their database is away: that passes. */
-function whenKeysAreThere<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const isPassing = (error: Error): boolean => error instanceof HlvmError && error.reason === KEYS_UNAVAILABLE;
-  return pRetry(find, { ...KEYS_RETRY, signal, shouldRetry: ({ error }) => isPassing(error) });
+async function whenKeysAreThere<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const isPassing = (thrown: unknown): boolean => thrown instanceof HlvmError && thrown.reason === KEYS_UNAVAILABLE;
+  try {
+    return await find();
+  } catch (thrown) {
+    if (!isPassing(thrown)) throw thrown;
+    return pRetry(find, { ...KEYS_RETRY, signal, shouldRetry: ({ error }) => isPassing(error) });
+  }
 }

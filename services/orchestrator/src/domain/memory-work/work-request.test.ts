@@ -17,8 +17,8 @@ describe("a request about an item", () => {
   ] as const)("holds a llama-server to the answer's form: a %s", async ([kind, text, form], context) => {
     if ("unavailable" in llama) return context.skip(llama.unavailable);
     const { outputFormat } = workRequest("local/random", { kind, text });
-    // Of a model of random weights no more than the first name of the answer is sure.
-    const body = { prompt: text, json_schema: JSON.parse(outputFormat!.schemaJson) as object, n_predict: 24 };
+    // Of a model of random weights no more than the first name of the answer is sure, and up to 22 characters of space around it.
+    const body = { prompt: text, json_schema: JSON.parse(outputFormat!.schemaJson) as object, n_predict: 96 };
     const response = await fetch(`${llama.url}/completion`, { method: "POST", body: JSON.stringify(body) });
     const answer = (await response.json()) as { readonly content?: string };
     expect(response.status).toBe(200);
