@@ -52,6 +52,7 @@ interface Responded<Response> {
 }
 
 interface StreamedCall<Response> {
+  readonly token: string;
   readonly responses: MessageQueue<Response>;
   isDone: boolean;
   wasRefused: boolean;
@@ -65,13 +66,16 @@ export class OpenStream<Request extends Case, Response extends Case> {
   readonly #openedAt = performance.now();
   readonly #closing = new AbortController();
   readonly #isShared: boolean;
+  readonly #openedWith: string;
   #lastId = 0;
   #token: string;
+  #hasAnswered = false;
   #isOver = false;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(open: Open<Request, Response>, token: string, isShared: boolean) {
     this.#token = token;
+    this.#openedWith = token;
     this.#isShared = isShared;
     // The stream outlives the call that opens it, and belongs to no trace.
     void outsideTrace(() => this.#read(open(this.#requests, token, this.#closing.signal)));
@@ -90,6 +94,7 @@ export class OpenStream<Request extends Case, Response extends Case> {
     const timer = setTimeout(expire, Math.min(timeoutMilliseconds, LONGEST_TIMER_MILLISECONDS));
     signal?.addEventListener("abort", cancel);
     const call: StreamedCall<Response> = {
+      token,
       responses,
       isDone: false,
       wasRefused: false,
@@ -111,6 +116,7 @@ export class OpenStream<Request extends Case, Response extends Case> {
     let failure: unknown;
     try {
       for await (const { id, response, more = [] } of responses) {
+        this.#hasAnswered = true;
         await this.#take(id, response);
         for (const each of more) await this.#take(each.id, each.response);
       }
@@ -119,11 +125,17 @@ export class OpenStream<Request extends Case, Response extends Case> {
     }
     this.#isOver = true;
     this.#requests.end();
-    for (const { responses } of this.#calls.values()) {
-      if (failure === undefined) responses.end();
-      else responses.fail(ConnectError.from(failure));
+    for (const call of this.#calls.values()) {
+      call.wasRefused ||= failure !== undefined && this.#isOfAnother(call, failure);
+      if (failure === undefined || call.wasRefused) call.responses.end();
+      else call.responses.fail(ConnectError.from(failure));
     }
     this.#calls.clear();
+  }
+
+  /** The stream was refused for the token that it was opened with: nothing of a call with another one has begun. */
+  #isOfAnother({ token }: StreamedCall<Response>, failure: unknown): boolean {
+    return !this.#hasAnswered && token !== this.#openedWith && ConnectError.from(failure).code === Code.Unauthenticated;
   }
 
   async #take(id: number, response: Response): Promise<void> {

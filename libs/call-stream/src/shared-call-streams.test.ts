@@ -90,6 +90,13 @@ describe("calls of many runs on shared streams", () => {
     expect(streams).toBe(1);
   });
 
+  it("are made all the same where the stream is refused for the token of whoever opened it", async () => {
+    const forged = failureOf(all("forged", { token: `${tokenOf("eve")}x` }));
+    const others = ["ada", "bob"].map((id) => all(id, { token: tokenOf(id) }));
+    expect(await forged).toMatchObject({ code: Code.Unauthenticated });
+    expect(await Promise.all(others)).toEqual([["ada"], ["bob"]]);
+  });
+
   it("do not wait for another's reader: one that is far behind loses its call, whose service hears that its caller comes back", async () => {
     const ended = Promise.withResolvers<unknown>();
     answer = async function* (callId, { signal }) {
