@@ -128,7 +128,7 @@ export class OpenStream<Request extends Case, Response extends Case> {
     for (const call of this.#calls.values()) {
       call.wasRefused ||= failure !== undefined && this.#isOfAnother(call, failure);
       if (failure === undefined || call.wasRefused) call.responses.end();
-      else call.responses.fail(ConnectError.from(failure));
+      else call.responses.fail(this.#failureOfCall(ConnectError.from(failure)));
     }
     this.#calls.clear();
   }
@@ -136,6 +136,12 @@ export class OpenStream<Request extends Case, Response extends Case> {
   /** The stream was refused for the token that it was opened with: nothing of a call with another one has begun. */
   #isOfAnother({ token }: StreamedCall<Response>, failure: unknown): boolean {
     return !this.#hasAnswered && token !== this.#openedWith && ConnectError.from(failure).code === Code.Unauthenticated;
+  }
+
+  /** Of a shared stream that another call may have ended: its own failure a call gets as its response. */
+  #failureOfCall(ofStream: ConnectError): ConnectError {
+    if (!this.#isShared || !this.#hasAnswered || ofStream.code === Code.Unavailable) return ofStream;
+    return new ConnectError(`connection lost: ${ofStream.rawMessage}`, Code.Unavailable, undefined, undefined, ofStream);
   }
 
   async #take(id: number, response: Response): Promise<void> {

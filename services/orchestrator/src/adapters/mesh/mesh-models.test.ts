@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { SharedCallStreams } from "@hlvm/call-stream/shared-call-streams";
 import { callContext } from "@hlvm/rpc/call-context";
 import { testPrincipal } from "@hlvm/testing/test-identity";
@@ -47,6 +48,29 @@ describe("the models of many runs", () => {
     const people = Array.from({ length: 12 }, (_, index) => `person-${index}`);
     expect(await Promise.all(people.map(read))).toEqual(people);
     expect(server.streams.opened).toBe(1);
+  });
+
+  it("go on where a request of another cannot be sent, and ends the stream", async () => {
+    server.answer = async function* (_, { signal }, asked) {
+      yield resumeToken(asked === "resume");
+      if (asked === "generate") {
+        yield textDelta("At ", 1n);
+        await once(signal, "abort");
+      }
+      yield textDelta("last", 2n);
+      yield finish(3n);
+    };
+    const begun = modelsOf("ada").generate(request, never);
+    let text = "";
+    for await (const { case: kind, value } of begun) {
+      if (kind !== "textDelta") continue;
+      text += value;
+      if (text !== "At ") continue;
+      const broken = modelsOf("bob").generate({ ...request, maximumOutputTokens: 1.5 }, never);
+      await expect(broken.next()).rejects.toThrow(/invalid uint32/);
+    }
+    expect(text).toBe("At last");
+    expect(server.asked).toEqual(["generate", "resume"]);
   });
 
   it("hold nobody up who reads slowly, and lose nothing of what they read", async () => {
